@@ -23,7 +23,7 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-// Of codecs that take any number of samples at once.
+// For codecs that accept any number of samples at once.
 constexpr int kUsualFrameSize = 1024;
 
 bool is_one_of(const AVOutputFormat& container, std::initializer_list<std::string_view> names) {
@@ -44,8 +44,8 @@ bool is_lossless(AVCodecID codec) {
   return descriptor != nullptr && (descriptor->props & AV_CODEC_PROP_LOSSY) == 0;
 }
 
-/// The channels as libav's masks have them; what has no such places is taken to be laid out as usual for
-/// their number. 0 if there is no usual layout.
+/// The channels as a libav mask. Channels without positions get the default layout for their number. 0 if
+/// there is no default layout.
 std::uint64_t mask_of(const AVChannelLayout& layout) {
   if (layout.order == AV_CHANNEL_ORDER_NATIVE) {
     return layout.u.mask;
@@ -70,15 +70,14 @@ std::string name_of(std::uint64_t mask) {
   return name.data();
 }
 
-/// Two channels that aren't in front are beside to some and behind to others.
+/// Containers differ in whether two rear channels are side or back channels.
 std::uint64_t with_sides_behind(std::uint64_t mask) {
   constexpr std::uint64_t kSides = AV_CH_SIDE_LEFT | AV_CH_SIDE_RIGHT;
   constexpr std::uint64_t kBehind = AV_CH_BACK_LEFT | AV_CH_BACK_RIGHT;
   return (mask & kSides) != 0 && (mask & kBehind) == 0 ? (mask & ~kSides) | kBehind : mask;
 }
 
-/// The encoder's layouts in the order in which they suit the source's: the same channels, then more, then
-/// fewer.
+/// The encoder's layouts, best match for the source first: equal channels, then more, then fewer.
 std::vector<std::uint64_t> fitting_layouts(const AVCodec& codec, std::uint64_t source) {
   std::vector<std::uint64_t> known;
   for (const AVChannelLayout& layout : channel_layouts_of(codec)) {
@@ -86,7 +85,7 @@ std::vector<std::uint64_t> fitting_layouts(const AVCodec& codec, std::uint64_t s
   }
   const bool any_other = known.empty() && codec.id != AV_CODEC_ID_OPUS && codec.id != AV_CODEC_ID_VORBIS;
   if (known.empty() && codec.id == AV_CODEC_ID_AAC) {
-    // Those that have a number of their own; others need a description that few players read.
+    // Layouts with a number of their own; others require a description that few players read.
     known = {AV_CH_LAYOUT_MONO,    AV_CH_LAYOUT_STEREO,       AV_CH_LAYOUT_SURROUND,
              AV_CH_LAYOUT_4POINT0, AV_CH_LAYOUT_5POINT0_BACK, AV_CH_LAYOUT_5POINT1_BACK};
   } else if (known.empty() && (codec.id == AV_CODEC_ID_OPUS || codec.id == AV_CODEC_ID_VORBIS)) {
@@ -117,10 +116,10 @@ std::vector<std::uint64_t> fitting_layouts(const AVCodec& codec, std::uint64_t s
   return result;
 }
 
-/// The source's, or the next above, or the highest.
+/// The source's rate, or the next higher one, or the highest.
 int fitting_rate(const AVCodec& codec, int source) {
   if (codec.id == AV_CODEC_ID_OPUS) {
-    return 48000;  // what it is decoded at, whatever goes in
+    return 48000;  // the decoded rate of any Opus stream
   }
   int best = 0;
   for (const int rate : sample_rates_of(codec)) {
@@ -141,7 +140,7 @@ int precision_of(AVSampleFormat format) {
   }
 }
 
-/// The smallest that keeps the most of the source's bits.
+/// The smallest format that keeps the most of the source's bits.
 AVSampleFormat fitting_format(const AVCodec& codec, AVSampleFormat source) {
   const std::span<const AVSampleFormat> formats = sample_formats_of(codec);
   if (formats.empty()) {
@@ -154,7 +153,8 @@ AVSampleFormat fitting_format(const AVCodec& codec, AVSampleFormat source) {
                            [&](AVSampleFormat a, AVSampleFormat b) { return worth(a) < worth(b); });
 }
 
-/// Bits per second at which few hear a difference; 0 where the encoder knows better, or has no choice.
+/// Bits per second at which few people hear a difference; 0 if the encoder's default is better or there is no
+/// choice.
 std::int64_t usual_bitrate(AVCodecID codec, int channels, int rate) {
   const std::int64_t of_channel = codec == AV_CODEC_ID_OPUS ? 80000
                                   : codec == AV_CODEC_ID_AAC || codec == AV_CODEC_ID_VORBIS ||
@@ -201,7 +201,7 @@ const AVCodec& find_audio_encoder(const std::string& name, const AVOutputFormat&
 std::vector<const AVCodec*> suitable_audio_encoders(const AVOutputFormat& container, int channels) {
   std::vector<AVCodecID> codecs;
   if (is_one_of(container, {"mpegts", "3gp", "3g2"})) {
-    codecs.push_back(AV_CODEC_ID_AAC);  // the muxers' own defaults are MP2 and telephones'
+    codecs.push_back(AV_CODEC_ID_AAC);  // the muxers' own defaults are MP2 and telephone codecs
   } else if (channels > 2 && is_one_of(container, {"avi", "mpeg", "vob", "svcd"})) {
     codecs.push_back(AV_CODEC_ID_AC3);
   }
@@ -346,7 +346,7 @@ PacketHandle AudioTranscoder::receive() {
   return packet;
 }
 
-/// False if more packets are needed first.
+/// Returns false if more packets are required first.
 bool AudioTranscoder::feed_encoder() {
   for (;;) {
     if (av_audio_fifo_size(waiting_.get()) >= frame_size_) {
@@ -375,7 +375,7 @@ bool AudioTranscoder::feed_encoder() {
   }
 }
 
-/// As much as the encoder takes at once, of what waits.
+/// Encodes a frame of the encoder's size from the waiting samples.
 void AudioTranscoder::encode_frame() {
   const int size = av_audio_fifo_size(waiting_.get());
   const FrameHandle frame = make_samples(std::min(size, frame_size_));
@@ -384,7 +384,7 @@ void AudioTranscoder::encode_frame() {
   check(avcodec_send_frame(encoder_.get(), frame.get()), subject_, "can't encode it");
 }
 
-/// False at the end of what has been sent.
+/// Returns false at the end of the sent packets.
 bool AudioTranscoder::decode_frame() {
   for (;;) {
     const int code = avcodec_receive_frame(decoder_.get(), decoded_.get());
@@ -403,7 +403,8 @@ bool AudioTranscoder::decode_frame() {
   }
 }
 
-/// Decides what comes between the sound before and a frame: nothing, silence, or less of the frame.
+/// Chooses what to insert between the samples so far and a frame: nothing, silence, or a part of the frame
+/// cut off.
 void AudioTranscoder::place(const AVFrame& frame) {
   const int rate = encoder_->sample_rate;
   const bool changed = frame.sample_rate != sample_rate_ || frame.format != sample_format_ ||
@@ -417,13 +418,12 @@ void AudioTranscoder::place(const AVFrame& frame) {
     begin = av_rescale_q(time, source_time_base_, {1, rate});
   }
   if (!position_) {
-    // Where only samples are counted, what the encoder puts before the sound takes the place of its
-    // beginning.
+    // In containers that only count samples, the encoder's priming replaces the beginning of the audio.
     position_ = counts_samples_ ? encoder_->initial_padding : begin.value_or(0);
     set_apart(begin.value_or(*position_) - *position_);
   } else if (begin) {
-    // Containers round times, and those of live sources tremble: less than this isn't heard against the
-    // picture. A gap of days is a damaged time.
+    // Containers round times, and those of live sources jitter: smaller offsets are not noticeable. A gap of
+    // days is a damaged time.
     constexpr double kTolerance = 0.02;
     constexpr double kGreatestGap = 24.0 * 3600;
     const std::int64_t inside = resampler_ == nullptr ? 0 : swr_get_delay(resampler_.get(), rate);
@@ -439,7 +439,7 @@ void AudioTranscoder::place(const AVFrame& frame) {
   }
 }
 
-/// What is converted next begins so many samples after what waits.
+/// Sets the distance in samples between the waiting samples and those converted next.
 void AudioTranscoder::set_apart(std::int64_t gap) {
   silence_ = std::max<std::int64_t>(gap, 0);
   surplus_ = std::max<std::int64_t>(-gap, 0);
@@ -457,12 +457,12 @@ FrameHandle AudioTranscoder::make_samples(int count) const {
   samples->nb_samples = count;
   samples->format = encoder_->sample_fmt;
   samples->sample_rate = encoder_->sample_rate;
-  samples->ch_layout = encoder_->ch_layout;  // of masks, which own nothing
+  samples->ch_layout = encoder_->ch_layout;  // masks, which own no memory
   check(av_frame_get_buffer(samples.get(), 0), subject_, "can't convert it");
   return samples;
 }
 
-/// A frame, or the rest that is inside the resampler.
+/// Converts a frame, or the samples that remain in the resampler.
 void AudioTranscoder::convert(const AVFrame* frame) {
   const int count = frame == nullptr ? 0 : frame->nb_samples;
   const int room = swr_get_out_samples(resampler_.get(), count);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sound in another codec, for containers that can't hold the source's. Private to io.
+// Transcoding of audio for containers that cannot store the source's codec. Private to io.
 
 #include <cstdint>
 #include <memory>
@@ -15,31 +15,31 @@ struct SwrContext;
 
 namespace limpid::io {
 
-/// By the encoder's own name, or the codec's. Throws UsageError if there is no audio encoder of that name, or
-/// the container certainly can't hold what it makes.
+/// Finds an encoder by its own name or the codec's. Throws UsageError if there is no audio encoder of that
+/// name, or if the container certainly cannot store its output.
 const AVCodec& find_audio_encoder(const std::string& name, const AVOutputFormat& container,
                                   const std::string& url);
 
-/// Those that suit the container, best first: AAC for mp4, mov and ts; Opus for webm; MP3 for avi, or AC-3
-/// for more than two channels; what the muxer suggests for others. Whether the container holds what they make
-/// isn't certain.
+/// Encoders that suit the container, best first: AAC for mp4, mov and ts; Opus for webm; MP3 for avi, or AC-3
+/// for more than two channels; the muxer's suggestion for others. It is not certain that the container can
+/// store their output.
 std::vector<const AVCodec*> suitable_audio_encoders(const AVOutputFormat& container, int channels);
 
-/// Throws UsageError if `bitrate` ("160k") is none.
+/// Throws UsageError if `bitrate` ("160k") is invalid.
 void check_audio_bitrate(const std::string& bitrate);
 
 struct AudioEncoding {
-  std::string bitrate;             ///< empty: what suits the codec and the number of channels
-  bool global_header = false;      ///< the container wants the codec's header apart from its packets
-  bool counts_samples = false;     ///< the container stores no times: the sound begins at zero
-  std::optional<int> sample_rate;  ///< that the container insists on
+  std::string bitrate;             ///< empty: a default for the codec and the number of channels
+  bool global_header = false;      ///< the container stores the codec's header outside the packets
+  bool counts_samples = false;     ///< the container stores no times: audio begins at zero
+  std::optional<int> sample_rate;  ///< required by the container
 };
 
-/// Decodes the packets of a stream of sound and encodes them anew. The sound keeps its times, which are
-/// counted in samples: gaps of more than 20 ms become silence, what overlaps is left out, and the encoder's
-/// priming lies before the first sample. Channels are kept where the encoder has a layout for them, and mixed
-/// where not. In the manner of libav: after each send() and after flush(), receive() until it returns
-/// nothing. Functions throw Error with a sentence that begins with `subject`.
+/// Decodes the packets of an audio stream and encodes them again. Audio keeps its times, which are counted in
+/// samples: gaps of more than 20 ms become silence, overlaps are cut off, and the encoder's priming precedes
+/// the first sample. Channels are kept if the encoder has a layout for them, otherwise mixed. Used like
+/// libav's codecs: after each send() and after flush(), call receive() until it returns nothing. Functions
+/// throw an Error that begins with `subject`.
 class AudioTranscoder {
  public:
   AudioTranscoder(const AVStream& source, const AVCodec& codec, const AudioEncoding& encoding,
@@ -51,17 +51,17 @@ class AudioTranscoder {
   ~AudioTranscoder();
 
   const AVCodecContext& encoder() const { return *encoder_; }
-  /// ", mixed from 5.1 to stereo" and the like; empty if only the codec changes.
+  /// Text such as ", mixed from 5.1 to stereo"; empty if only the codec changes.
   const std::string& changes() const { return changes_; }
 
-  /// `packet`'s times are those of the source's stream.
+  /// `packet` has times in the time base of the source's stream.
   void send(const AVPacket& packet);
-  /// No more packets will be sent.
+  /// Ends the stream.
   void flush();
   /// The next packet in encoder().time_base.
   PacketHandle receive();
 
-  /// Packets that could not be decoded so far; there is silence in their place.
+  /// Packets so far that could not be decoded; silence replaces them.
   std::int64_t damaged_packets() const { return damaged_packets_; }
 
  private:
@@ -91,23 +91,23 @@ class AudioTranscoder {
   AVRational source_time_base_;
   CodecHandle decoder_;
   CodecHandle encoder_;
-  int frame_size_ = 0;  ///< samples that the encoder takes at once
+  int frame_size_ = 0;  ///< samples per frame of the encoder
   bool counts_samples_;
 
   std::unique_ptr<SwrContext, ResamplerDeleter> resampler_;
-  // What the resampler has been set up for.
+  // The input format of the resampler.
   std::uint64_t channels_ = 0;
   int sample_format_ = AV_SAMPLE_FMT_NONE;
   int sample_rate_ = 0;
 
-  // In samples of the encoder's rate.
+  // The members below count samples of the encoder's rate.
   std::unique_ptr<AVAudioFifo, FifoDeleter> waiting_;  ///< for the encoder
-  std::optional<std::int64_t> position_;               ///< time of the end of what waits
-  std::int64_t silence_ = 0;                           ///< that follows it
-  std::int64_t surplus_ = 0;                           ///< to leave out of what is converted next
-  FrameHandle decoded_;                                ///< what comes behind the silence
-  bool draining_ = false;                              ///< no more packets come
-  bool flushed_ = false;                               ///< the encoder has got everything
+  std::optional<std::int64_t> position_;               ///< time of the end of the waiting samples
+  std::int64_t silence_ = 0;                           ///< to insert after them
+  std::int64_t surplus_ = 0;                           ///< to cut off from the samples converted next
+  FrameHandle decoded_;                                ///< frame to convert after the silence
+  bool draining_ = false;                              ///< all packets have been sent
+  bool flushed_ = false;                               ///< the encoder has received everything
   std::int64_t damaged_packets_ = 0;
 };
 

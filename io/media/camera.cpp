@@ -35,7 +35,7 @@ class DeviceFile {
   }
 
   bool is_open() const { return descriptor_ >= 0; }
-  /// Whether the device has answered.
+  /// True if the device has answered.
   template <typename Argument>
   bool ask(unsigned long request, Argument& argument) const {
     int result = 0;
@@ -49,8 +49,8 @@ class DeviceFile {
   int descriptor_;
 };
 
-/// What libavdevice's input_format option calls a format: of these only the usual ones differ from V4L2's
-/// four letters.
+/// The name of a format for libavdevice's input_format option; only common formats have names other than
+/// V4L2's four letters.
 std::string format_name(std::uint32_t code) {
   switch (code) {
     case V4L2_PIX_FMT_YUYV:
@@ -129,13 +129,13 @@ std::vector<CameraFormat::Mode> modes(const DeviceFile& file, std::uint32_t form
   return modes;
 }
 
-/// What this file can do, not the whole device that it is of.
+/// The capabilities of this file, which may be less than those of the whole device.
 std::uint32_t own_capabilities(const v4l2_capability& answer) {
   const auto& [driver, card, bus, version, of_device, of_file, reserved] = answer;
   return (of_device & V4L2_CAP_DEVICE_CAPS) != 0 ? of_file : of_device;
 }
 
-/// Nothing for devices that don't capture video: many cameras have a second one for metadata.
+/// Nothing for devices that do not capture video: many cameras have a second one for metadata.
 std::optional<Camera> describe(const DeviceFile& file, const std::string& device) {
   v4l2_capability capability{};
   if (!file.ask(VIDIOC_QUERYCAP, capability)) {
@@ -157,7 +157,7 @@ std::optional<Camera> describe(const DeviceFile& file, const std::string& device
   return camera;
 }
 
-/// By errno.
+/// A sentence for errno.
 std::string why_not_open() {
   const int error = errno;
   return std::string("can't open it: ") + std::strerror(error) +

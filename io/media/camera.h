@@ -7,9 +7,8 @@
 
 namespace limpid::io {
 
-/// A format that a camera offers: its name as V4L2's input_format option takes it, a description for a
-/// person, and for each size the rates. A camera that takes any size within bounds tells the smallest and the
-/// largest.
+/// A format that a camera offers: its name for V4L2's input_format option, a description for the user, and
+/// the rates for each size. A camera that supports any size within bounds lists the smallest and the largest.
 struct CameraFormat {
   std::string name;
   std::string description;
@@ -24,14 +23,15 @@ struct Camera {
   std::string node;  ///< such as /dev/video0
   std::string name;
   std::vector<CameraFormat> formats;
-  std::string failure;  ///< why it can't be opened, in which case nothing else is known; else empty
+  std::string failure;  ///< reason why it cannot be opened, in which case other members are empty; otherwise
+                        ///< empty
 };
 
-/// Video4Linux devices that capture video: all of /dev/video*, with those that can't be opened, or only
-/// `device` if that isn't empty. Throws Error if `device` can't be opened or is no camera.
+/// Video4Linux devices that capture video: all of /dev/video*, including those that cannot be opened, or only
+/// `device` if that is not empty. Throws Error if `device` cannot be opened or is not a camera.
 std::vector<Camera> list_cameras(const std::string& device = "");
 
-/// Whether libavdevice captures by that name, as in ReaderOptions::input_format ("v4l2", "x11grab", "lavfi",
+/// True if libavdevice captures by this name, as in ReaderOptions::input_format ("v4l2", "x11grab", "lavfi",
 /// ...).
 bool is_capture_format(const std::string& name);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Frames that do not match the checksums in the stream. Private to io.
+// Detection of frames that do not match the checksums in the stream. Private to io.
 
 #include <map>
 #include <mutex>
@@ -11,27 +11,28 @@
 
 namespace limpid::io {
 
-/// HEVC may have an MD5 of each picture and FFV1 has a CRC of each slice. libavcodec compares them, but only
-/// logs what differs, on any of its threads. The line is assigned to the frame that the thread decodes, which
-/// is known by the buffer it took last.
+/// HEVC may have an MD5 of each picture, and FFV1 has a CRC of each slice. libavcodec compares them but only
+/// logs differences, on any of its threads. A log line belongs to the frame that the thread decodes, which is
+/// identified by the buffer that the thread allocated last.
 class ChecksumErrors {
  public:
   /// True if libavcodec compares the codec's checksums and delivers frames that differ.
   static bool is_for(AVCodecID codec);
 
-  /// Before the decoder is opened. This object must outlive it.
+  /// To be called before the decoder is opened. This object must outlive the decoder.
   void watch(AVCodecContext& decoder);
   /// True once for a frame of the decoder that differs.
   bool take(const AVFrame& frame);
 
-  /// An error that libav has logged for `object`, of any class.
+  /// Processes an error that libav has logged for `object`, of any class.
   static void on_logged_error(void* object, const std::string& line);
 
  private:
   static int get_buffer(AVCodecContext* decoder, AVFrame* frame, int flags);
 
   std::mutex mutex_;
-  std::map<const AVCodecContext*, const void*> current_;  ///< by the context of a thread: a frame's buffer
+  std::map<const AVCodecContext*, const void*> current_;  ///< by the context of a thread: the buffer of its
+                                                          ///< frame
   std::set<const void*> wrong_;
 };
 

@@ -16,21 +16,21 @@ bool is_one_of(const AVOutputFormat& container, const std::array<std::string_vie
 
 constexpr std::array<std::string_view, 6> kMovFamily{"mov", "mp4", "ipod", "3gp", "3g2", "psp"};
 
-/// The muxer of MPEG transport streams turns nothing down. Data is private there anyway.
+/// The muxer of MPEG transport streams rejects nothing. Data streams are always private there.
 bool is_known_in_mpegts(const std::string& url, const AVCodecParameters& stream) {
   constexpr std::array kKnown{AV_CODEC_ID_MP1,   AV_CODEC_ID_MP2,          AV_CODEC_ID_MP3,
                               AV_CODEC_ID_AAC,   AV_CODEC_ID_AAC_LATM,     AV_CODEC_ID_AC3,
                               AV_CODEC_ID_EAC3,  AV_CODEC_ID_DTS,          AV_CODEC_ID_OPUS,
                               AV_CODEC_ID_S302M, AV_CODEC_ID_DVB_SUBTITLE, AV_CODEC_ID_DVB_TELETEXT};
   if (stream.codec_id == AV_CODEC_ID_HDMV_PGS_SUBTITLE || stream.codec_id == AV_CODEC_ID_TRUEHD) {
-    return url.ends_with(".m2ts");  // the name by which the muxer knows Blu-ray's
+    return url.ends_with(".m2ts");  // the file name by which the muxer selects Blu-ray's format
   }
   return stream.codec_type == AVMEDIA_TYPE_DATA ||
          std::find(kKnown.begin(), kKnown.end(), stream.codec_id) != kKnown.end();
 }
 
-/// In the containers that Microsoft has made; of others libav's muxers write what nobody plays, or at the
-/// wrong rate.
+/// True for containers that store the codec in Microsoft's form; otherwise libav's muxers write files that
+/// players do not play, or play at the wrong rate.
 bool is_played_from_avi(AVCodecID sound) {
   constexpr std::array kKnown{AV_CODEC_ID_MP1, AV_CODEC_ID_MP2,   AV_CODEC_ID_MP3,  AV_CODEC_ID_AC3,
                               AV_CODEC_ID_AAC, AV_CODEC_ID_WMAV1, AV_CODEC_ID_WMAV2};
@@ -65,8 +65,8 @@ bool holds_stereo(const AVOutputFormat& container) { return is_one_of<2>(contain
 bool writes_several_files(const AVOutputFormat& container) {
   const bool is_output_device =
       container.priv_class != nullptr && AV_IS_OUTPUT_DEVICE(container.priv_class->category);
-  // The others that open what they write to: pictures, of which Limpid writes each file itself, and network
-  // connections.
+  // Other muxers that open their output themselves: pictures, of which Limpid writes each file itself, and
+  // network connections.
   return (container.flags & AVFMT_NOFILE) != 0 && !is_output_device &&
          !is_one_of<5>(container, {"image2", "null", "rtsp", "sap", "whip"});
 }
@@ -88,7 +88,7 @@ bool is_known(const AVOutputFormat& container, const std::string& url, const AVS
   constexpr std::uint32_t kGoPro = MKTAG('g', 'p', 'm', 'd');
   if (stream.codecpar->codec_id == AV_CODEC_ID_BIN_DATA && stream.codecpar->codec_tag != kGoPro &&
       is_one_of(container, kMovFamily)) {
-    return false;  // libav's muxer would call anybody's data a camera's of that maker
+    return false;  // libav's muxer would label any data as that manufacturer's camera data
   }
   return !is_one_of<1>(container, {"mpegts"}) || is_known_in_mpegts(url, *stream.codecpar);
 }

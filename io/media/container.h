@@ -1,8 +1,8 @@
 #pragma once
 
-// What containers hold, as far as libav's muxers don't tell themselves. What they do tell is asked of them in
-// writer/streams.cpp: a header with the stream is written to memory, and in mp4 and mov read again, where the
-// stream must come back as the same codec. Private to io.
+// Capabilities of containers that libav's muxers do not report. Those that they report are tested in
+// writer/streams.cpp: a header with the stream is written to memory, and in mp4 and mov read back, where the
+// stream must have the same codec. Private to io.
 
 #include <string>
 
@@ -14,25 +14,26 @@ bool is_cover_art(const AVStream& stream);
 
 /// Matroska or WebM.
 bool is_matroska(const AVOutputFormat& container);
-/// One picture or an animation, by libav's muxer of WebP.
+/// One picture or an animation, written by libav's WebP muxer.
 bool is_webp(const AVOutputFormat& container);
 
 bool holds_display_matrix(const AVOutputFormat& container);
 bool holds_chapters(const AVOutputFormat& container);
 bool holds_timecode(const AVOutputFormat& container);
-/// How pictures for two eyes are packed into one, of any kind: WebM knows few.
+/// True if the container can store any packing of stereoscopic 3D; WebM supports few.
 bool holds_stereo(const AVOutputFormat& container);
 
-/// True for muxers that open files of their own, several of them, such as those of HLS and DASH.
+/// True for muxers that open several files of their own, such as those of HLS and DASH.
 bool writes_several_files(const AVOutputFormat& container);
 
-/// True for those that don't store when sound begins.
+/// True for containers that do not store the start time of audio.
 bool counts_samples(const AVOutputFormat& container);
 
-/// False for streams that the muxer takes but writes, to a file of this name, in a way that nobody reads.
+/// False for streams that the muxer accepts but writes, to a file of this name, in a form that no software
+/// reads.
 bool is_known(const AVOutputFormat& container, const std::string& url, const AVStream& stream);
 
-/// True for cover art that becomes an attachment.
+/// True for cover art that is stored as an attachment.
 bool attaches_cover(const AVOutputFormat& container, const AVStream& stream);
 
 }  // namespace limpid::io

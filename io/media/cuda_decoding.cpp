@@ -17,9 +17,9 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-// Surfaces beyond those that the decoder itself needs: what the queue before the denoiser, those who look
-// ahead and the denoiser hold at once. The decoder has 32 at most, of which the streams with the most
-// references leave 14.
+// Surfaces in addition to the decoder's own: the maximum that the queue before the denoiser, lookahead and
+// the denoiser hold at once. The decoder has at most 32, of which the streams with the most references leave
+// 14.
 constexpr int kFramesHeld = 14;
 
 // Reads a sequence parameter set's Exp-Golomb codes (ITU-T H.264, 9.1).
@@ -47,7 +47,8 @@ class CodeReader {
   std::size_t position_ = 0;
 };
 
-// Pictures without chroma, for which libavcodec's software decoder makes some up and GPUs do not.
+// True for pictures without chroma, for which libavcodec's software decoder adds neutral chroma and GPUs do
+// not.
 bool is_monochrome_h264(const AVCodecContext& decoder) {
   const std::span<const std::uint8_t> bytes(decoder.extradata,
                                             static_cast<std::size_t>(decoder.extradata_size));
@@ -56,8 +57,8 @@ bool is_monochrome_h264(const AVCodecContext& decoder) {
     return false;  // the lower profiles have chroma
   }
   constexpr unsigned kParameterSet = 7;
-  // After its unit's type come the profile, constraints, level, then the set's number and chroma_format_idc.
-  // In the MP4 way of storing it the unit is at byte 8, otherwise it follows a start code.
+  // The unit's type is followed by the profile, constraints, level, the set's number and chroma_format_idc.
+  // In MP4's format the unit begins at byte 8, otherwise it follows a start code.
   for (std::size_t i = 3; i + 5 < bytes.size(); ++i) {
     const bool after_start_code = bytes[i - 3] == 0 && bytes[i - 2] == 0 && bytes[i - 1] == 1;
     if ((after_start_code || (i == 8 && bytes[0] == 1)) && (bytes[i] & 31U) == kParameterSet) {
@@ -75,7 +76,7 @@ struct ChromaShifts {
   bool operator==(const ChromaShifts&) const = default;
 };
 
-// Of gray pictures, which GPUs give in the luma of others, those of any.
+// GPUs output gray pictures as the luma of other formats, so gray matches any chroma.
 bool have_same_chroma(AVPixelFormat a, AVPixelFormat b) {
   const auto shifts = [](AVPixelFormat format) {
     const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
@@ -105,7 +106,7 @@ bool works_on_cuda_frames(const AVCodec& codec, int method) {
 const AVCodec* find_cuda_decoder(AVCodecID codec) {
   void* state = nullptr;
   while (const AVCodec* const candidate = av_codec_iterate(&state)) {
-    // The wrappers called "..._cuvid" can't go on in software where the GPU can't.
+    // The decoders named "..._cuvid" cannot fall back to software decoding.
     if (candidate->id == codec && av_codec_is_decoder(candidate) != 0 &&
         works_on_cuda_frames(*candidate, AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) &&
         !std::string_view(candidate->name).ends_with("_cuvid")) {
@@ -148,7 +149,7 @@ std::string decode_on_cuda(AVCodecContext& decoder, int device) {
     return error.what();
   }
   decoder.extra_hw_frames = kFramesHeld;
-  decoder.thread_count = 1;  // each would need surfaces of its own, and none would be faster
+  decoder.thread_count = 1;  // each thread would need its own surfaces, without a gain in speed
   return {};
 }
 

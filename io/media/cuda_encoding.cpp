@@ -44,7 +44,7 @@ Frame CudaFramePool::take() const {
 }
 
 FrameHandle CudaFramePool::reference_to(const Frame& frame) const {
-  // Whatever is in a device's memory is a libav frame: the decoder's, or one of these.
+  // Every frame in device memory is a libav frame: the decoder's, or one of this pool.
   const auto* const samples =
       frame.memory == cuda_memory(device_) ? static_cast<const AVFrame*>(frame.samples.get()) : nullptr;
   if (samples == nullptr || samples->hw_frames_ctx->data != context_->data) {

@@ -7,25 +7,25 @@
 
 namespace limpid::io {
 
-/// Whether an encoder takes frames in the memory of a CUDA device (AV_PIX_FMT_CUDA).
+/// True if an encoder accepts frames in the memory of a CUDA device (AV_PIX_FMT_CUDA).
 bool takes_cuda_frames(const AVCodec& codec);
 
-/// Frames of one format in a CUDA device's memory, in its primary context, to be filled by the denoiser and
-/// encoded from there. They are used again when nobody holds them any more: there come to be as many as the
-/// denoiser, the queue behind it and the encoder hold at once. Thread-safe; frames may outlive it.
+/// A pool of frames of one format in a CUDA device's memory, in its primary context, which the denoiser
+/// writes and the encoder reads. Frames are reused, so that there are as many as the denoiser, the queue
+/// after it and the encoder hold at once. Thread-safe; frames may outlive it.
 class CudaFramePool {
  public:
-  /// `layout`: the pixel format in which the samples of `format` are stored. Throws Error if the device can't
-  /// be reached, or can't have frames of that layout.
+  /// `layout`: the pixel format in which the samples of `format` are stored. Throws Error if the device is
+  /// not available or does not support that layout.
   CudaFramePool(int device, AVPixelFormat layout, const FrameFormat& format);
 
-  /// The AVHWFramesContext that encoders want.
+  /// The AVHWFramesContext that encoders require.
   AVBufferRef* context() const { return context_.get(); }
 
-  /// Samples are not initialised. Throws Error if the device's memory does not suffice.
+  /// Samples are uninitialized. Throws Error if the device's memory is insufficient.
   Frame take() const;
 
-  /// libav's reference to a frame that take() has given. Throws Error for other frames.
+  /// libav's reference to a frame from take(). Throws Error for other frames.
   FrameHandle reference_to(const Frame& frame) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace limpid::io {
 namespace {
 
-/// Matroska's own, a tag such as "00:01:02.500000000".
+/// Matroska's length tag of a stream, such as "00:01:02.500000000".
 std::optional<std::int64_t> tagged_end(const AVStream& stream) {
   const AVDictionaryEntry* const tag =
       av_dict_get(stream.metadata, "DURATION", nullptr, AV_DICT_IGNORE_SUFFIX);
@@ -40,7 +40,7 @@ std::int64_t read_size(AVIOContext& bytes) {
   return size == (std::int64_t{1} << bits) - 1 ? -1 : size;
 }
 
-/// True if the Segment, the element behind the header, ends within the file. The position stays.
+/// True if the Segment, the element after the header, ends within the file. Does not change the position.
 bool has_whole_segment(AVIOContext& bytes) {
   constexpr unsigned kSegment = 0x18538067;
   constexpr std::int64_t kId = 4;
@@ -76,12 +76,13 @@ void DeclaredLength::note(AVFormatContext& input) {
 std::optional<DeclaredLength::Length> DeclaredLength::of(const AVFormatContext& input,
                                                          const AVStream& video) const {
   if (is_whole_matroska_) {
-    return std::nullopt;  // its last frame may last long, which its header alone tells
+    return std::nullopt;  // the duration of its last frame is in its header only
   }
   const auto index = static_cast<std::size_t>(video.index);
   const bool is_matroska = std::string_view(input.iformat->name).starts_with("matroska");
   if (!is_matroska && index < stream_durations_.size() && stream_durations_[index] > 0) {
-    // Of AVI, which counts in frames, libav takes the length from what is there of a file that was cut.
+    // For AVI, whose length is in frames, libav computes the length of a truncated file from its remaining
+    // data.
     const bool is_avi = std::string_view(input.iformat->name) == "avi";
     const std::int64_t duration = is_avi ? std::max(video.duration, video.nb_frames) : video.duration;
     std::int64_t end =
@@ -94,7 +95,7 @@ std::optional<DeclaredLength::Length> DeclaredLength::of(const AVFormatContext& 
   if (input.duration <= 0 || input.duration_estimation_method != AVFMT_DURATION_FROM_STREAM) {
     return std::nullopt;
   }
-  // Some programs count from zero, some from the first time: what is less may be relied on.
+  // Some programs count from zero, some from the first time; the smaller value is certain.
   const std::int64_t first =
       input.start_time == AV_NOPTS_VALUE ? 0 : std::max<std::int64_t>(input.start_time, 0);
   if (const std::optional<std::int64_t> end = is_matroska ? tagged_end(video) : std::nullopt) {

@@ -7,76 +7,73 @@
 
 namespace limpid::io {
 
-/// What a Reader or Writer has noticed that a user may want to know, and that has stopped neither.
+/// An observation of a Reader or Writer for the user that has not stopped either of them.
 struct Diagnostic {
-  /// In the order in which they are worth telling.
+  /// In order of importance.
   enum class Kind : std::uint8_t {
-    /// Of the Writer, from the start: what can't be kept ("mkv can't hold the source's timecode (...)") or
-    /// had
-    /// to be guessed.
+    /// Writer, from the start: properties that cannot be kept ("mkv can't hold the source's timecode (...)")
+    /// or had to be guessed.
     kLoss,
-    /// Likewise, a `stream` of the source's that the file should have and doesn't.
+    /// Writer, from the start: a `stream` of the source that should be in the file and is not.
     kLeftOut,
-    /// What has ended the source before its end, such as a camera that was unplugged, a connection that broke
-    /// off, or a program that wrote half a frame to a pipe.
+    /// The cause that has ended the source early, such as a disconnected camera, a lost connection, or a
+    /// program that wrote an incomplete frame to a pipe.
     kFailure,
-    /// What is wrong with a file beyond which its container can't be followed any more, so that what it may
-    /// have behind is missing.
+    /// A fault in a file after which its container cannot be read any further, so that later content is
+    /// missing.
     kDamage,
-    /// Of a file that has been read to its end: how it lacks a part, such as "it ends after 3.2 s of the 10 s
+    /// The missing part of a file that has been read to its end, such as "it ends after 3.2 s of the 10 s
     /// that its header tells".
     kShortfall,
-    /// `count` frames that are missing in the middle, and where: "3 frames are missing between 1.20 s and
-    /// 1.32 s".
+    /// `count` frames that are missing in the middle, and their position: "3 frames are missing between 1.20
+    /// s and 1.32 s".
     kMissingFrames,
-    /// The demuxer has reported errors in `count` places of the file and read on behind them; the text is the
-    /// first of them.
+    /// The demuxer has reported errors in `count` places of the file and continued after them; the text is
+    /// the first error.
     kContainerErrors,
-    /// Of the Reader, `count` packets that could not be decoded. Of the Writer, `count` packets to copy that
-    /// turned out to be damaged. Both leave them out.
+    /// Reader: `count` packets that could not be decoded. Writer: `count` packets to copy that are damaged.
+    /// Both are left out.
     kDamagedPackets,
-    /// `count` frames of which the decoder has lost a part and put something in its place.
+    /// `count` frames of which the decoder has lost and concealed a part.
     kDamagedFrames,
-    /// `count` frames that do not match the checksums that the stream has of them.
+    /// `count` frames that do not match their checksums in the stream.
     kWrongChecksums,
-    /// `count` frames whose size, pixel format, range or matrix was not the first one's, and which were
-    /// converted
-    /// to that.
+    /// `count` frames whose size, pixel format, range or matrix differed from the first frame's, and which
+    /// were converted.
     kConvertedFrames,
-    /// Of the Writer: what can't be kept of what only later frames have, such as captions that begin then.
+    /// Writer: properties of later frames that cannot be kept, such as captions that begin late.
     kLateLoss,
-    /// How frames are interlaced otherwise than the first says of all, such as "from frame 12 on it is
-    /// interlaced, bottom field first".
+    /// A change of interlacing relative to the first frame, such as "from frame 12 on it is interlaced,
+    /// bottom field first".
     kScanChange,
-    /// A pixel aspect ratio, transfer or primaries other than the first frame's, such as "from frame 12 on
-    /// its pixel
-    /// aspect ratio is 16:11 instead of 12:11".
+    /// A change of the pixel aspect ratio, transfer or primaries relative to the first frame, such as "from
+    /// frame 12 on its pixel aspect ratio is 16:11 instead of 12:11".
     kAspectChange,
     kColorChange,
   };
 
   Kind kind;
-  std::string text;                     ///< empty where `count` says all
+  std::string text;                     ///< empty if `count` suffices
   std::int64_t count = 0;               ///< of packets or frames so far
-  std::optional<unsigned> stream = {};  ///< by its index in the source
+  std::optional<unsigned> stream = {};  ///< index in the source
 };
 
-/// At most one of each kind of the Reader's; losses and streams that are left out come one by one.
+/// At most one of each kind from the Reader; several losses and streams that are left out.
 using Diagnostics = std::vector<Diagnostic>;
 
-/// The text of the first of a kind; empty if there is none.
+/// The text of the first diagnostic of a kind; empty if there is none.
 std::string text_of(const Diagnostics& diagnostics, Diagnostic::Kind kind);
 
-/// Packets or frames of a kind.
+/// The number of packets or frames of a kind.
 std::int64_t count_of(const Diagnostics& diagnostics, Diagnostic::Kind kind);
 
 /// All texts.
 std::vector<std::string> texts_of(const Diagnostics& diagnostics);
 
-/// The source's streams, by index, that the file should have and doesn't.
+/// Indices of the source's streams that should be in the file and are not.
 std::vector<unsigned> streams_left_out(const Diagnostics& diagnostics);
 
-/// What there is to tell of a source and of what was made of it, in the order of kinds: counts are summed.
+/// All diagnostics of a source and of its output, ordered by kind, with counts added.
 Diagnostics merged(const Diagnostics& of_reader, const Diagnostics& of_writer);
 
 }  // namespace limpid::io

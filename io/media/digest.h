@@ -1,6 +1,6 @@
 #pragma once
 
-// A hash of 64 bits, quick and well mixed, that tells damage and other content, not forgery. Private to io.
+// A fast 64-bit hash that detects damage and different content, but not forgery. Private to io.
 
 extern "C" {
 #include <libavutil/mem.h>
@@ -31,7 +31,7 @@ class Digest {
   void add(const void* data, std::size_t size) {
     av_murmur3_update(state_.get(), static_cast<const std::uint8_t*>(data), size);
   }
-  /// Once.
+  /// To be called once.
   std::uint64_t end() {
     std::array<std::uint8_t, 16> hash{};
     av_murmur3_final(state_.get(), hash.data());

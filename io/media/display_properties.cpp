@@ -1,4 +1,4 @@
-// What libav tells of how a source's frames are to be shown.
+// How a source's frames are to be displayed, according to libav.
 
 extern "C" {
 #include <libavutil/mastering_display_metadata.h>
@@ -15,7 +15,7 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// cd/m2: of the content if it is told, else of the display that it was made on.
+/// In cd/m2: of the content if available, otherwise of the mastering display.
 double peak_luminance(const AVFrame& first) {
   if (const AVFrameSideData* const data = av_frame_get_side_data(&first, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)) {
     if (const unsigned peak = reinterpret_cast<const AVContentLightMetadata*>(data->data)->MaxCLL; peak > 0) {
@@ -32,9 +32,9 @@ double peak_luminance(const AVFrame& first) {
   return DisplayProperties().peak;
 }
 
-/// Of chroma samples in the direction in which `shift` halves them, where they are in the middle of their
-/// luma samples or on the first of them.
-double chroma_position(bool centred, int shift) { return centred ? ((1 << shift) - 1) / 2.0 : 0; }
+/// Position of chroma samples along an axis that `shift` halves: centered between their luma samples, or at
+/// the first one.
+double chroma_position(bool centered, int shift) { return centered ? ((1 << shift) - 1) / 2.0 : 0; }
 
 }  // namespace
 
@@ -59,9 +59,9 @@ DisplayProperties Reader::display() const {
   }
   const bool bottom = location == AVCHROMA_LOC_BOTTOMLEFT || location == AVCHROMA_LOC_BOTTOM;
   const bool top = location == AVCHROMA_LOC_TOPLEFT || location == AVCHROMA_LOC_TOP;
-  const bool centred =
+  const bool centered =
       location == AVCHROMA_LOC_CENTER || location == AVCHROMA_LOC_TOP || location == AVCHROMA_LOC_BOTTOM;
-  properties.chroma_x = chroma_position(centred, format.chroma_shift_x);
+  properties.chroma_x = chroma_position(centered, format.chroma_shift_x);
   properties.chroma_y =
       bottom ? (1 << format.chroma_shift_y) - 1 : chroma_position(!top, format.chroma_shift_y);
 
@@ -72,7 +72,7 @@ DisplayProperties Reader::display() const {
   properties.peak = peak_luminance(first);
 
   const AVRational aspect = from.sample_aspect_ratio;
-  constexpr double kGreatestAspect = 8;  // beyond that it is a mistake
+  constexpr double kGreatestAspect = 8;  // greater ratios are errors
   if (aspect.num > 0 && aspect.den > 0 && std::abs(std::log(av_q2d(aspect))) < std::log(kGreatestAspect)) {
     properties.pixel_aspect = av_q2d(aspect);
   }

@@ -6,15 +6,14 @@
 
 namespace limpid::io {
 
-/// How code values relate to light.
+/// The relation of code values to light.
 enum class Transfer : std::uint8_t {
-  kSdr,  ///< made for displays as they are: shown without a change
+  kSdr,  ///< for displays: shown without conversion
   kPq,   ///< SMPTE ST 2084
   kHlg,  ///< ARIB STD-B67
 };
 
-/// How the stored picture is to be turned for looking at it: first transposed (rows become columns), then
-/// mirrored.
+/// Transformation of the stored picture for display: first transposed (rows become columns), then mirrored.
 struct Orientation {
   bool transposed = false;
   bool mirrored_x = false;
@@ -23,19 +22,19 @@ struct Orientation {
   bool is_upright() const { return *this == Orientation{}; }
 };
 
-/// What has to be known of a source, beyond FrameFormat, to show its frames. Nothing is unspecified here:
-/// what the source doesn't tell is guessed as described.
+/// Properties of a source, in addition to FrameFormat, for displaying its frames. All are specified: missing
+/// ones are guessed as described.
 struct DisplayProperties {
   ColorMatrix matrix = ColorMatrix::kBt709;  ///< untagged: BT.709 from 720 lines on, BT.601 below
   ColorRange range = ColorRange::kLimited;   ///< untagged: limited for YUV, full for gray and RGB
-  /// Position of the first chroma sample, in luma samples from the first luma sample's; untagged: as in
+  /// Position of the first chroma sample relative to the first luma sample, in luma samples; untagged: as in
   /// MPEG-2, (0, 1/2) for 4:2:0.
   double chroma_x = 0;
   double chroma_y = 0;
   Transfer transfer = Transfer::kSdr;
-  bool wide_gamut = false;  ///< BT.2020 primaries, else BT.709's or near enough
+  bool wide_gamut = false;  ///< BT.2020 primaries; false: BT.709's or similar
   double peak = 1000;       ///< luminance of the brightest highlights, cd/m2; HDR only
-  double pixel_aspect = 1;  ///< width of a pixel over its height, of the stored picture
+  double pixel_aspect = 1;  ///< pixel aspect ratio of the stored picture, width over height
   Orientation orientation;
 };
 

@@ -43,7 +43,7 @@ std::vector<std::string> video_encoders() {
 bool is(const AVOutputFormat& container, std::string_view name) { return container.name == name; }
 
 bool can_hold(const AVOutputFormat& container, AVCodecID codec) {
-  // The MPEG-TS muxer has no list of codecs that libav could look in.
+  // libav has no list of codecs for the MPEG-TS muxer.
   const bool is_mpeg = codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC;
   return avformat_query_codec(&container, codec, FF_COMPLIANCE_NORMAL) == 1 ||
          (is(container, "mpegts") && is_mpeg);
@@ -55,14 +55,14 @@ bool holds_video(const AVOutputFormat& container) {
   return container.video_codec != AV_CODEC_ID_NONE && !holds_cover_art_only;
 }
 
-/// By the encoder's own name, or the codec's. Null if there is none.
+/// By the encoder's own name or the codec's. Null if there is none.
 const AVCodec* find_encoder(const std::string& name) {
   const AVCodec* const codec = avcodec_find_encoder_by_name(name.c_str());
   const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());
   return codec != nullptr || descriptor == nullptr ? codec : avcodec_find_encoder(descriptor->id);
 }
 
-/// Containers that count frames instead of storing times.
+/// True for containers that count frames instead of storing times.
 bool has_constant_rate(const AVOutputFormat& container) {
   constexpr std::array<std::string_view, 8> kNames{"avi",      "mxf",    "mxf_d10",    "gxf",
                                                    "rawvideo", "image2", "image2pipe", "yuv4mpegpipe"};
@@ -90,17 +90,17 @@ std::string join(const std::vector<std::string>& words, const std::string& separ
   return text;
 }
 
-/// JPEG's samples are full range and BT.601, whatever a file says.
+/// JPEG samples are full range and BT.601, whatever the file's tags.
 bool is_jpeg(const AVCodec& codec) {
   return codec.id == AV_CODEC_ID_MJPEG || codec.id == AV_CODEC_ID_LJPEG || codec.id == AV_CODEC_ID_JPEGLS;
 }
 
-/// False where full-range YUV would be shown as limited: the encoder's stream has no tag for it, nor the
-/// container.
+/// False if full-range YUV would be shown as limited because neither the encoder's stream nor the container
+/// has a tag for it.
 bool keeps_full_range(const AVOutputFormat& container, const AVCodec& codec) {
   constexpr std::array kTagged{AV_CODEC_ID_H264,  AV_CODEC_ID_HEVC,  AV_CODEC_ID_VP9,   AV_CODEC_ID_AV1,
                                AV_CODEC_ID_MJPEG, AV_CODEC_ID_LJPEG, AV_CODEC_ID_JPEGLS};
-  // Of these, decoders report a limited range whatever the container has.
+  // Decoders of these codecs report a limited range, whatever the container's tag.
   constexpr std::array kLimited{AV_CODEC_ID_PRORES,     AV_CODEC_ID_DNXHD,   AV_CODEC_ID_MPEG1VIDEO,
                                 AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_DVVIDEO, AV_CODEC_ID_WEBP};
   const bool has_container_tag = is_matroska(container) || is(container, "yuv4mpegpipe");
@@ -108,7 +108,7 @@ bool keeps_full_range(const AVOutputFormat& container, const AVCodec& codec) {
          (has_container_tag && std::ranges::find(kLimited, codec.id) == kLimited.end());
 }
 
-/// x264 and x265 share their presets, and print to stderr about others.
+/// x264 and x265 share their presets, and print to stderr about invalid ones.
 void check_preset(const std::string& codec, const std::string& preset) {
   const std::vector<std::string> presets{"ultrafast", "superfast", "veryfast", "faster",   "fast",
                                          "medium",    "slow",      "slower",   "veryslow", "placebo"};
@@ -117,7 +117,7 @@ void check_preset(const std::string& codec, const std::string& preset) {
   }
 }
 
-/// x264 and x265 take any number for a quality and use the nearest that there is.
+/// x264 and x265 accept any number as CRF and use the nearest legal one.
 void check_crf(const std::string& codec, const std::string& crf) {
   constexpr double kWorst = 51;
   double value = -1;
@@ -132,10 +132,10 @@ std::string captions_lost_to(const AVCodec& codec) {
   return "not kept: " + std::string(codec.name) + " can't embed them, libx264 can";
 }
 
-/// ", but 0 to 63" for an option that is a number.
+/// ", but 0 to 63" for a numeric option.
 std::string range_of(AVCodecContext& context, const std::string& key) {
   const AVOption* const option = av_opt_find(&context, key.c_str(), nullptr, 0, AV_OPT_SEARCH_CHILDREN);
-  constexpr double kGreatest = 1e9;  // beyond it lie those that libav knows no limit of
+  constexpr double kGreatest = 1e9;  // greater ranges mean that libav knows no limit
   if (option == nullptr || option->type == AV_OPT_TYPE_FLAGS || option->max <= option->min ||
       option->max > kGreatest || option->min < -kGreatest) {
     return "";
@@ -145,8 +145,8 @@ std::string range_of(AVCodecContext& context, const std::string& key) {
   return text.data();
 }
 
-/// x265 writes past the end of its memory for pictures of these widths, in all versions that were tested: 3.5
-/// and 4.2, the newest. No version is known that does not, and libavcodec does not pass on x265_version_str.
+/// x265 writes past the end of its memory for pictures of these widths, in all tested versions: 3.5 and 4.2,
+/// the newest. No version without the fault is known, and libavcodec does not expose x265_version_str.
 bool is_safe(const AVCodec& codec, int width) {
   return std::string_view(codec.name) != "libx265" || width <= 32 || width > 48;
 }
@@ -165,8 +165,8 @@ bool keeps_alpha(const AVCodec& codec) {
   });
 }
 
-/// The encoder that keeps alpha in a container whose usual encoder doesn't; null if there is none. Matroska
-/// has FFV1 for it, which is no choice for players, so that the user is told instead.
+/// The encoder that keeps alpha in a container whose default encoder does not; null if there is none.
+/// Matroska has FFV1 for this, which players rarely support, so the user gets a warning instead.
 const AVCodec* alpha_codec(const AVOutputFormat& container) {
   const char* const name = is(container, "webm")  ? "libvpx-vp9"
                            : is(container, "mov") ? "prores_ks"
@@ -204,7 +204,7 @@ const AVCodec* default_codec(const AVOutputFormat& container, const std::string&
                                av_guess_codec(&container, nullptr, url.c_str(), nullptr, AVMEDIA_TYPE_VIDEO));
 }
 
-/// SMPTE ST 2086 and content light levels as x264 and x265 want them in their own option syntax.
+/// SMPTE ST 2086 and content light levels in the option syntax of x264 and x265.
 std::string hdr_parameters(const AVFrame& properties, bool x265) {
   std::vector<std::string> parameters;
   if (const AVFrameSideData* const data =
@@ -301,7 +301,7 @@ Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const 
   choose_pixel_format(container, options, warnings);
   set_up(container, options, warnings);
   if (std::string_view(codec_->name) == "libx265") {
-    constexpr int kFrameThreads = 8;  // at the most, beside one for each processor
+    constexpr int kFrameThreads = 8;  // maximum, if there are fewer processors
     require_threads(static_cast<int>(std::thread::hardware_concurrency()) + kFrameThreads);
   }
   forget_logged_messages();
@@ -312,7 +312,7 @@ Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const 
   refuse_ignored_parameters(options);
 }
 
-// Of such lists as x264-params libavcodec leaves out what it can't set, with a warning.
+// libavcodec ignores invalid entries of lists such as x264-params, with a warning.
 void Encoder::refuse_ignored_parameters(const WriterOptions& options) const {
   const std::vector<std::string> warnings = first_logged_warnings();
   const auto list = std::ranges::find_if(
@@ -327,7 +327,7 @@ void Encoder::refuse_ignored_parameters(const WriterOptions& options) const {
   }
 }
 
-// SVT-AV1 (1.4) waits for ever for the end of a stream that has no frame.
+// SVT-AV1 (1.4) hangs at the end of a stream without frames.
 void Encoder::Closer::operator()(AVCodecContext* context) const {
   const bool waits = avcodec_is_open(context) != 0 && frame_count(*context) == 0 &&
                      std::string_view(context->codec->name) == "libsvtav1";
@@ -355,7 +355,7 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
                            {.depth = std::min(source_.format.bit_depth, kDeepest),
                             .width = source_.format.width,
                             .requested = requested,
-                            // HDR is shown where it is HEVC; but x265 knows no fields.
+                            // Players show HDR in HEVC; but x265 does not support fields.
                             .prefers_hevc = is_hdr && !is_interlaced(*source_.properties),
                             .has_alpha = source_.format.has_alpha});
     if (codec_ == nullptr) {
@@ -467,8 +467,8 @@ void Encoder::use_cuda_frames(int device, std::vector<std::string>& warnings) {
 }
 
 void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings) {
-  const AVRational* const rates = frame_rates_of(*codec_).data();  // nullptr, or ended by 0/0
-  // Where frames of a regular grid can be left out, a fine one keeps varying times best.
+  const AVRational* const rates = frame_rates_of(*codec_).data();  // null, or a list that ends with 0/0
+  // If frames of a regular grid can be omitted, a fine grid keeps variable times best.
   const bool has_gaps = is(container, "avi") || codec_->id == AV_CODEC_ID_THEORA ||
                         (rates != nullptr && !has_constant_rate(container));
   AVRational& rate = context_->framerate;
@@ -487,8 +487,8 @@ void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::st
   constexpr double kNoticeable = 0.01;
   const bool varies = std::abs(av_q2d(source_.base_rate) / av_q2d(source_.frame_rate) - 1) > kNoticeable;
   if (varies && holds_display_matrix(container) && needs_whole_chroma(*codec_)) {
-    // QuickTime's table has the time from one picture to the next in decoding order. Where that is another
-    // than the order of showing, readers do not know how long the last picture lasts.
+    // QuickTime's table has the durations of pictures in decoding order. If that differs from presentation
+    // order, readers do not know the duration of the last picture.
     context_->max_b_frames = 0;
   }
   if (counts_frames && varies && !is(container, "image2")) {
@@ -526,7 +526,7 @@ void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::strin
                        codec_->name + " has no tag for it");
   }
   if (to_gray && !from_gray) {
-    to.full_range = true;  // swscale knows no other gray
+    to.full_range = true;  // swscale supports no other gray
   }
 
   context_->color_primaries = tags.color_primaries;
@@ -548,7 +548,7 @@ void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::strin
   const std::optional<FrameFormat> samples = frame_format(target_format_);
   const bool same = samples && same_samples(*samples, format) && (to_rgb || to.full_range == full);
   if (!same) {
-    // Gray is full range to swscale; telling it so on both sides leaves the values alone.
+    // swscale treats gray as full range; declaring full range on both sides keeps the values.
     if (from_gray && !full) {
       from.full_range = to.full_range = true;
     }
@@ -563,7 +563,7 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
   if (!is_interlaced(first)) {
     return;
   }
-  // Each field of 4:2:0 needs whole chroma rows of its own.
+  // Each field of 4:2:0 needs complete chroma rows.
   const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(target_format_);
   if (needs_whole_chroma(*codec_) && context_->height % (2 << descriptor.log2_chroma_h) != 0) {
     warnings.push_back("the source is interlaced, but " + std::string(codec_->name) + " can't mark " +
@@ -574,7 +574,7 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
   const bool fields_apart = codec_->id == AV_CODEC_ID_MJPEG;
   context_->field_order =
       fields_apart ? (top_first ? AV_FIELD_TT : AV_FIELD_BB) : (top_first ? AV_FIELD_TB : AV_FIELD_BT);
-  // To other encoders these flags mean something else (to png, interlaced files) or nothing.
+  // For other encoders these flags have another meaning (png: interlaced files) or none.
   constexpr std::array kInterlacing{AV_CODEC_ID_H264, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG4,
                                     AV_CODEC_ID_PRORES, AV_CODEC_ID_DNXHD};
   if (std::find(kInterlacing.begin(), kInterlacing.end(), codec_->id) != kInterlacing.end()) {
@@ -588,7 +588,7 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
 }
 
 void Encoder::set_quality(const WriterOptions& options, std::vector<std::string>& warnings) {
-  // libav's own encoders would go for 200 kbit/s, whatever the size of the picture.
+  // The default of libav's own encoders is 200 kbit/s for any size.
   const std::string_view name = codec_->name;
   const bool is_mpeg = name == "mpeg4" || name == "mpeg2video" || name == "mpeg1video";
   if ((is_mpeg || name == "mjpeg") && options.bitrate.empty()) {
@@ -596,7 +596,7 @@ void Encoder::set_quality(const WriterOptions& options, std::vector<std::string>
     context_->global_quality = FF_QP2LAMBDA * (is_mpeg ? 3 : 2);
   }
   if (name == "libtheora" && options.bitrate.empty()) {
-    constexpr int kTheora = 8;  // of 0 to 10; its default is 200 kbit/s as well
+    constexpr int kTheora = 8;  // from 0 to 10; the default is 200 kbit/s as well
     context_->flags |= AV_CODEC_FLAG_QSCALE;
     context_->global_quality = FF_QP2LAMBDA * kTheora;
   }
@@ -615,11 +615,11 @@ void Encoder::set_quality(const WriterOptions& options, std::vector<std::string>
     }
   }
   if (name == "ffv1") {
-    // Version 3 has slices and checksums. libavcodec's slices leave out the last chroma samples of 4:1:1 and
-    // 4:1:0 if there are not four luma samples to each.
+    // Version 3 has slices and checksums. libavcodec's slices omit the last chroma samples of 4:1:1 and 4:1:0
+    // if they do not cover four luma samples.
     const bool loses_chroma = av_pix_fmt_desc_get(target_format_)->log2_chroma_w > 1 &&
                               !divides(target_format_, context_->width, context_->height);
-    // Nor can it make two slices of a single chroma sample.
+    // It cannot make two slices of a single chroma sample either.
     const AVPixFmtDescriptor& target = *av_pix_fmt_desc_get(target_format_);
     const bool too_small =
         (context_->width >> target.log2_chroma_w) < 2 || (context_->height >> target.log2_chroma_h) < 2;
@@ -647,12 +647,12 @@ void Encoder::set_options(const WriterOptions& options) {
     throw UsageError("the bitrate is to be more than 0, such as 4M, not '" + options.bitrate + "'");
   }
   // x265 (4.1) writes past the end of its memory if a frame's captions are longer than those of the frame
-  // whose place it takes.
+  // whose slot it reuses.
   if (x265 && av_opt_find(context_.get(), "a53cc", nullptr, 0, AV_OPT_SEARCH_CHILDREN) != nullptr) {
     set_option("a53cc", "0");
   }
-  // What x264 and x265 take in a syntax of their own is set first, so that the user's words come after it.
-  std::string own = x265 ? "log-level=none" : "";  // it would print to stderr
+  // Parameters in the syntax of x264 and x265 come first, so that the user's override them.
+  std::string own = x265 ? "log-level=none" : "";  // otherwise it prints to stderr
   if (x264 || x265) {
     const std::string hdr = hdr_parameters(*source_.properties, x265);
     own += (own.empty() || hdr.empty() ? "" : ":") + hdr;
@@ -729,12 +729,12 @@ void Encoder::send(const Frame& frame) {
   }
   picture->pts = av_rescale_q(pts - first_pts_, time_base, context_->time_base);
   if (last_pts_ != AV_NOPTS_VALUE && picture->pts <= last_pts_) {
-    picture->pts = last_pts_ + 1;  // the encoder counts in coarser units than the source
+    picture->pts = last_pts_ + 1;  // the encoder's time unit is coarser than the source's
   }
   last_pts_ = picture->pts;
   durations_[picture->pts] = av_rescale_q(duration, time_base, context_->time_base);
   picture->pkt_dts = AV_NOPTS_VALUE;
-  picture->pict_type = AV_PICTURE_TYPE_NONE;  // the encoder decides, not the source
+  picture->pict_type = AV_PICTURE_TYPE_NONE;  // chosen by the encoder, not copied from the source
   clear_key_frame(*picture);
   picture->crop_left = picture->crop_right = picture->crop_top = picture->crop_bottom = 0;
   picture->colorspace = context_->colorspace;
@@ -754,7 +754,7 @@ bool Encoder::loses_captions(const AVFrame& frame) const {
   return !can_embed || (embedded == 0 && std::string_view(codec_->name) == "libx265");
 }
 
-/// The constructor has told what the first frame has; broadcasts may begin without captions.
+/// The constructor has reported losses of the first frame; captions of broadcasts may begin later.
 void Encoder::look_for_losses(const AVFrame& frame, std::int64_t index) {
   const auto warn = [&](const std::string& of) {
     late_warnings_.push_back("from frame " + std::to_string(index) + " on the source has " + of);
@@ -769,17 +769,17 @@ void Encoder::look_for_losses(const AVFrame& frame, std::int64_t index) {
   }
 }
 
-/// What would be about other pixels: a profile of other colors, and EXIF, which newer versions of libav read
-/// and write as it was.
+/// Removes metadata of other pixels: a profile of other colors, and EXIF, which newer versions of libav read
+/// and write unchanged.
 void Encoder::leave_out_stale_metadata(AVFrame& picture) const {
   if (!keeps_profile_) {
     av_frame_remove_side_data(&picture, AV_FRAME_DATA_ICC_PROFILE);
   }
   for (int i = 0; i < picture.nb_side_data;) {
     const AVFrameSideDataType type = picture.side_data[i]->type;
-    const char* const name = av_frame_side_data_name(type);  // older versions don't have the type
+    const char* const name = av_frame_side_data_name(type);  // older versions lack the type
     if (name != nullptr && std::string_view(name).starts_with("EXIF")) {
-      av_frame_remove_side_data(&picture, type);  // all of it; others may take its place
+      av_frame_remove_side_data(&picture, type);  // all entries of the type
     } else {
       ++i;
     }
@@ -795,7 +795,7 @@ PacketHandle Encoder::receive() {
     return nullptr;
   }
   check(code, url_, "can't encode");
-  // x265 learns from the third frame by how much decoding is ahead of showing, and makes it up before.
+  // x265 determines from the third frame by how much decoding precedes presentation, and invents it before.
   constexpr int kReordered = 2;
   if (std::string_view(codec_->name) == "libx265" && sent_ <= kReordered) {
     packet->dts = packet->pts;

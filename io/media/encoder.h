@@ -1,6 +1,6 @@
 #pragma once
 
-// Choice and use of a video encoder. Private to io.
+// Selection and use of a video encoder. Private to io.
 
 #include <cstdint>
 #include <map>
@@ -17,63 +17,63 @@
 
 namespace limpid::io {
 
-/// What the encoder has to know of the frames before it sees one.
+/// Properties of the frames that the encoder requires in advance.
 struct EncoderSource {
   FrameFormat format;
   const AVFrame* properties = nullptr;  ///< tags and side data of the first frame
   AVRational time_base{1, 25};
-  AVRational frame_rate{25, 1};  ///< average; a guess if the source doesn't tell
-  AVRational base_rate{25, 1};   ///< of a regular grid that the frames' times lie on, by libav's guess
+  AVRational frame_rate{25, 1};  ///< average; a guess if the source does not specify it
+  AVRational base_rate{25, 1};   ///< rate of the regular grid of the frames' times, estimated by libav
   AVRational sample_aspect_ratio{0, 1};
   AVChromaLocation chroma_location = AVCHROMA_LOC_UNSPECIFIED;
 };
 
-/// HDR10+, Dolby Vision or the like, which no encoder is given.
+/// True for HDR10+, Dolby Vision and similar metadata, which is not passed to any encoder.
 bool has_dynamic_hdr(const AVFrame& frame);
 
-/// The muxer that writes a file of this name; `container` overrides the name. Throws UsageError.
+/// The muxer for a file of this name; `container` overrides the name. Throws UsageError.
 const AVOutputFormat& choose_container(const std::string& url, const std::string& container);
 
-/// True for image2 and its like: every packet of the encoder is a file of its own.
+/// True for image2 and similar muxers: every packet of the encoder is a separate file.
 bool holds_pictures(const AVOutputFormat& container);
 
-/// Encodes frames. Unless one is named, the encoder is libx264; libx265 for PQ and HLG, as players show HDR
-/// in HEVC, and for depths that only it has; ffv1 for what neither has. RGB becomes 4:2:0 in containers that
-/// are made for players (mp4, mov, ts, flv) and 4:4:4 in Matroska: by BT.709 from 720 lines on and BT.601
-/// below, in limited range, and tagged so. YUV without tags stays without. A source with alpha becomes VP9 in
-/// WebM and ProRes in MOV, which keep it. Full range becomes limited where nothing can tell it. H.264 has odd
-/// sizes only as 4:4:4; no row of the picture is cut off or made up to have it otherwise, and a warning says
-/// so.
+/// Encodes frames. The default encoder is libx264; libx265 for PQ and HLG, since players show HDR in HEVC,
+/// and for depths that only it supports; ffv1 for formats that neither supports. RGB becomes 4:2:0 in
+/// containers for players (mp4, mov, ts, flv) and 4:4:4 in Matroska: BT.709 from 720 lines on and BT.601
+/// below, limited range, with these tags. YUV without tags remains untagged. A source with alpha becomes VP9
+/// in WebM and ProRes in MOV, which keep it. Full range becomes limited if no tag can signal it. H.264
+/// supports odd sizes only in 4:4:4, which is then used, with a warning, instead of cropping or padding the
+/// picture.
 class Encoder {
  public:
-  /// Throws UsageError for what can't be asked of the encoder or container, and Error if the encoder fails.
-  /// Adds sentences about what can't be kept to `warnings`. Options that only the muxer may know are handed
-  /// back by muxer_options().
+  /// Throws UsageError for requests that the encoder or container does not support, and Error if the encoder
+  /// fails. Adds sentences about losses to `warnings`. Options that only the muxer may know are returned by
+  /// muxer_options().
   Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
           const WriterOptions& options, std::vector<std::string>& warnings);
 
   const AVCodecContext& context() const { return *context_; }
-  /// Of the samples, in whatever memory the encoder gets them.
+  /// The format of the samples that the encoder receives, in any memory.
   AVPixelFormat target_format() const { return target_format_; }
   const std::vector<std::pair<std::string, std::string>>& muxer_options() const { return muxer_options_; }
 
-  /// The frames that send() takes, in a GPU's memory; null if it takes frames in the host's.
+  /// The frames that send() accepts, in a GPU's memory; null if it accepts frames in host memory.
   const std::shared_ptr<const CudaFramePool>& cuda_frames() const { return cuda_frames_; }
 
   void send(const Frame& frame);
-  /// No more frames will be sent.
+  /// Ends the stream.
   void flush();
-  /// The next packet, with its duration, in context().time_base; nothing if more frames are needed first or,
-  /// after flush(), at the end.
+  /// The next packet, with its duration, in context().time_base. Returns nothing if more frames are required
+  /// first or, after flush(), at the end.
   PacketHandle receive();
 
-  /// As those of the constructor, about what only later frames have.
+  /// Sentences about losses of properties that only later frames have.
   const std::vector<std::string>& late_warnings() const { return late_warnings_; }
 
-  /// False if the source has a profile of colors that the encoder's pixels don't have.
+  /// False if the source has a color profile that does not match the encoder's pixels.
   bool keeps_profile() const { return keeps_profile_; }
 
-  /// Of the samples of frames, on their way to the encoder.
+  /// Copies of frames' samples on the way to the encoder.
   std::int64_t copies() const { return copies_; }
 
  private:
@@ -105,8 +105,8 @@ class Encoder {
   std::unique_ptr<AVCodecContext, Closer> context_;
   std::vector<std::pair<std::string, std::string>> muxer_options_;
 
-  AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< that holds the frames' samples
-  AVPixelFormat target_format_ = AV_PIX_FMT_NONE;  ///< that the encoder gets
+  AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< of the frames' samples
+  AVPixelFormat target_format_ = AV_PIX_FMT_NONE;  ///< of the encoder's input
   std::shared_ptr<const CudaFramePool> cuda_frames_;
   std::optional<Scaler> scaler_;
   LibavFramePool packed_pool_;
@@ -121,7 +121,7 @@ class Encoder {
   bool begins_at_zero_;
   std::int64_t first_pts_ = AV_NOPTS_VALUE;  ///< in the source's time base
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
-  std::map<std::int64_t, std::int64_t> durations_;  ///< by pts, of the frames inside the encoder
+  std::map<std::int64_t, std::int64_t> durations_;  ///< by pts, for the frames inside the encoder
 };
 
 }  // namespace limpid::io

@@ -42,7 +42,7 @@ void FrameGaps::add(const AVPacket& packet, AVRational time_base, bool damaged, 
   const double mean = regular_ > 0 ? static_cast<double>(regular_time_) / static_cast<double>(regular_)
                                    : static_cast<double>(duration);
   const std::int64_t frames = std::llround(static_cast<double>(step) / mean) - 1;
-  // Cameras drop single frames, so that alone is no gap.
+  // Cameras drop single frames, so a single one is not a gap.
   Missing* const gap = has_error && frames >= 1 ? &damaged_ : frames >= 2 ? &unexplained_ : nullptr;
   if (gap == nullptr) {
     ++irregular_;
@@ -58,7 +58,7 @@ void FrameGaps::forget_position() {
 }
 
 FrameGaps::Missing FrameGaps::missing(bool ended) const {
-  // What a gap lacks is known only where frames have one duration.
+  // The number of missing frames is known only if nearly all frames have one duration.
   constexpr std::int64_t kRegularPerIrregular = 20;
   const bool has_rate = regular_ > kRegularPerIrregular * irregular_;
   Missing all = has_rate ? damaged_ : Missing{};

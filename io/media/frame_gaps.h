@@ -1,6 +1,6 @@
 #pragma once
 
-// Frames that are missing in the middle of a source. Private to io.
+// Detection of frames that are missing in the middle of a source. Private to io.
 
 #include <cstdint>
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace limpid::io {
 
-/// Finds missing frames by the times of the video's packets. A gap with an error of the demuxer in it is
-/// damage. A gap without an error may be intended: screen recordings pause, cameras drop frames, slides stay.
-/// It counts only in a stream that keeps its rate everywhere else.
+/// Detects missing frames by the times of the video's packets. A gap with a demuxer error in it is damage. A
+/// gap without an error may be intended, as in screen recordings, dropped frames of cameras and slides. It
+/// counts only in a stream that has a constant rate otherwise.
 class FrameGaps {
  public:
-  /// The next packet in decoding order. `damaged`: the demuxer has logged an error before it. `counts`: a gap
-  /// before it lies within the range that is read.
+  /// Adds the next packet in decoding order. `damaged`: the demuxer has logged an error before it. `counts`:
+  /// a gap before it lies within the range that is read.
   void add(const AVPacket& packet, AVRational time_base, bool damaged, bool counts);
   /// The next packet does not continue the last one.
   void forget_position();
@@ -23,10 +23,10 @@ class FrameGaps {
   struct Missing {
     std::int64_t frames = 0;
     std::int64_t places = 0;
-    double begin = 0;  ///< seconds: the first place
+    double begin = 0;  ///< seconds: position of the first gap
     double end = 0;
   };
-  /// What has been found so far. Gaps without an error are judged once the whole stream is known, `ended`.
+  /// The gaps so far. Gaps without an error are classified only when the whole stream is known (`ended`).
   Missing missing(bool ended) const;
 
  private:
@@ -34,13 +34,13 @@ class FrameGaps {
   Missing unexplained_;
   std::int64_t regular_ = 0;       ///< steps from packet to packet of one duration
   std::int64_t regular_time_ = 0;  ///< their sum
-  std::int64_t irregular_ = 0;     ///< other steps that are no gaps
+  std::int64_t irregular_ = 0;     ///< other steps that are not gaps
   std::int64_t last_time_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;
   bool was_damaged_ = false;  ///< since the packet at `last_time_`
 };
 
-/// "3 frames are missing between 1.20 s and 1.32 s", or with the count of places.
+/// "3 frames are missing between 1.20 s and 1.32 s", or with the number of positions.
 std::string text_of(const FrameGaps::Missing& missing);
 
 }  // namespace limpid::io

@@ -47,14 +47,14 @@ struct InputCloser {
 };
 using InputHandle = std::unique_ptr<AVFormatContext, InputCloser>;
 
-/// Frees a muxer, or a demuxer that isn't open; its AVIOContext belongs to somebody else.
+/// Frees a muxer, or a demuxer that is not open; does not free its AVIOContext.
 struct MuxerDeleter {
   void operator()(AVFormatContext* context) const { avformat_free_context(context); }
 };
 using MuxerHandle = std::unique_ptr<AVFormatContext, MuxerDeleter>;
 using UnopenedInputHandle = std::unique_ptr<AVFormatContext, MuxerDeleter>;
 
-/// Throw Error if memory does not suffice.
+/// Throw Error if memory is insufficient.
 FrameHandle make_frame();
 PacketHandle make_packet();
 /// For avio_alloc_context(), which takes a null buffer and later writes to it.
@@ -63,31 +63,31 @@ unsigned char* make_io_buffer(int size);
 /// libav's text for an error code.
 std::string error_text(int code);
 
-/// The one check of libav's return codes: hands on `code` if it is no error, else throws Error "<subject>:
-/// <what>: <libav's text>", such as "out.mkv: can't write: No space left on device".
+/// The common check of libav's return codes: returns `code` if it is not an error, otherwise throws the Error
+/// "<subject>: <what>: <libav's text>", such as "out.mkv: can't write: No space left on device".
 int check(int code, std::string_view subject, std::string_view what);
 
 /// avio_write() of any number of bytes.
 void write_bytes(AVIOContext& target, std::span<const std::uint8_t> bytes);
 
-/// What libav has logged as an error on this thread since forget_logged_messages(), its first line only;
-/// empty if nothing. It says more than the error code when an encoder or muxer turns something down.
+/// The first line that libav has logged as an error on this thread since forget_logged_messages(); empty if
+/// there is none. It is more precise than the error code of an encoder or muxer.
 void forget_logged_messages();
 std::string first_logged_error();
 
-/// What libav has logged as warnings on this thread since forget_logged_messages(), its first lines only.
+/// The first lines that libav has logged as warnings on this thread since forget_logged_messages().
 std::vector<std::string> first_logged_warnings();
 
-/// What demuxers have logged as an error on this thread since the last call, its first line only; empty if
-/// nothing.
+/// The first line that demuxers have logged as an error on this thread since the last call; empty if there is
+/// none.
 std::string take_demuxer_error();
 
-/// The last error that decoders have logged on any thread, theirs among them, since forget_decoder_error();
+/// The last error that decoders have logged on any thread, including their own, since forget_decoder_error();
 /// empty if there is none.
 void forget_decoder_error();
 std::string last_decoder_error();
 
-/// " (<first_logged_error()>)", or nothing.
+/// " (<first_logged_error()>)", or empty.
 std::string logged_reason();
 
 /// An AVDictionary.
@@ -102,24 +102,24 @@ class Dictionary {
   ~Dictionary() { av_dict_free(&entries_); }
 
   void set(const std::string& key, const std::string& value);
-  /// For libav's functions, which take out what they know.
+  /// For libav's functions, which remove the entries that they use.
   AVDictionary** get() { return &entries_; }
-  /// The key of some entry; empty if there is none.
+  /// The key of any entry; empty if there is none.
   std::string any_key() const;
 
  private:
   AVDictionary* entries_ = nullptr;
 };
 
-/// libav's name for a pixel format; "none" for one it doesn't know.
+/// libav's name for a pixel format; "none" for unknown ones.
 std::string name_of(AVPixelFormat format);
 
-/// True for what libav opens through a protocol of its own ("rtsp://...", "pipe:1") rather than as a file.
+/// True for addresses that libav opens with a protocol ("rtsp://...", "pipe:1") rather than as a file.
 bool has_protocol(const std::string& url);
 
-/// True for what captures: cameras, screens, and libavfilter's sources among them.
+/// True for capture devices: cameras, screens, and libavfilter's sources.
 bool is_device(const AVInputFormat& format);
-/// True for devices whose frames come when it is time for them, not when they are asked for.
+/// True for devices whose frames arrive in real time instead of on request.
 bool is_live(const AVInputFormat& format);
 
 /// True if `url` names numbered pictures, such as "img_%03d.png".

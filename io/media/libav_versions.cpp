@@ -8,8 +8,8 @@ extern "C" {
 
 #include "core/base/error.h"
 
-// Each name from the version that introduced it, as the older one is deprecated there and gone two major
-// versions later.
+// Each new name is used from its first version on, since the older one is deprecated there and removed two
+// major versions later.
 #define LIMPID_DURATION (LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100))           // FFmpeg 6.0
 #define LIMPID_FRAME_NUM (LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 2, 100))          // FFmpeg 6.0
 #define LIMPID_FRAME_FLAGS (LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100))         // FFmpeg 6.1
@@ -30,7 +30,7 @@ std::span<const Value> supported(const AVCodec& codec, AVCodecConfig what) {
   return {static_cast<const Value*>(values), static_cast<std::size_t>(count)};
 }
 #else
-/// A list that ends where `is_end` says so.
+/// A list that ends where `is_end` returns true.
 template <typename Value, typename IsEnd>
 std::span<const Value> listed(const Value* values, IsEnd is_end) {
   std::size_t count = 0;

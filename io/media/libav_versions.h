@@ -1,6 +1,7 @@
 #pragma once
 
-// What has another name in each version of libav, from FFmpeg 5.1 on. Private to io; libav.h includes it.
+// Functions for names that differ between versions of libav, from FFmpeg 5.1 on. Private to io; libav.h
+// includes it.
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -22,8 +23,8 @@ inline constexpr int kH264High = FF_PROFILE_H264_HIGH;
 inline constexpr int kH264Flags = FF_PROFILE_H264_CONSTRAINED | FF_PROFILE_H264_INTRA;
 #endif
 
-/// Whether the muxer of Matroska adds a codec's delay, which readers take off, to the times that it is given.
-/// Older ones only note it.
+/// True if the Matroska muxer adds a codec's delay, which readers subtract, to the times that it receives.
+/// Older versions only store it.
 inline constexpr bool kMatroskaAddsDelay = LIBAVFORMAT_VERSION_MAJOR >= 60;  // FFmpeg 6.0
 
 /// In units of the frame's time base; 0 if unknown.
@@ -32,24 +33,24 @@ void set_duration(AVFrame& frame, std::int64_t duration);
 
 bool is_interlaced(const AVFrame& frame);
 bool is_top_field_first(const AVFrame& frame);
-/// Takes back that the source's frame was a key frame.
+/// Clears the mark that the source's frame was a key frame.
 void clear_key_frame(AVFrame& frame);
 
-/// How many frames an encoder was given or a decoder has delivered.
+/// The number of frames sent to an encoder or received from a decoder.
 std::int64_t frame_count(const AVCodecContext& context);
 
-/// Lets a decoder call get_buffer2 on each of its threads, as it always does from FFmpeg 6.0 on.
+/// Allows a decoder to call get_buffer2 on each of its threads, as it always does from FFmpeg 6.0 on.
 void allow_callbacks_from_threads(AVCodecContext& decoder);
 
-/// What is known of a whole stream beside its parameters; it belongs to the stream.
+/// Data of a whole stream in addition to its parameters; owned by the stream.
 std::span<const AVPacketSideData> side_data_of(const AVStream& stream);
-/// nullptr if the stream has none of this type.
+/// Null if the stream has none of this type.
 const AVPacketSideData* find_side_data(const AVStream& stream, AVPacketSideDataType type);
-/// Adds a copy, unless the stream has some of this type. Throws Error if memory does not suffice.
+/// Adds a copy, unless the stream has data of this type. Throws Error if memory is insufficient.
 void add_side_data(AVStream& stream, AVPacketSideDataType type, const std::uint8_t* data, std::size_t size);
 
-/// What an encoder takes; empty, at nullptr, if it does not say. Lists of rates end at 0/0, one behind the
-/// span.
+/// Formats, rates etc. that an encoder supports; null and empty if it does not list them. Lists of rates are
+/// followed by 0/0.
 std::span<const AVPixelFormat> pixel_formats_of(const AVCodec& codec);
 std::span<const AVRational> frame_rates_of(const AVCodec& codec);
 std::span<const AVSampleFormat> sample_formats_of(const AVCodec& codec);

@@ -19,7 +19,7 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// Guards the sink; a copy is called outside the lock so that a slow sink holds up no other thread.
+/// Guards the sink. A copy is called outside the lock so that a slow sink does not block other threads.
 struct SinkHolder {
   std::mutex mutex;
   std::shared_ptr<const LogSink> sink;
@@ -30,7 +30,7 @@ SinkHolder& sink_holder() {
   return holder;
 }
 
-/// libav writes some lines in pieces: what came before the line break, by thread.
+/// libav writes some lines in pieces: the pieces before the line break, per thread.
 thread_local std::string unfinished_line;
 thread_local std::string first_error;
 thread_local std::string demuxer_error;
@@ -123,7 +123,7 @@ bool is_demuxer(void* object) {
   }
 }
 
-/// Called by C code, on libav's threads too, which exceptions must not reach.
+/// Called by C code, also on libav's threads; must not throw.
 [[gnu::format(printf, 3, 0)]] void on_libav_message(void* object, int level, const char* format,
                                                     va_list arguments) noexcept {
   try {
@@ -136,7 +136,7 @@ bool is_demuxer(void* object) {
 
 void take_over_logs() {
   av_log_set_callback(on_libav_message);
-  // Whatever libav's level. Who wants SVT-AV1's lines can set the variable.
+  // Independent of libav's log level. Users who want SVT-AV1's lines can set the variable.
   setenv("SVT_LOG", "0", 0);
 }
 

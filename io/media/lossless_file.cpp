@@ -18,7 +18,7 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// The densest first; the last takes every format.
+/// The densest codec first; the last one supports every format.
 constexpr std::array kLosslessCodecs{AV_CODEC_ID_FFV1, AV_CODEC_ID_FFVHUFF, AV_CODEC_ID_RAWVIDEO};
 
 const AVCodec& lossless_encoder(AVPixelFormat format, const std::string& path) {
@@ -44,7 +44,7 @@ CodecHandle make_context(const AVCodec& codec, const FrameFormat& format, int th
   context->height = format.height;
   context->pix_fmt = pixel_format(format);
   context->time_base = {1, 1};
-  context->thread_type = FF_THREAD_SLICE;  // that of frames would hold some back
+  context->thread_type = FF_THREAD_SLICE;  // frame threads would delay frames
   context->thread_count = threads;
   return context;
 }
@@ -68,7 +68,8 @@ LosslessWriter::LosslessWriter(const std::string& path, const std::string& tempo
   const AVCodec& codec = lossless_encoder(pixel_format(format), path);
   state_->encoder = make_context(codec, format, threads);
   if (codec.id == AV_CODEC_ID_FFV1) {
-    // Version 3 has slices, which lose chroma of a fourth of luma's width, and can't be made of one sample.
+    // Version 3 has slices, which lose chroma with a quarter of luma's width and do not support single
+    // samples.
     const bool is_small = format.plane_width(format.color_plane_count() - 1) < 2 ||
                           format.plane_height(format.color_plane_count() - 1) < 2;
     state_->encoder->level = format.chroma_shift_x > 1 || is_small ? 1 : 3;
@@ -129,7 +130,7 @@ LosslessReader::LosslessReader(const std::string& path, const FrameFormat& forma
     throw Error(kOutOfMemory);
   }
   std::ranges::copy(extradata, state_->decoder->extradata);
-  state_->decoder->extradata_size = static_cast<int>(extradata.size());  // PacketFileReader limits it
+  state_->decoder->extradata_size = static_cast<int>(extradata.size());  // limited by PacketFileReader
   check(avcodec_open2(state_->decoder.get(), codec, nullptr), path, "can't open the decoder");
 }
 

@@ -9,12 +9,12 @@
 
 namespace limpid::io {
 
-/// Keeps the samples of frames in a file, to the bit: FFV1 where it has the format, or what else has. Times
-/// and tags are not kept. All members throw Error with a sentence that names the file.
+/// Stores the samples of frames in a file losslessly: FFV1 if it supports the format, otherwise another
+/// codec. Times and tags are not stored. All members throw an Error that names the file.
 class LosslessWriter {
  public:
-  /// Writes to a new file at `temporary`, which finish() renames to `path`; without, nothing remains.
-  /// `threads`: 0 is libavcodec's choice.
+  /// Writes to a new file at `temporary`, which finish() renames to `path`; without finish(), nothing
+  /// remains. `threads`: 0 is libavcodec's default.
   LosslessWriter(const std::string& path, const std::string& temporary, const FrameFormat& format,
                  int threads);
   LosslessWriter(const LosslessWriter&) = delete;
@@ -42,7 +42,7 @@ class LosslessReader {
   LosslessReader& operator=(LosslessReader&&) = delete;
   ~LosslessReader();
 
-  /// The next frame, with nothing but its samples; nothing at the end.
+  /// The next frame, with its samples only; nothing at the end.
   std::optional<Frame> read();
 
  private:

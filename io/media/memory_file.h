@@ -1,6 +1,6 @@
 #pragma once
 
-// Files in memory, to ask muxers and demuxers what they do. Private to io.
+// Files in memory, for testing the capabilities of muxers and demuxers. Private to io.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace limpid::io {
 
-/// What a muxer writes, for as long as this lives.
+/// The output of a muxer during this object's lifetime.
 class MemoryOutput {
  public:
   explicit MemoryOutput(AVFormatContext& muxer);
@@ -21,7 +21,7 @@ class MemoryOutput {
   MemoryOutput& operator=(MemoryOutput&&) = delete;
   ~MemoryOutput();
 
-  /// Ends the output. Valid as long as this lives.
+  /// Ends the output. Valid during this object's lifetime.
   std::span<const std::uint8_t> bytes();
 
  private:
@@ -32,10 +32,10 @@ class MemoryOutput {
   int size_ = 0;
 };
 
-/// A demuxer of bytes that outlive it.
+/// A demuxer for bytes that outlive it.
 class MemoryInput {
  public:
-  /// `muxer` is the name of the one that wrote them.
+  /// `muxer` is the name of the muxer that wrote them.
   MemoryInput(std::span<const std::uint8_t> bytes, const char* muxer);
   MemoryInput(const MemoryInput&) = delete;
   MemoryInput& operator=(const MemoryInput&) = delete;
@@ -43,7 +43,7 @@ class MemoryInput {
   MemoryInput& operator=(MemoryInput&&) = delete;
   ~MemoryInput() = default;
 
-  /// Null if they can't be read.
+  /// Null if they cannot be read.
   const AVFormatContext* get() const { return input_.get(); }
 
  private:

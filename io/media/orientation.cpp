@@ -13,8 +13,8 @@
 namespace limpid::io {
 namespace {
 
-/// libavutil/display.h: a stored point (p, q) is shown at (a p + c q + x, b p + d q + y), the first row of
-/// the matrix being (a, b, u), the second (c, d, v).
+/// libavutil/display.h: a stored point (p, q) is shown at (a p + c q + x, b p + d q + y), where the first row
+/// of the matrix is (a, b, u), the second (c, d, v).
 std::optional<Orientation> from_matrix(const std::uint8_t* data) {
   std::array<std::int32_t, 9> matrix{};
   std::memcpy(matrix.data(), data, sizeof matrix);
@@ -42,7 +42,7 @@ Orientation from_exif(int value) {
 
 template <typename Sample>
 void turn(const Plane& from, const Plane& to, Orientation orientation) {
-  // Tiles, so that what is read across the rows is still in the cache for the next of them.
+  // Tiles keep the samples that are read across rows in the cache for the next row.
   constexpr int kTile = 32;
   for (int tile_y = 0; tile_y < to.height; tile_y += kTile) {
     for (int tile_x = 0; tile_x < to.width; tile_x += kTile) {
@@ -73,7 +73,8 @@ std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame&
   if (const AVDictionaryEntry* const exif = av_dict_get(first.metadata, "Orientation", nullptr, 0)) {
     return from_exif(std::atoi(exif->value));
   }
-  return from_exif(exif_orientation(kept_metadata(first).exif));  // of those that libav doesn't look into
+  return from_exif(exif_orientation(kept_metadata(first).exif));  // for pictures whose EXIF libav does not
+                                                                  // parse
 }
 
 std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation) {
@@ -88,7 +89,7 @@ std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation) {
 }
 
 AVChromaLocation turned(AVChromaLocation location, Orientation orientation) {
-  // On the left edge of the luma samples or between them; likewise from top to bottom.
+  // At the left edge of the luma samples or between them; for rows at the top edge or between.
   struct Place {
     AVChromaLocation location;
     int x;

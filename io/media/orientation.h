@@ -1,6 +1,6 @@
 #pragma once
 
-// Turned and mirrored pictures. Private to io.
+// Rotated and mirrored pictures. Private to io.
 
 #include <optional>
 
@@ -11,18 +11,18 @@
 
 namespace limpid::io {
 
-/// What the display matrix of a stream, or of its first frame, or the EXIF tag of a picture asks for. Nothing
-/// for angles that aren't multiples of 90 degrees.
+/// The orientation from the display matrix of a stream, or of its first frame, or from a picture's EXIF tag.
+/// Nothing for angles that are not multiples of 90 degrees.
 std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame& first);
 
-/// The format of a frame of `format` once turned. Nothing if libav has no pixel format for that, such as
-/// 4:1:1 on its side or deep 4:4:0.
+/// The format of a frame of `format` after rotation. Nothing if libav has no pixel format for it, such as
+/// rotated 4:1:1 or 4:4:0 of more than 8 bits.
 std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation);
 
-/// Where chroma samples lie between luma samples once turned; unspecified where that has no name.
+/// The chroma location after rotation; unspecified if it has no name.
 AVChromaLocation turned(AVChromaLocation location, Orientation orientation);
 
-/// The frame as it is to be shown, in memory of `pool`.
+/// The frame as it is to be displayed, in memory of `pool`.
 Frame turned(const Frame& frame, Orientation orientation, FramePool& pool);
 
 }  // namespace limpid::io

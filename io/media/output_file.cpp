@@ -34,13 +34,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Kept for the end of a file. The index of an MP4 takes about 20 bytes for each frame and packet of sound:
-// that is enough for half a day.
+// Reserved for the end of a file. The index of an MP4 takes about 20 bytes for each frame and audio packet,
+// so this suffices for half a day.
 constexpr std::int64_t kLargestReserve = 16 << 20;
 constexpr std::int64_t kLargestReserveShare = 4;
 constexpr int kStreamBufferSize = 1 << 15;
 constexpr std::chrono::milliseconds kPipePause{50};
-/// For a reader that is busy when the interrupt comes.
+/// For a reader that is busy when the interrupt arrives.
 constexpr std::chrono::seconds kPatienceWithReader{5};
 
 std::atomic<bool> outputs_interrupted = false;
@@ -50,17 +50,17 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
 }
 
-/// By its name alone: which numbers the input has isn't known, and those that it has yet to read must not be
+/// By its name alone: the numbers of the input are unknown, and pictures that have not been read must not be
 /// replaced either.
 bool is_picture_of(const std::string& file, const std::string& sequence) {
   std::error_code ignored;
   if (!is_sequence(sequence) || fs::exists(sequence, ignored)) {
     return false;
   }
-  const std::size_t folder_end = sequence.rfind('/', sequence.find('%')) + 1;  // 0 if there is no folder
+  const std::size_t folder_end = sequence.rfind('/', sequence.find('%')) + 1;  // 0 without a folder
   const std::string folder = folder_end == 0 ? "." : sequence.substr(0, folder_end);
   const std::string name = fs::relative(file, folder, ignored).string();  // with all links followed
-  // The numbers of these two differ from the first digit to the last.
+  // These two names differ from the first digit to the last.
   const std::string zeros = picture_name(sequence.substr(folder_end), 0);
   const std::string nines = picture_name(sequence.substr(folder_end), 999'999'999);
   const auto begin = std::mismatch(zeros.begin(), zeros.end(), nines.begin(), nines.end()).first;
@@ -74,7 +74,7 @@ bool is_picture_of(const std::string& file, const std::string& sequence) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// All that there are, of every thread.
+/// All temporary files, of every thread.
 class TemporaryFiles {
  public:
   static TemporaryFiles& instance() {
@@ -128,7 +128,7 @@ std::string folder_of(const std::string& path) {
 std::string followed(const std::string& path) {
   fs::path linked(path);
   std::error_code ignored;
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+  constexpr int kMostLinks = 40;  // Linux's limit
   for (int links = 0; links < kMostLinks && fs::is_symlink(linked, ignored); ++links) {
     linked = linked.parent_path() / fs::read_symlink(linked, ignored);
   }
@@ -136,14 +136,14 @@ std::string followed(const std::string& path) {
 }
 
 std::string temporary_path(const fs::path& target, const std::string& mark) {
-  // File names end at 255 bytes; the extension at the name's end is what some muxers look at.
+  // File names are limited to 255 bytes; some muxers depend on the extension at the name's end.
   constexpr std::size_t kLongestName = 200;
   std::string name = target.filename().string();
   name = name.substr(name.size() - std::min(name.size(), kLongestName));
   return (target.parent_path() / (".limpid-" + mark + "-" + name)).string();
 }
 
-/// So that a new name is still there after a power cut. Some file systems can't or needn't.
+/// Makes a new name survive a power failure. Some file systems do not support it or do not need it.
 void sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) {
@@ -152,7 +152,7 @@ void sync_folder(const std::string& folder) {
   }
 }
 
-/// False, with errno, if it can't, as with EEXIST if there is something of the new name, which stays.
+/// Returns false with errno if it fails, as with EEXIST if the new name exists, which is not replaced.
 bool rename_to_new(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
     return true;
@@ -160,7 +160,7 @@ bool rename_to_new(const std::string& from, const std::string& to) {
   if (errno != EINVAL && errno != ENOSYS) {
     return false;
   }
-  // The file system doesn't know that. Links don't replace anything either.
+  // The file system does not support that. Links do not replace files either.
   if (::link(from.c_str(), to.c_str()) == 0) {
     ::unlink(from.c_str());
     return true;
@@ -176,7 +176,7 @@ bool rename_to_new(const std::string& from, const std::string& to) {
   return ::rename(from.c_str(), to.c_str()) == 0;
 }
 
-/// Folders such as /tmp let only the owner of a file or of the folder replace it.
+/// In folders such as /tmp, only the owner of a file or of the folder can replace the file.
 bool is_kept_by_sticky_folder(const std::string& path) {
   struct stat folder {};
   struct stat file {};
@@ -187,7 +187,7 @@ bool is_kept_by_sticky_folder(const std::string& path) {
 
 }  // namespace
 
-/// What libav calls; newer versions give the bytes as constants.
+/// Callbacks for libav; newer versions pass the bytes as constants.
 struct OutputFile::Callbacks {
   template <typename Byte>
   static int write(void* file, Byte* data, int size) {
@@ -288,7 +288,7 @@ DiskReserve::DiskReserve(const std::string& folder) {
   }
   bytes_ = static_cast<std::int64_t>(std::min<std::uint64_t>(
       kLargestReserve, std::uint64_t{disk.f_bavail} * disk.f_frsize / kLargestReserveShare));
-  // A file without a name: it lives as long as it is open, whatever becomes of this process.
+  // A file without a name: it exists while it is open, even if this process is killed.
   descriptor_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (descriptor_ < 0) {  // the file system does not support that
     const std::string path = (fs::path(folder) / (".limpid-" + random_text() + "-reserve")).string();
@@ -341,7 +341,7 @@ OutputFile::~OutputFile() {
   ::close(descriptor_);
 }
 
-/// Of `descriptor_`.
+/// For `descriptor_`.
 void OutputFile::make_bytes(bool seekable) {
   bytes_ = avio_alloc_context(make_io_buffer(kStreamBufferSize), kStreamBufferSize, 1, this, nullptr,
                               Callbacks::write, seekable ? Callbacks::seek : nullptr);
@@ -357,7 +357,7 @@ void OutputFile::free_bytes() {
   }
 }
 
-/// A pipe without a reader blocks a plain open(), and a full one a plain write(), for ever.
+/// A pipe without a reader blocks a plain open(), and a full one a plain write(), indefinitely.
 void OutputFile::open_pipe() {
   while ((descriptor_ = ::open(url_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
     if (errno != ENXIO && errno != EINTR) {
@@ -371,7 +371,7 @@ void OutputFile::open_pipe() {
   make_bytes(false);
 }
 
-/// A pipe is opened again, as whoever else has the old descriptor may count on blocking writes.
+/// The pipe is opened again, since other owners of the descriptor may rely on blocking writes.
 void OutputFile::open_standard_output() {
   struct stat status {};
   if (::fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
@@ -396,15 +396,15 @@ void OutputFile::create_temporary(const std::string& mark) {
     check(AVERROR(ENAMETOOLONG), url_, "can't create a file there");
   }
   std::error_code ignored;
-  // Whoever may not read the file that is replaced may not read this one meanwhile.
+  // Users without read access to the replaced file must not have access to this one in the meantime.
   const bool replaces = fs::exists(target, ignored);
-  const mode_t permissions = replaces ? S_IRUSR | S_IWUSR : 0666;  // less what umask takes away
+  const mode_t permissions = replaces ? S_IRUSR | S_IWUSR : 0666;  // minus the umask
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     const std::string path = temporary_path(target, mark.empty() ? random_text() : mark);
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
     if (descriptor_ >= 0) {
       temporary_.emplace(path);
-      // Protects the file from remove_left_temporary(), on file systems that support locks.
+      // Protects the file from remove_left_temporary(), on file systems with locks.
       static_cast<void>(::flock(descriptor_, LOCK_EX | LOCK_NB));
     } else if (errno != EEXIST) {
       break;
@@ -421,7 +421,7 @@ std::int64_t OutputFile::reserve_space() {
     return 0;
   }
   std::int64_t bytes = reserve_.emplace(folder_of(target_)).bytes();
-  // The same of the size that a file may have in this process (`ulimit -f`).
+  // The process's limit of file sizes (`ulimit -f`) is treated in the same way.
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     const auto most = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, INT64_MAX));
@@ -452,7 +452,7 @@ int OutputFile::write(const std::uint8_t* data, int size) {
   return size;
 }
 
-/// Waits until a full pipe takes more. False if an interrupt has come and its reader takes nothing.
+/// Waits until a full pipe has room. Returns false if an interrupt has arrived and the reader takes nothing.
 bool OutputFile::wait_for_reader() const {
   const auto begin = std::chrono::steady_clock::now();
   pollfd room{descriptor_, POLLOUT, 0};
@@ -489,22 +489,23 @@ void OutputFile::close(bool synced) {
   reserve_.reset();
 }
 
-/// Gives the temporary file the permissions of what it replaces, and puts it on the disk.
+/// Gives the temporary file the permissions of the file that it replaces, and syncs it to the disk.
 void OutputFile::complete_file(bool synced) const {
   struct stat replaced {};
   if (::stat(target_.c_str(), &replaced) == 0) {
-    // Only root can give files away; who can't owns the new one, as with any program that replaces files.
+    // Only root can change a file's owner; for other users the new file is theirs, as with any program that
+    // replaces files.
     static_cast<void>(::fchown(descriptor_, replaced.st_uid, replaced.st_gid) == 0);
     constexpr mode_t kPermissions = 0777;
     check_errno(::fchmod(descriptor_, replaced.st_mode & kPermissions), url_, "can't set its permissions");
   }
-  // Not every file system can do it; those that can tell here what they couldn't write.
+  // Not every file system supports it. Those that do can report failed writes here.
   if (synced && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) {
     check(AVERROR(errno), url_, "can't write");
   }
 }
 
-/// Gives the temporary file the first name that is free of "NAME.mark.EXT", "NAME.mark-2.EXT" and so on.
+/// Renames the temporary file to the first free name of "NAME.mark.EXT", "NAME.mark-2.EXT" and so on.
 std::string OutputFile::name_beside(const std::string& mark) {
   const fs::path target(target_);
   for (int number = 1;; ++number) {

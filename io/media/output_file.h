@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a muxer's bytes go. Private to io.
+// The destination of a muxer's bytes. Private to io.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@ namespace limpid::io {
 /// A file that is removed with its owner, or by remove_temporary_files(), unless it has been renamed.
 class TemporaryFile {
  public:
-  /// Of a file that exists. Its name is unique.
+  /// For an existing file with a unique name.
   explicit TemporaryFile(std::string path);
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -30,11 +30,12 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// Keeps disk space so that, when the rest of the disk is full, a file can still be finished.
+/// Reserves disk space so that a file can be finished when the disk is full.
 class DiskReserve {
  public:
-  /// Takes as much of the disk that holds `folder` as the end of a long file needs: 16 MiB, but at most a
-  /// quarter of what is free; nothing where the file system can't do that. No name of it is ever left behind.
+  /// Reserves space for the end of a long file on the disk that holds `folder`: 16 MiB, but at most a quarter
+  /// of the free space; none if the file system does not support it. The reserve never has a name, so nothing
+  /// is left behind.
   explicit DiskReserve(const std::string& folder);
   DiskReserve(const DiskReserve&) = delete;
   DiskReserve& operator=(const DiskReserve&) = delete;
@@ -42,7 +43,7 @@ class DiskReserve {
   DiskReserve& operator=(DiskReserve&&) = delete;
   ~DiskReserve() { release(); }
 
-  /// Gives it back. False if there is nothing to give.
+  /// Releases the space. Returns false if there is none.
   bool release();
   std::int64_t bytes() const { return bytes_; }
 
@@ -51,12 +52,12 @@ class DiskReserve {
   std::int64_t bytes_ = 0;
 };
 
-/// A file that is written under a temporary name beside the target and appears under its own name only when
-/// complete; or a pipe, device or URL that is written straight.
+/// A file that is written under a temporary name beside the target and gets its own name when complete; or a
+/// pipe, device or URL that is written directly.
 class OutputFile {
  public:
   /// Creates and opens the temporary file. Throws Error if the target exists and may not be overwritten, is
-  /// the same file as `source_url` or one of its numbered pictures, or can't be created. `mark`:
+  /// the same file as `source_url` or one of its numbered pictures, or cannot be created. `mark`:
   /// WriterOptions::temporary_mark.
   OutputFile(std::string url, const std::string& source_url, Overwrite overwrite,
              const std::string& mark = "");
@@ -64,29 +65,29 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   OutputFile(OutputFile&&) = delete;
   OutputFile& operator=(OutputFile&&) = delete;
-  /// Removes the temporary file unless it has been given a name.
+  /// Removes the temporary file unless it has been renamed.
   ~OutputFile();
 
   AVIOContext* bytes() const { return bytes_; }
-  /// Empty if written straight.
+  /// Empty if written directly.
   std::string temporary() const { return temporary_ ? temporary_->path() : ""; }
 
-  /// Keeps some of the disk, and of the size that the file may have, free for its end: once the rest is used
-  /// up, is_full() says so, and what is written from then on goes there. Returns how many bytes that are; 0
-  /// of what is written straight.
+  /// Reserves disk space, and a part of the process's file size limit, for the end of the file. Once the rest
+  /// is used up, is_full() returns true and later writes use the reserve. Returns the reserved bytes; 0 for
+  /// outputs that are written directly.
   std::int64_t reserve_space();
   bool is_full() const { return full_because_ != 0; }
-  /// The errno of that; 0 while it isn't.
+  /// errno of the failed write; 0 while not full.
   int full_because() const { return full_because_; }
 
-  /// Closes the file and gives it its name, with the permissions of the file that it replaces. With
-  /// `synced`, it is on the disk before it is renamed, and its folder afterwards. Should a file of that name
-  /// have come into being that may not be overwritten, it is called "NAME.new.EXT" instead, and an Error says
-  /// so. `when_whole` is called with the temporary file's path before that is renamed.
+  /// Closes the file and renames it, with the permissions of the file that it replaces. With `synced`, it is
+  /// on the disk before the renaming, and its folder afterwards. If a file of that name has appeared that may
+  /// not be overwritten, the new one is called "NAME.new.EXT" instead, and an Error reports it. `when_whole`
+  /// is called with the temporary file's path before the renaming.
   void commit(bool synced = true, const std::function<void(const std::string&)>& when_whole = {});
 
-  /// Closes a file that holds a part of what it should. It is called "NAME.partial.EXT" (or
-  /// "NAME.partial-2.EXT", ...) and replaces nothing. Returns that name; the url of what is written straight.
+  /// Closes an incomplete file. It is called "NAME.partial.EXT" (or "NAME.partial-2.EXT", ...) and replaces
+  /// nothing. Returns that name; the url if written directly.
   std::string commit_partial();
 
  private:
@@ -106,24 +107,24 @@ class OutputFile {
   std::int64_t seek(std::int64_t offset, int whence) const;
 
   std::string url_;
-  std::string target_;  ///< where `url_` leads if it is a link; empty if written straight
+  std::string target_;  ///< target of `url_` if that is a link; empty if written directly
   std::optional<TemporaryFile> temporary_;
   Overwrite overwrite_;
-  int descriptor_ = -1;  ///< of the temporary file or the pipe; -1 where libav opened what is written
+  int descriptor_ = -1;  ///< of the temporary file or the pipe; -1 if libav opened the output
   AVIOContext* bytes_ = nullptr;
   std::optional<DiskReserve> reserve_;
   std::optional<std::int64_t> full_from_;  ///< a position in the file
   int full_because_ = 0;                   ///< errno
 };
 
-/// The file of a sequence ("img_%03d.png") that has this number. Throws Error if the name gets too long.
+/// The file of a sequence ("img_%03d.png") with this number. Throws Error if the name is too long.
 std::string picture_name(const std::string& sequence, std::int64_t number);
 
-/// Throws Error if `path` exists and may not be overwritten, by the options or its permissions, or is no
+/// Throws Error if `path` exists and may not be overwritten, by the options or its permissions, or is not a
 /// file.
 void require_writable_target(const std::string& path, Overwrite overwrite);
 
-/// Waits until what has been written to the file system that holds `folder` is on the disk.
+/// Waits until all data written to the file system that holds `folder` is on the disk.
 void sync_file_system(const std::string& folder);
 
 }  // namespace limpid::io

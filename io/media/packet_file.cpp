@@ -23,12 +23,12 @@ constexpr std::string_view kMagic = "limpid packets 1\n";
 constexpr std::int64_t kEndMark = 0;
 constexpr std::int64_t kPacketMark = 1;
 
-// Sizes in bytes; libavcodec takes no larger extradata and packets.
+// Limits in bytes; libavcodec does not accept larger extradata and packets.
 constexpr std::int64_t kMostParameters = 1 << 12;
 constexpr std::int64_t kMostExtradata = (1 << 28) - AV_INPUT_BUFFER_PADDING_SIZE;
 constexpr std::int64_t kMostPacket = INT_MAX - AV_INPUT_BUFFER_PADDING_SIZE - 1;
 constexpr std::int64_t kMostSideData = 64;
-/// Sums and differences of a few times of this size do not overflow.
+/// Sums and differences of a few times within this limit do not overflow.
 constexpr std::int64_t kMostTime = std::int64_t{1} << 60;
 
 void require(bool done, const std::string& path, const char* what) {
@@ -114,7 +114,7 @@ void PacketFileWriter::finish() {
   require(std::fwrite(&hash, 1, sizeof(hash), file_.get()) == sizeof(hash), path_, "can't write");
   bytes_ += static_cast<std::int64_t>(sizeof(hash));
   require(std::fflush(file_.get()) == 0, path_, "can't write");
-  // Not every file system can do it; those that can tell here what they couldn't write.
+  // Not every file system supports it. Those that do can report failed writes here.
   require(::fsync(::fileno(file_.get())) == 0 || errno == EINVAL || errno == ENOTSUP, path_, "can't write");
   require(std::fclose(file_.release()) == 0, path_,
           "can't write");  // NOLINT(cppcoreguidelines-owning-memory)

@@ -1,17 +1,16 @@
 #pragma once
 
-// A file of an encoder's packets with all that libav tells of them, which no container keeps: times and
-// durations in the encoder's own units, in decoding order. It is whole or it isn't a file of this kind.
-// Private to io.
+// A file of an encoder's packets with all their properties in libav, which no container keeps: times and
+// durations in the encoder's own units, in decoding order. Truncated files are detected. Private to io.
 //
 //   "limpid packets 1\n"
-//   parameters: the text that tells them, its size before it
-//   extradata: likewise
+//   parameters: a text, preceded by its size
+//   extradata: preceded by its size
 //   packets: a mark (1), pts, dts, duration, flags, size and number of side data; the bytes; of each side
 //            data its type, size and bytes
-//   end: a mark (0), the number of packets, the hash of all that comes before it
+//   end: a mark (0), the number of packets, the hash of all preceding bytes
 //
-// Numbers are of 64 bits, in the machine's order of bytes, as the text tells.
+// Numbers have 64 bits, in the machine's byte order, which the text contains.
 
 #include <cstdint>
 #include <cstdio>
@@ -31,14 +30,15 @@ struct FileCloser {
 };
 using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
 
-/// What packets of two encoders have to agree in to be one stream; nothing that only tells how they were
-/// made.
+/// The parameters in which packets of two encoders must agree to form one stream; excludes those that only
+/// describe how they were made.
 std::string parameters_text(const AVCodecContext& encoder);
 std::string extradata_of(const AVCodecContext& encoder);
 
 class PacketFileWriter {
  public:
-  /// Writes to a new file at `temporary`, which finish() renames to `path`; without, nothing remains.
+  /// Writes to a new file at `temporary`, which finish() renames to `path`; without finish(), nothing
+  /// remains.
   PacketFileWriter(std::string path, const std::string& temporary, const AVCodecContext& encoder);
 
   void write(const AVPacket& packet);
@@ -61,7 +61,7 @@ class PacketFileWriter {
 
 class PacketFileReader {
  public:
-  /// Throws Error if the file can't be read or isn't of this kind.
+  /// Throws Error if the file cannot be read or is not a packet file.
   explicit PacketFileReader(std::string path);
 
   const std::string& parameters() const { return parameters_; }
@@ -69,7 +69,7 @@ class PacketFileReader {
 
   /// Null at the end. Throws Error if the file is damaged.
   PacketHandle read();
-  /// Presentation times and flags of all packets, in their order, without reading the packets. To be called
+  /// Presentation times and flags of all packets, in file order, without reading the packets. To be called
   /// before the first read().
   struct Entry {
     std::int64_t pts;
@@ -86,9 +86,9 @@ class PacketFileReader {
   }
   /// A number from 0 to `most`.
   std::int64_t number_up_to(std::int64_t most);
-  /// AV_NOPTS_VALUE, or a time of a size that does not overflow.
+  /// AV_NOPTS_VALUE, or a time within the limit.
   std::int64_t time();
-  /// Size of the data that follows: at most `most` bytes and what the file still has.
+  /// Size of the data that follows: at most `most` bytes and the rest of the file.
   std::size_t size_up_to(std::int64_t most);
   std::string text(std::int64_t most);
   void read_side_data(AVPacket& packet);
@@ -96,7 +96,7 @@ class PacketFileReader {
 
   std::string path_;
   FileHandle file_;
-  std::int64_t left_ = 0;  ///< bytes that have not been read yet
+  std::int64_t left_ = 0;  ///< bytes not read yet
   std::string parameters_;
   std::string extradata_;
   Digest digest_;

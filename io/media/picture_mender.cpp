@@ -27,7 +27,7 @@ void PictureMender::sent(const AVPacket& packet) {
 void PictureMender::received(const AVFrame& frame) {
   const auto same = std::find_if(under_way_.begin(), under_way_.end(),
                                  [&](const PacketHandle& packet) { return packet->pts == frame.pts; });
-  // Packets without a picture may lie before it.
+  // Packets without a picture may precede it.
   under_way_.erase(under_way_.begin(),
                    same != under_way_.end() ? same + 1 : under_way_.begin() + (under_way_.empty() ? 0 : 1));
 }
@@ -46,7 +46,7 @@ FrameHandle PictureMender::mend() {
     }
     Dictionary options(options_);
     decoder->pkt_timebase = time_base_;
-    decoder->thread_count = 1;  // gives each picture back at once
+    decoder->thread_count = 1;  // returns each picture immediately
     if (avcodec_parameters_to_context(decoder.get(), &parameters_) < 0 ||
         avcodec_open2(decoder.get(), codec, options.get()) < 0) {
       return nullptr;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures that are damaged are found and shown all the same. Private to io.
+// Detection and display of damaged pictures. Private to io.
 
 #include <deque>
 
@@ -8,34 +8,34 @@
 
 namespace limpid::io {
 
-/// The decoder of (motion) JPEG hands out damaged pictures without a word unless it is told to give them up
-/// (AV_EF_EXPLODE). It is told so, and what it has given up is decoded again without that, here. One packet
-/// is one picture. What libavcodec doesn't find isn't found: garbage may happen to decode.
+/// The (motion) JPEG decoder outputs damaged pictures without an error unless it is set to reject them
+/// (AV_EF_EXPLODE). It is set to reject them, and rejected pictures are decoded again here without that flag.
+/// One packet is one picture. Damage that libavcodec does not detect remains undetected: garbage may decode
+/// without errors.
 class PictureMender {
  public:
-  /// Whether `decoder`, which isn't open yet, is of this kind and may be told so: not if `options` for it say
-  /// how errors are to be taken.
+  /// True if `decoder`, which is not open yet, is of this kind, and `options` do not specify its handling of
+  /// errors.
   static bool is_for(const AVCodecContext& decoder,
                      const std::vector<std::pair<std::string, std::string>>& options);
 
-  /// Tells `decoder`, before it is opened. `parameters` are those of its stream.
+  /// Sets up `decoder` before it is opened. `parameters` belong to its stream.
   PictureMender(AVCodecContext& decoder, const AVCodecParameters& parameters,
                 std::vector<std::pair<std::string, std::string>> options);
 
-  /// What the decoder is given, before, and gets out of it.
+  /// To be called before a packet is sent to the decoder, and after a frame is received.
   void sent(const AVPacket& packet);
   void received(const AVFrame& frame);
-  /// The picture that it has given up instead of handing it out next, marked as corrupt; null if there is
-  /// none to be had.
+  /// The next picture in order, if the decoder has rejected it, marked as corrupt; null if there is none.
   FrameHandle mend();
-  /// The decoder has been flushed.
+  /// To be called when the decoder is flushed.
   void forget() { under_way_.clear(); }
 
  private:
   AVCodecParameters const& parameters_;
   AVRational time_base_;
   std::vector<std::pair<std::string, std::string>> options_;
-  CodecHandle tolerant_;  ///< opened when it is needed
+  CodecHandle tolerant_;  ///< opened on first use
   std::deque<PacketHandle> under_way_;
 };
 

@@ -26,7 +26,7 @@ constexpr std::string_view kProfileMark{"ICC_PROFILE\0", 12};
 constexpr std::string_view kXmpMark{"http://ns.adobe.com/xap/1.0/\0", 29};
 constexpr std::string_view kMoreXmpMark{"http://ns.adobe.com/xmp/extension/\0", 35};
 constexpr std::string_view kPhotoshopMark{"Photoshop 3.0\0", 14};
-constexpr std::string_view kXmpKeyword{"XML:com.adobe.xmp"};  // of a PNG's text
+constexpr std::string_view kXmpKeyword{"XML:com.adobe.xmp"};  // keyword of a PNG's text chunk
 
 // Tags of TIFF's and EXIF's directories.
 constexpr std::uint16_t kImageWidth = 0x0100;
@@ -47,7 +47,7 @@ constexpr std::uint16_t kPixelYDimension = 0xA003;
 
 enum Type : std::uint16_t { kByte = 1, kShort = 3, kLong = 4, kUndefined = 7 };
 
-/// Bytes of one number, and of one value, which may have two numbers; 0 for types that nobody knows.
+/// Bytes of one number and of one value, which may have two numbers; 0 for unknown types.
 struct TypeSize {
   std::size_t number, value;
 };
@@ -69,8 +69,8 @@ TypeSize size_of(std::uint16_t type) {
   return type < kSizes.size() ? kSizes[type] : TypeSize{0, 0};
 }
 
-/// Of a directory's content, tags that are about what is shown and not about how it is stored: text, device,
-/// time, rights, resolution, rating.
+/// True for tags of a directory that describe the content and not its storage: text, device, time, rights,
+/// resolution, rating.
 bool is_descriptive(std::uint16_t tag) {
   constexpr std::array<std::uint16_t, 21> kTags{
       kOrientation, kExifDirectory, kGpsDirectory, 0x010E, 0x010F, 0x0110, 0x011A,
@@ -86,7 +86,7 @@ bool starts_with(BytesView bytes, std::string_view text) {
   return bytes.size() >= text.size() && std::equal(text.begin(), text.end(), bytes.begin(), is_same);
 }
 
-/// The whole of `bytes`, but not beyond it.
+/// A part of `bytes`, limited to their end.
 BytesView part_of(BytesView bytes, std::size_t offset, std::size_t size) {
   const std::size_t begin = std::min(offset, bytes.size());
   return bytes.subspan(begin, std::min(size, bytes.size() - begin));
@@ -123,8 +123,7 @@ std::uint32_t little_endian(BytesView bytes) {
   return value;
 }
 
-/// A file or block in TIFF's form. What its offsets say is not to be believed: beyond its end there are
-/// zeros.
+/// A file or block in TIFF format. Offsets are not trusted: bytes beyond the end read as zeros.
 class Tiff {
  public:
   struct Field {
@@ -132,11 +131,11 @@ class Tiff {
     std::uint16_t type;
     std::uint32_t count;
     std::size_t offset;  ///< of the values
-    std::size_t size;    ///< bytes of all of them
+    std::size_t size;    ///< bytes of all values
   };
   static constexpr std::size_t kEntrySize = 12;
 
-  /// Nothing if it isn't one.
+  /// Nothing if it is not TIFF.
   static std::optional<Tiff> open(BytesView bytes) {
     if (starts_with(bytes, std::string_view("II*\0", 4))) {
       return Tiff(bytes, false);
@@ -156,7 +155,7 @@ class Tiff {
   }
   std::size_t next_directory(std::size_t directory) const { return number(next_pointer(directory), 4); }
 
-  /// Bytes that the entries of a directory take, at most up to the end.
+  /// Bytes of the entries of a directory, limited to the end.
   std::size_t size_of_entries(std::size_t directory) const {
     const std::size_t count = directory == 0 ? 0 : number(directory, 2);
     return part_of(bytes_, directory + 2, kEntrySize * count).size();
@@ -186,13 +185,13 @@ class Tiff {
     }
     return std::nullopt;
   }
-  /// The first number of a field; 0 if there is none.
+  /// The first number of a field; 0 without a field.
   std::uint32_t number(const std::optional<Field>& field) const {
     return field ? number(field->offset, std::min<std::size_t>(size_of(field->type).number, 4)) : 0;
   }
   std::size_t directory(std::size_t parent, std::uint16_t tag) const { return number(find(parent, tag)); }
 
-  /// The values, in little endian order.
+  /// The values in little-endian order.
   Bytes values(const Field& field) const {
     const BytesView bytes = part_of(bytes_, field.offset, field.size);
     Bytes result(bytes.begin(), bytes.end());
@@ -210,7 +209,7 @@ class Tiff {
   bool big_endian_;
 };
 
-/// A tag with its values in little endian order, or the directory that it leads to.
+/// A tag with its values in little-endian order, or with its subdirectory.
 struct Entry {
   std::uint16_t tag = 0;
   std::uint16_t type = kLong;
@@ -219,13 +218,13 @@ struct Entry {
   std::vector<Entry> directory;
 };
 
-/// Reads the tags of directories that can be moved to another file. A maker's note cannot: its offsets are
-/// known to its maker alone.
+/// Reads the tags of directories that can be moved to another file. Maker notes cannot be moved: only the
+/// manufacturer knows the meaning of their offsets.
 class EntryReader {
  public:
   explicit EntryReader(const Tiff& tiff) : tiff_(tiff), room_(tiff.size()) {}
 
-  /// The tags of a directory, and of the directories below it. Nothing if it has been read before.
+  /// The tags of a directory and its subdirectories. Nothing if it has been read before.
   std::vector<Entry> read(std::size_t directory, bool descriptive_only, int depth = 0) {
     std::vector<Entry> entries;
     if (!visited_.insert(directory).second || !take(tiff_.size_of_entries(directory))) {
@@ -244,7 +243,7 @@ class EntryReader {
         if (entry.directory.empty()) {
           continue;
         }
-      } else if (take(field.size > 4 ? field.size : 0)) {  // short values lie in the entry
+      } else if (take(field.size > 4 ? field.size : 0)) {  // short values are in the entry
         entry.values = tiff_.values(field);
       } else {
         break;
@@ -265,7 +264,7 @@ class EntryReader {
 
   const Tiff& tiff_;
   /// Bytes that may still be read. Entries and values of a valid file do not overlap, so their sum is at most
-  /// the file's size. This bounds the time that directories take which do overlap.
+  /// the file's size. This bounds the time for overlapping directories.
   std::size_t room_;
   std::set<std::size_t> visited_;
 };
@@ -280,7 +279,7 @@ void put_little_endian(Bytes& bytes, std::size_t offset, std::size_t size, std::
   }
 }
 
-/// Appends a directory with what is below it; returns its offset. The first entry of a tag counts.
+/// Appends a directory with its subdirectories and returns its offset. Only the first entry of a tag is used.
 std::size_t append_directory(Bytes& to, std::vector<Entry> entries) {
   std::ranges::stable_sort(entries, {}, &Entry::tag);
   entries.erase(std::unique(entries.begin(), entries.end(),
@@ -312,8 +311,8 @@ std::size_t append_directory(Bytes& to, std::vector<Entry> entries) {
   return begin;
 }
 
-/// Calls `visit` for each segment of a JPEG before its first scan, with its marker, its content and the
-/// offset of what follows, until that returns true.
+/// Calls `visit` with the marker, the content and the offset of the next segment, for each segment of a JPEG
+/// before its first scan, until it returns true.
 template <typename Visit>
 void visit_segments(BytesView jpeg, Visit visit) {
   constexpr std::uint8_t kMark = 0xFF;
@@ -336,9 +335,9 @@ constexpr std::uint8_t kApp0 = 0xE0;
 constexpr std::uint8_t kApp1 = 0xE1;
 constexpr std::uint8_t kApp2 = 0xE2;
 constexpr std::uint8_t kApp13 = 0xED;
-constexpr std::size_t kLongestSegment = 65533;  // without its length
+constexpr std::size_t kLongestSegment = 65533;  // excluding its length field
 
-/// Content of the first segment of that kind, behind its mark; empty if there is none.
+/// Content of the first segment of this kind, after its identifier; empty if there is none.
 BytesView find_segment(BytesView jpeg, std::uint8_t marker, std::string_view mark) {
   BytesView found;
   visit_segments(jpeg, [&](std::uint8_t kind, BytesView content, std::size_t) {
@@ -349,12 +348,12 @@ BytesView find_segment(BytesView jpeg, std::uint8_t marker, std::string_view mar
   return found;
 }
 
-/// Calls `visit` for each chunk of a PNG or of a RIFF file such as WebP, with its name and its content, until
-/// that returns true.
+/// Calls `visit` with the name and content of each chunk of a PNG or of a RIFF file such as WebP, until it
+/// returns true.
 template <typename Visit>
 void visit_chunks(BytesView file, bool riff, Visit visit) {
   const std::size_t begin = riff ? 12 : 8;
-  const std::size_t around = riff ? 8 : 12;  // name and length, and a PNG's checksum
+  const std::size_t around = riff ? 8 : 12;  // name and length; in PNG also the checksum
   for (std::size_t at = begin; at + around <= file.size();) {
     const BytesView head = file.subspan(at, 8);
     const std::size_t size = riff ? little_endian(head.subspan(4)) : big_endian(head.first(4));
@@ -365,7 +364,7 @@ void visit_chunks(BytesView file, bool riff, Visit visit) {
   }
 }
 
-/// Content of the first chunk of that name; empty if there is none.
+/// Content of the first chunk of this name; empty if there is none.
 BytesView find_chunk(BytesView file, std::string_view name, bool riff) {
   BytesView found;
   visit_chunks(file, riff, [&](BytesView is_named, BytesView content) {
@@ -376,7 +375,7 @@ BytesView find_chunk(BytesView file, std::string_view name, bool riff) {
   return found;
 }
 
-/// What is before the next zero, which is taken from `bytes` with it.
+/// The bytes before the next zero, which are removed from `bytes` with the zero.
 BytesView take_text(BytesView& bytes) {
   const auto end = std::find(bytes.begin(), bytes.end(), std::uint8_t{0});
   const BytesView text = bytes.first(static_cast<std::size_t>(end - bytes.begin()));
@@ -384,16 +383,17 @@ BytesView take_text(BytesView& bytes) {
   return text;
 }
 
-/// XMP in a PNG's international text; empty if it is another text, or compressed, which XMP must not be.
+/// XMP in a PNG's international text; empty if it is another text, or compressed, which the XMP standard
+/// forbids.
 BytesView xmp_in_text(BytesView content) {
   const BytesView keyword = take_text(content);
   if (keyword.size() != kXmpKeyword.size() || !starts_with(keyword, kXmpKeyword) || content.size() < 2 ||
       content[0] != 0) {
     return {};
   }
-  content = content.subspan(2);  // whether it is compressed, and how
+  content = content.subspan(2);  // compression flag and method
   take_text(content);            // its language
-  take_text(content);            // the keyword in that
+  take_text(content);            // translated keyword
   return content;
 }
 
@@ -406,7 +406,7 @@ BytesView find_png_xmp(BytesView png) {
   return found;
 }
 
-/// Keywords of a PNG's texts but for XMP, a few of them; empty if it has none.
+/// Keywords of the first few texts of a PNG other than XMP; empty if there are none.
 std::string text_keywords(BytesView png) {
   constexpr std::size_t kMost = 5;
   constexpr std::size_t kLongest = 79;
@@ -433,8 +433,8 @@ std::string text_keywords(BytesView png) {
   return list;
 }
 
-/// Whether there is IPTC among what Photoshop keeps: "8BIM", a number, a name, a length and the content,
-/// again and again, of which name and content are padded to even sizes.
+/// True if Photoshop's resources contain IPTC. Each is "8BIM", a number, a name, a length and the content;
+/// name and content are padded to even sizes.
 bool has_iptc(BytesView resources) {
   constexpr std::uint32_t kIptcNumber = 0x0404;
   for (std::size_t at = 0; at + 12 <= resources.size() && starts_with(resources.subspan(at), "8BIM");) {
@@ -493,7 +493,7 @@ Bytes jpeg_with(BytesView jpeg, const PictureMetadata& metadata) {
   if (!starts_with(jpeg, "\xFF\xD8\xFF")) {
     return Bytes(jpeg.begin(), jpeg.end());
   }
-  std::size_t place = 2;  // at the front, but JFIF's mark is to be the first
+  std::size_t place = 2;  // at the beginning, but after JFIF's segment, which must be first
   visit_segments(jpeg, [&](std::uint8_t kind, BytesView, std::size_t next) {
     place = kind == kApp0 && next <= jpeg.size() ? next : place;
     return kind != kApp0;
@@ -528,7 +528,7 @@ Bytes jpeg_with(BytesView jpeg, const PictureMetadata& metadata) {
   return result;
 }
 
-/// zlib's form, not made smaller.
+/// In zlib's format, uncompressed.
 Bytes stored_by_zlib(BytesView bytes) {
   constexpr std::size_t kMost = 65535;
   Bytes result{0x78, 0x01};
@@ -560,7 +560,7 @@ Bytes png_with(BytesView png, const PictureMetadata& metadata) {
   };
   if (!metadata.profile.empty() && find_chunk(png, "iCCP", false).empty()) {
     Bytes content;
-    append(content, std::string_view("ICC profile\0\0", 13));  // its name, and that zlib follows
+    append(content, std::string_view("ICC profile\0\0", 13));  // its name, and the compression method zlib
     append(content, BytesView(stored_by_zlib(metadata.profile)));
     append_chunk("iCCP", content);
   }
@@ -570,7 +570,7 @@ Bytes png_with(BytesView png, const PictureMetadata& metadata) {
   if (!metadata.xmp.empty()) {
     Bytes content;
     append(content, kXmpKeyword);
-    append(content, std::string_view("\0\0\0\0\0", 5));  // not compressed, without a language
+    append(content, std::string_view("\0\0\0\0\0", 5));  // uncompressed, without a language
     append(content, BytesView(metadata.xmp));
     append_chunk("iTXt", content);
   }
@@ -578,12 +578,12 @@ Bytes png_with(BytesView png, const PictureMetadata& metadata) {
   return result;
 }
 
-/// With another directory at its end, that has all of its own and what is added.
+/// Appends another directory that has all entries of the first one and the added ones.
 Bytes tiff_with(BytesView picture, const PictureMetadata& metadata) {
   Bytes result(picture.begin(), picture.end());
   const std::optional<Tiff> tiff = Tiff::open(picture);
   if (!tiff || tiff->is_big_endian()) {
-    return result;  // not as libav writes them
+    return result;  // not in the form that libav writes
   }
   std::vector<Entry> entries;
   if (const std::optional<Tiff> exif = Tiff::open(metadata.exif)) {
@@ -754,7 +754,7 @@ void keep_metadata(AVFrame& frame, PictureMetadata metadata) {
   if (frame.opaque_ref == nullptr) {
     throw Error("out of memory");
   }
-  static_cast<void>(kept.release());  // it is the buffer's
+  static_cast<void>(kept.release());  // owned by the buffer
 }
 
 const PictureMetadata& kept_metadata(const AVFrame& frame) {
@@ -802,7 +802,8 @@ Bytes updated_exif(BytesView exif, int width, int height, bool upright) {
 }
 
 Bytes updated_xmp(BytesView xmp, bool upright) {
-  // Told beside EXIF's by Adobe's programs: tiff:Orientation="6", or <tiff:Orientation>6</tiff:Orientation>.
+  // Adobe's programs write the orientation here in addition to EXIF: tiff:Orientation="6", or
+  // <tiff:Orientation>6</tiff:Orientation>.
   constexpr std::string_view kName = "tiff:Orientation";
   constexpr std::string_view kBeforeValue = " \t\r\n=\"'>";
   Bytes result(xmp.begin(), xmp.end());
@@ -824,7 +825,7 @@ Bytes updated_xmp(BytesView xmp, bool upright) {
 }
 
 bool is_for(BytesView profile, AVPixelFormat format) {
-  constexpr std::size_t kColorSpace = 16;  // where an ICC profile tells it
+  constexpr std::size_t kColorSpace = 16;  // position of the color space in an ICC profile
   const BytesView space = part_of(profile, kColorSpace, 4);
   const bool gray = av_pix_fmt_desc_get(format)->nb_components <= 2;
   return starts_with(space, gray ? "GRAY" : "RGB ");

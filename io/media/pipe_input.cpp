@@ -21,7 +21,8 @@ int open_pipe(const std::string& url) {
   if (url == "-") {
     return STDIN_FILENO;
   }
-  const int descriptor = ::open(url.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // waits for nobody
+  const int descriptor = ::open(url.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // does not wait for a
+                                                                                  // writer
   if (descriptor < 0) {
     check(AVERROR(errno), url, "can't open it");
   }

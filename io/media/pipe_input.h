@@ -1,6 +1,6 @@
 #pragma once
 
-// A pipe as a source that can be interrupted. Private to io.
+// A pipe as an interruptible source. Private to io.
 
 #include <functional>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace limpid::io {
 
-/// Reads standard input or a named pipe for libav, which would wait in open() and read() for as long as the
-/// other side likes; here a wait ends, as an end of the source, once `interrupted` returns true.
+/// Reads standard input or a named pipe for libav, whose own open() and read() would wait indefinitely for
+/// the other side. Here a wait ends, as an end of the source, once `interrupted` returns true.
 class PipeInput {
  public:
   /// True for "-" and the names of pipes.
   static bool is_pipe(const std::string& url);
 
-  /// `interrupted` may be empty. Throws Error if the pipe can't be opened.
+  /// `interrupted` may be empty. Throws Error if the pipe cannot be opened.
   PipeInput(const std::string& url, std::function<bool()> interrupted);
   PipeInput(const PipeInput&) = delete;
   PipeInput& operator=(const PipeInput&) = delete;

@@ -14,7 +14,7 @@ bool is_native(const AVPixFmtDescriptor& descriptor) {
   return descriptor.comp[0].depth <= 8 || big == (std::endian::native == std::endian::big);
 }
 
-/// Formats whose components don't lie at regular distances, or aren't RGB although flagged so.
+/// Formats whose components are not at regular distances, or which are flagged as RGB but are not.
 bool is_irregular(AVPixelFormat format) {
   return format == AV_PIX_FMT_UYYVYY411 || format == AV_PIX_FMT_XYZ12LE || format == AV_PIX_FMT_XYZ12BE;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// How libav's pixel formats relate to core's frame formats. Private to io.
+// Conversion between libav's pixel formats and core's frame formats. Private to io.
 
 #include <optional>
 
@@ -9,32 +9,32 @@
 
 namespace limpid::io {
 
-/// The frame format, without size and colour tags, whose samples are those of a pixel format, found elsewhere
-/// in memory at most: packed, byte-swapped or shifted. Nothing for formats whose samples core has no type for
-/// (fewer than 8 bits, palettes, Bayer patterns, hardware surfaces), which swscale has to convert.
+/// The frame format, without size and color tags, with the samples of a pixel format, which may be packed,
+/// byte-swapped or shifted in libav's memory. Nothing for formats whose samples core does not support (fewer
+/// than 8 bits, palettes, Bayer patterns, hardware surfaces); swscale must convert these.
 std::optional<FrameFormat> frame_format(AVPixelFormat format);
 
-/// True if each component has a plane of its own and is stored as core stores samples.
+/// True if each component has its own plane and is stored as core stores samples.
 bool is_planar(AVPixelFormat format);
 
-/// The pixel format that holds samples of `format`: planar, but for gray with alpha, of which libav has no
-/// planar form. None if libav has no such format.
+/// The pixel format for samples of `format`: planar, except gray with alpha, for which libav has no planar
+/// format. None if libav has no such format.
 AVPixelFormat pixel_format(const FrameFormat& format);
 
-/// For a pixel format without a frame_format(): one with, to which swscale can convert it. `transparent`:
-/// keep the alpha channel of a palette. None if swscale can't read it.
+/// A pixel format with a frame_format() to which swscale can convert a pixel format without one.
+/// `transparent`: keep the alpha channel of a palette. None if swscale cannot read the format.
 AVPixelFormat readable_equivalent(AVPixelFormat format, bool transparent);
 
-/// The format without the "full range" that libav's deprecated yuvj formats imply.
+/// The format without the full range that libav's deprecated yuvj formats imply.
 AVPixelFormat without_range(AVPixelFormat format);
 bool implies_full_range(AVPixelFormat format);
 
-/// True for gray, with alpha or without.
+/// True for gray, with or without alpha.
 bool is_gray(AVPixelFormat format);
 
-/// True if samples with this tag are full range. The tag counts for more than the name of a yuvj format,
-/// which decoders keep where the range changes in mid-stream. Gray without a tag is full range, as libswscale
-/// takes it.
+/// True if samples with this tag are full range. The tag takes precedence over the name of a yuvj format,
+/// which decoders keep when the range changes in mid-stream. Gray without a tag is full range, as in
+/// libswscale.
 bool is_full_range(AVPixelFormat format, AVColorRange tag);
 
 /// Bits of the first component.
@@ -44,11 +44,11 @@ bool is_rgb(AVPixelFormat format);
 /// True if the chroma subsampling divides the size.
 bool divides(AVPixelFormat format, int width, int height);
 
-/// True if the samples mean the same, colour tags aside.
+/// True if the samples are equivalent, apart from color tags.
 bool same_samples(FrameFormat a, FrameFormat b);
 
-/// What a picture of so many rows is taken for if it doesn't say: high definition, whose matrix is BT.709,
-/// from 720 on, otherwise BT.601.
+/// The matrix of untagged pictures with `height` rows: BT.709 from 720 rows on (high definition), otherwise
+/// BT.601.
 AVColorSpace guessed_matrix(int height);
 
 ColorMatrix color_matrix(AVColorSpace space);

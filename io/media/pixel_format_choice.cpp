@@ -28,7 +28,7 @@ bool has_halved_chroma(AVPixelFormat format) {
   return descriptor.nb_components >= 3 && descriptor.log2_chroma_w == 1 && descriptor.log2_chroma_h == 1;
 }
 
-/// Containers whose files are meant to be played everywhere.
+/// Containers of files that should play everywhere.
 bool is_for_players(const AVOutputFormat& container) {
   constexpr std::array<std::string_view, 7> kNames{"mp4", "mov", "ipod", "3gp", "3g2", "mpegts", "flv"};
   return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
@@ -39,7 +39,7 @@ bool is_rgb_for_players(const PixelFormatRequest& request) {
          is_for_players(request.container);
 }
 
-/// True if only the size keeps the encoder from the chroma subsampling that the source has, or should get.
+/// True if only the size prevents the chroma subsampling that the source has or should get.
 bool is_too_odd(const PixelFormatRequest& request) {
   const AVPixelFormat wanted =
       is_rgb_for_players(request) ? AV_PIX_FMT_YUV420P : pixel_format(request.source);
@@ -113,7 +113,7 @@ std::vector<AVPixelFormat> pixel_format_candidates(const PixelFormatRequest& req
   if (is_rgb_for_players(request) && needs_whole && std::ranges::any_of(candidates, has_halved_chroma)) {
     std::erase_if(candidates, [](AVPixelFormat f) { return !has_halved_chroma(f); });
   }
-  // Planar forms can be handed over without a copy.
+  // Planar formats can be passed without a copy.
   std::stable_partition(candidates.begin(), candidates.end(), is_planar);
   return candidates;
 }
@@ -125,7 +125,7 @@ AVPixelFormat best_pixel_format(const std::vector<AVPixelFormat>& candidates, co
     return *same;
   }
   AVPixelFormat best = AV_PIX_FMT_NONE;
-  int loss = 0;  // of the best so far, which libav does not count against the next
+  int loss = 0;  // loss of the best candidate so far, which libav does not count against the next
   const AVPixelFormat from = pixel_format(source);
   for (const AVPixelFormat candidate : least_lossy(candidates, from, source.has_alpha)) {
     best = av_find_best_pix_fmt_of_2(best, candidate, from, source.has_alpha ? 1 : 0, &loss);

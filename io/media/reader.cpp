@@ -25,7 +25,8 @@ Reader::Reader(std::string url, const ReaderOptions& options) {
     state_ = std::make_unique<State>(std::move(url), options);
     return;
   }
-  // What the GPU turns down is begun again without it, if that can be done, and then has all threads.
+  // If the GPU rejects the stream, it is opened again for software decoding, if possible, which then has all
+  // threads.
   const bool can_begin_again = !PipeInput::is_pipe(url);
   std::string why_not;
   try {

@@ -17,88 +17,87 @@
 namespace limpid::io {
 
 struct ReaderOptions {
-  std::string input_format;  ///< libavformat demuxer to use; empty: found from the content
+  std::string input_format;  ///< libavformat demuxer; empty: detected from the content
   std::vector<std::pair<std::string, std::string>>
       options;              ///< demuxer and decoder options (framerate, video_size, ...)
-  int decoder_threads = 0;  ///< 0: libavcodec's choice
-  /// Follow sources that lead to other files or addresses, such as playlists. Without it, they are an error.
+  int decoder_threads = 0;  ///< 0: libavcodec's default
+  /// Follow sources that refer to other files or addresses, such as playlists. Otherwise they are an error.
   bool allow_references = false;
-  /// Open files and pipes alone: neither network addresses and libav's other protocols nor devices.
+  /// Open only files and pipes, no network addresses, other protocols of libav, or devices.
   bool local_only = false;
-  /// If it is a GPU's: decode there, where that is possible, and leave frames in it; `allocate` is for
-  /// others.
+  /// A GPU's memory: decode there if possible, and leave frames in it. `allocate` applies to frames in host
+  /// memory.
   MemoryDomain memory;
-  /// Decode on a GPU only what comes out there with the samples that libavcodec's own decoders give, if it
-  /// isn't damaged.
+  /// Decode on a GPU only if its samples are bit-exact with those of libavcodec's own decoders for undamaged
+  /// streams.
   bool same_samples = false;
   bool audio = true;  ///< deliver packets of audio streams for copying
   bool subtitles = true;
   bool data = true;  ///< data and attachment streams
-  /// Seconds from the source's beginning. With a `start`, that becomes zero: frames and packets before it are
-  /// left out, chapters and subtitles are cut. Without, times stay the source's own. Likewise from `end` on.
+  /// Seconds from the source's beginning. `start` becomes zero: frames and packets before it are left out,
+  /// chapters and subtitles are cut. Without it, times remain the source's. Frames and packets from `end` on
+  /// are left out.
   std::optional<double> start;
   std::optional<double> end;
-  /// How many frames before `start` and from `end` on are delivered as well, as far as there are any: marked
-  /// as Frame::context_only, those before with indices below 0.
+  /// Number of frames before `start` and from `end` on that are delivered in addition, if they exist. They
+  /// are marked as Frame::context_only; those before have negative indices.
   int context_before = 0;
   int context_after = 0;
-  /// Bits per sample that frames have at least, so that what is filtered and stored deeper than the source
-  /// keeps the filter's precision. Formats without so deep a form stay as they are.
+  /// Minimum bits per sample of frames, so that filtering and storing with more bits than the source keeps
+  /// the filter's precision. Formats without a deeper form are not changed.
   int least_depth = 0;
   /// Bits that are added to samples of 8 bits, for the fractions of filtered samples.
   int fraction_bits = 0;
-  /// Makes the frames that are delivered, of pooled memory. Empty: frames are views of the decoder's memory
-  /// where it is laid out as core's frames are.
+  /// Allocates the delivered frames, in pooled memory. Empty: frames are views of the decoder's memory if
+  /// that has the layout of core's frames.
   std::function<Frame(const FrameFormat&)> allocate;
-  /// Asked now and then while waiting for the source, which is taken to have ended once it returns true.
+  /// Called repeatedly while waiting for the source, which ends when it returns true.
   std::function<bool()> interrupted;
 };
 
-/// Thrown for a source without video.
+/// The error for a source without video.
 class NoVideo : public Error {
  public:
   NoVideo(const std::string& sentence, bool is_media) : Error(sentence), is_media_(is_media) {}
-  /// True if it is sound or subtitles; otherwise it is something else, or too damaged to tell.
+  /// True for audio or subtitles; false for other files and those too damaged for detection.
   bool is_media() const { return is_media_; }
 
  private:
   bool is_media_;
 };
 
-/// What is known of the video stream when the Reader has been made. The first frame has been decoded by then,
-/// so the format is certain.
+/// Properties of the video stream when the Reader has been constructed. The first frame has been decoded by
+/// then, so the format is final.
 struct VideoProperties {
   FrameFormat format;            ///< of the frames that read() delivers
   std::string pixel_format;      ///< libav's name of the source's pixel format, such as "yuv420p10le"
-  bool decoded_on_cuda = false;  ///< as ReaderOptions::memory asks
-  std::string why_not_on_cuda;   ///< if it asked in vain
-  double frames_per_second = 0;  ///< average; 0 if not known
-  std::int64_t frame_count =
-      0;                       ///< estimate for the progress display; 0 if not known (a pipe, a live source)
-  double duration = 0;         ///< seconds; 0 if not known
-  bool still_picture = false;  ///< one picture, not a video
+  bool decoded_on_cuda = false;  ///< as requested by ReaderOptions::memory
+  std::string why_not_on_cuda;   ///< reason if the request could not be met
+  double frames_per_second = 0;  ///< average; 0 if unknown
+  std::int64_t frame_count = 0;  ///< estimate for the progress display; 0 if unknown (a pipe, a live source)
+  double duration = 0;           ///< seconds; 0 if unknown
+  bool still_picture = false;    ///< one picture, not a video
 };
 
 /// A packet of a stream that is copied without decoding.
 class Packet;
 struct Source;
 
-/// Presentation time of a frame that a Reader delivered, in seconds from the source's zero or
-/// ReaderOptions::start; nothing for other frames.
+/// Presentation time of a frame from a Reader, in seconds from the source's zero or ReaderOptions::start;
+/// nothing for other frames.
 std::optional<double> presentation_time(const Frame& frame);
 
 /// Demuxes a file, pipe ("-") or image sequence and decodes its best video stream. Pixel formats that are not
-/// planar (or not of core's formats) are converted to the nearest planar format of at least the same depth
-/// and chroma resolution; everything libavcodec tells of a frame (timestamp, colour, side data) travels in
-/// Frame::attachment, from which Writer takes it. Timestamps are the source's own; those of MPEG streams and
-/// other sources whose clock starts anywhere begin at zero, with jumps of the clock taken out; times always
-/// increase from frame to frame. A range of it is exact to the frame: decoding begins at a key frame before
-/// the range, or at the beginning of sources that can't seek. All members throw limpid::Error with a sentence
-/// that names the file, and UsageError for options that the source or its decoder doesn't know. One thread at
-/// a time.
+/// planar (or not supported by core) are converted to the nearest planar format of at least equal depth and
+/// chroma resolution. All other properties of a frame in libavcodec (timestamp, color, side data) are in
+/// Frame::attachment, which Writer reads. Timestamps are the source's; those of MPEG streams and other
+/// sources with an arbitrary origin begin at zero, with jumps of the clock removed. Times always increase
+/// from frame to frame. A range is exact to the frame: decoding begins at a key frame before the range, or at
+/// the beginning of sources that cannot seek. All members throw a limpid::Error that names the file, and
+/// UsageError for unknown options of the source or its decoder. One thread at a time.
 class Reader {
  public:
-  /// What read() returns at the end.
+  /// Returned by read() at the end.
   struct End {};
   using Item = std::variant<End, Frame, std::shared_ptr<Packet>>;
 
@@ -111,40 +110,40 @@ class Reader {
 
   const std::string& url() const;
   const VideoProperties& video() const;
-  /// How to show its frames.
+  /// Properties for displaying its frames.
   DisplayProperties display() const;
 
   /// The next frame in presentation order, or the next packet to copy. Damaged packets are skipped and
-  /// counted; frames of another size, pixel format, range or matrix than the first are converted to it and
+  /// counted. Frames of another size, pixel format, range or matrix than the first one are converted and
   /// counted (diagnostics()).
   Item read();
 
-  /// Goes to `seconds`, in the frames' times: the next frame is the first that is shown then or later.
-  /// Decoding begins at the last key frame that is shown by then, as far as the container tells; of the
-  /// frames on the way, those of the last `before` seconds are delivered too. `given_up` is asked all the
-  /// time; once it returns true seek() returns, and nothing is to be read before another seek. Frame::index
-  /// goes on from the frame's number in the whole source, as the average rate has it. Throws Error if the
-  /// source can't go back.
+  /// Seeks to `seconds`, in the frames' times: the next frame is the first one that is shown then or later.
+  /// Decoding begins at the last key frame before, as far as the container reports it. Of the frames before
+  /// the target, those of the last `before` seconds are delivered too. `given_up` is called repeatedly; once
+  /// it returns true, seek() returns, and another seek must follow before reading. Frame::index continues
+  /// from the frame's number in the whole source, computed from the average rate. Throws Error if the source
+  /// cannot seek.
   void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {});
-  /// Whether it can: pipes and devices only go on.
+  /// True if the source can seek; false for pipes and devices.
   bool can_seek() const;
 
-  /// What has happened so far. Damage before a range, or before the target of a seek, doesn't count.
+  /// Diagnostics so far, without damage before a range or before the target of a seek.
   Diagnostics diagnostics() const;
 
-  /// Of the decoder: ReaderOptions::decoder_threads, or what libavcodec has chosen. Of a damaged stream it
-  /// decides what comes out.
+  /// Number of the decoder's threads: ReaderOptions::decoder_threads, or libavcodec's choice. It affects the
+  /// result for damaged streams.
   int decoder_threads() const;
 
-  /// Packets of the video that the decoder was given so far.
+  /// Packets of the video that have been sent to the decoder.
   std::int64_t decoded_packets() const;
 
-  /// Frames that the decoder has given so far. Before a range, or before the target of a seek, it leaves out
-  /// what no other frame is predicted from.
+  /// Frames that the decoder has returned. Before a range, or before the target of a seek, it skips frames
+  /// that no other frame refers to.
   std::int64_t decoded_frames() const;
 
-  /// Times that the samples of a frame have been copied or converted so far, at most once for each frame but
-  /// those of formats that swscale has to prepare.
+  /// Copies and conversions of frames' samples so far: at most one per frame, except for formats that swscale
+  /// must convert first.
   std::int64_t copies() const;
 
   struct State;  ///< private to io

@@ -57,7 +57,7 @@ std::string demuxer_of_references(const std::string& libav_url, const AVIOInterr
 
 void require_local_source(const std::string& libav_url, const AVInputFormat* format,
                           const std::vector<std::pair<std::string, std::string>>& options) {
-  // Scripts can open what they like, and demuxers without a file open devices or addresses by themselves.
+  // Scripts can open any file, and demuxers without a file open devices or addresses by themselves.
   const std::string_view name = format == nullptr ? "" : format->name;
   const bool opens_others = format != nullptr && (is_device(*format) || name == "vapoursynth" ||
                                                   ((format->flags & AVFMT_NOFILE) != 0 && name != "image2"));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that lead to other files, and sources that are no files. Private to io.
+// Files that refer to other files, and sources that are not files. Private to io.
 
 #include <string>
 #include <utility>
@@ -10,8 +10,8 @@
 
 namespace limpid::io {
 
-/// True for demuxers whose files are lists of other files or addresses: playlists, manifests, scripts.
-/// Whoever may hand in such a file gets at all that this process may read.
+/// True for demuxers whose files are lists of other files or addresses: playlists, manifests, scripts. Such a
+/// file gives its author access to all files that this process may read.
 bool follows_references(const AVInputFormat& format);
 
 /// True if the address names the demuxer, as rtsp://camera/ and rtsps://camera/ do.

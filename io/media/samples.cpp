@@ -16,13 +16,13 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// Where libav keeps the samples of one component.
+/// The memory layout of one component in libav.
 struct ComponentLayout {
   const AVComponentDescriptor* component;
   std::uint8_t* data;
   std::ptrdiff_t stride;
   int element_bytes;
-  bool swap;  ///< the elements are of the other endianness
+  bool swap;  ///< elements have the other endianness
 };
 
 ComponentLayout layout_of(const AVFrame& frame, int index) {
@@ -62,7 +62,7 @@ void unpack_component(const ComponentLayout& from, const Plane& to) {
   }
 }
 
-/// Adds to what is there: several components may share an element.
+/// Combines with the existing value: several components may share an element.
 template <typename Element, typename Sample, bool kSwap>
 void pack_component(const Plane& from, const ComponentLayout& to) {
   const int step = to.component->step;
@@ -183,7 +183,7 @@ FrameHandle view_of(const Frame& from, AVPixelFormat format) {
     frame->data[target] = reinterpret_cast<std::uint8_t*>(from.planes[p].data);
     frame->linesize[target] = static_cast<int>(from.planes[p].stride);
   }
-  // The buffer reference owns a copy of the shared pointer; its bytes themselves are looked at by nobody.
+  // The buffer reference owns a copy of the shared pointer; its bytes are not accessed.
   auto owner = std::make_unique<std::shared_ptr<void>>(from.samples);
   frame->buf[0] = av_buffer_create(
       frame->data[0], static_cast<std::size_t>(frame->linesize[0]) * frame->height,
@@ -233,13 +233,13 @@ Scaler::Scaler(const std::string& subject, const PictureLayout& from, const Pict
        {std::pair{"srcw", from.width}, std::pair{"srch", from.height}, std::pair{"dstw", to.width},
         std::pair{"dsth", to.height}, std::pair{"src_format", static_cast<int>(from.format)},
         std::pair{"dst_format", static_cast<int>(to.format)}, std::pair{"sws_flags", kFlags},
-        // Known before libswscale decides whether samples may be copied as they are.
+        // Must be set before libswscale decides whether samples may be copied unchanged.
         std::pair{"src_range", from.coding.full_range ? 1 : 0},
         std::pair{"dst_range", to.coding.full_range ? 1 : 0}, std::pair{"threads", 0}}) {
     check(av_opt_set_int(scaler_.get(), option, value, 0), subject_, what);
   }
   check(sws_init_context(scaler_.get(), nullptr, nullptr), subject_, what);
-  // Fails, rightly, where neither side is YUV.
+  // Fails, as expected, if neither side is YUV.
   sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(from.coding.matrix),
                            from.coding.full_range ? 1 : 0, sws_getCoefficients(to.coding.matrix),
                            to.coding.full_range ? 1 : 0, 0, 1 << 16, 1 << 16);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Moves and converts samples between libav's frames and core's. Private to io.
+// Copies and converts samples between libav's frames and core's. Private to io.
 
 #include <memory>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace limpid::io {
 
-/// libav frames that are used again when nobody else holds them; what take() returns shares its samples with
-/// the pool. Those of another format than the one asked for last are let go of.
+/// A pool of libav frames that are reused when no longer referenced; frames from take() share their samples
+/// with the pool. Frames of another format than the last requested one are released.
 class LibavFramePool {
  public:
   FrameHandle take(AVPixelFormat format, int width, int height);
@@ -20,24 +20,23 @@ class LibavFramePool {
   std::vector<FrameHandle> frames_;
 };
 
-/// A Frame that shows the samples of `from`, whose pixel format must be planar, and keeps them alive.
+/// A Frame that refers to the samples of `from`, whose pixel format must be planar, and keeps them alive.
 Frame view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format);
 
-/// An AVFrame that shows the samples of `from` as `format`, the planar pixel format of its samples, and keeps
-/// them alive.
+/// An AVFrame that refers to the samples of `from` as `format`, the planar pixel format of its samples, and
+/// keeps them alive.
 FrameHandle view_of(const Frame& from, AVPixelFormat format);
 
-/// Copy sample by sample without changing a value. The pixel format's frame_format() must be that of the
-/// Frame.
+/// Copy sample by sample without changing values. The pixel format's frame_format() must be the Frame's.
 void unpack(const AVFrame& from, const Frame& to);
 void pack(const Frame& from, AVFrame& to);
 
-/// Copies samples of fewer bits to a frame of more, whose format is otherwise the same. The greatest value
-/// becomes the greatest but in chroma and limited range, where zero bits are appended, and if the added bits
-/// are `fractions`.
+/// Copies samples to a frame of more bits, whose format is otherwise equal. The greatest value becomes the
+/// greatest one, except in chroma and limited range, where zero bits are appended,
+/// and if the added bits are `fractions`.
 void deepen(const Frame& from, const Frame& to, bool fractions);
 
-/// What YUV samples mean.
+/// The meaning of YUV samples.
 struct ColorCoding {
   AVColorSpace matrix = AVCOL_SPC_UNSPECIFIED;
   bool full_range = false;
@@ -53,7 +52,7 @@ struct PictureLayout {
 /// Converts pixel formats and sizes with swscale.
 class Scaler {
  public:
-  /// Throws Error, which names `subject`, if swscale can't do it.
+  /// Throws an Error that names `subject` if swscale does not support the conversion.
   Scaler(const std::string& subject, const PictureLayout& from, const PictureLayout& to);
   void convert(const AVFrame& from, AVFrame& to) const;
 

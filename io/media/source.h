@@ -1,6 +1,6 @@
 #pragma once
 
-// The view that Writer and AudioOutput have of a Reader's source. Private to io.
+// The part of a Reader's source that Writer and AudioOutput use. Private to io.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace limpid::io {
 
-/// Valid as long as the Reader.
+/// Valid during the Reader's lifetime.
 struct Source {
   std::string url;
   AVFormatContext& input;  ///< streams, chapters and tags
@@ -20,17 +20,16 @@ struct Source {
   const AVFrame& first;        ///< tags and side data of the first frame, without its samples
   FrameFormat format;          ///< of the frames that the Reader delivers
   bool has_fractions = false;  ///< `format` has more bits than the source for ReaderOptions::fraction_bits
-  std::vector<bool> copied;    ///< by stream index: the Reader delivers its packets
-  /// Frames per second: on average, and of a grid of times that libav has found. 0/1 if not known.
+  std::vector<bool> copied;    ///< by stream index: true if the Reader delivers its packets
+  /// Frames per second: on average, and of the grid of times that libav has detected. 0/1 if unknown.
   AVRational average_rate{0, 1};
   AVRational base_rate{0, 1};
   AVRational sample_aspect_ratio{0, 1};
   TimeRange range;
-  int skipped_frames = 0;        ///< frames of the source, at its average rate, before the range
+  int skipped_frames = 0;        ///< number of the source's frames, at its average rate, before the range
   std::int64_t time_offset = 0;  ///< microseconds that the Reader adds to all times
   bool is_pipe = false;
-  std::int64_t first_picture =
-      1;  ///< number of the first picture of a sequence that is read; 1 for other sources
+  std::int64_t first_picture = 1;  ///< number of the first picture of a sequence; 1 for other sources
 };
 
 }  // namespace limpid::io

@@ -40,7 +40,7 @@ CodecHandle open_encoder(AVCodecID target, const AVCodecContext& decoder) {
   if (encoder == nullptr || decoder.subtitle_header == nullptr) {
     return nullptr;
   }
-  // The styles, as ASS, which libav's text decoders and encoders have in common.
+  // The styles, as ASS, the common format of libav's text decoders and encoders.
   const auto size = static_cast<std::size_t>(decoder.subtitle_header_size);
   encoder->subtitle_header = static_cast<std::uint8_t*>(av_mallocz(size + 1));
   if (encoder->subtitle_header == nullptr) {
@@ -81,7 +81,7 @@ PacketHandle SubtitleConverter::convert(const AVPacket& packet, AVRational time_
   check(av_packet_ref(input.get(), &packet), subject, "can't keep a packet");
   Subtitle subtitle;
   int found = 0;
-  // A damaged event is left out, as a damaged frame is.
+  // A damaged event is left out, like a damaged frame.
   if (avcodec_decode_subtitle2(decoder_.get(), &subtitle.event, &found, input.get()) < 0 || found == 0 ||
       subtitle.event.num_rects == 0) {
     return nullptr;
@@ -91,7 +91,7 @@ PacketHandle SubtitleConverter::convert(const AVPacket& packet, AVRational time_
   check(av_new_packet(result.get(), kLongest), subject, "can't convert a subtitle");
   const std::int64_t begin = subtitle.event.start_display_time;
   const std::int64_t shown = std::max<std::int64_t>(av_rescale_q(packet.duration, time_base, {1, 1000}), 0);
-  // libavcodec's greatest time stands for one that is not known.
+  // libavcodec's greatest time represents an unknown one.
   subtitle.event.end_display_time =
       shown < UINT32_MAX - begin ? static_cast<std::uint32_t>(begin + shown) : UINT32_MAX - 1;
   const int size = check(avcodec_encode_subtitle(encoder_.get(), result->data, kLongest, &subtitle.event),

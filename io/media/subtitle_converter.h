@@ -1,6 +1,6 @@
 #pragma once
 
-// Text subtitles for containers that have a form of their own for them. Private to io.
+// Conversion of text subtitles for containers that have their own format for them. Private to io.
 
 #include <memory>
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace limpid::io {
 
-/// The codec that `container` holds text subtitles as; none if it holds no text.
+/// The codec in which `container` stores text subtitles; none if it does not support text.
 AVCodecID text_subtitle_codec(const AVOutputFormat& container);
 
 /// Decodes the packets of a stream of text subtitles and encodes them for another container, as ffmpeg does.
 /// Words, lines and simple styles are kept.
 class SubtitleConverter {
  public:
-  /// Null if `stream` is not text, or libav can't convert it.
+  /// Null if `stream` is not text, or libav cannot convert it.
   static std::unique_ptr<SubtitleConverter> make(const AVStream& stream, AVCodecID target);
 
   const AVCodecContext& encoder() const { return *encoder_; }
 
-  /// The same event in the other form; null for packets that show nothing. Throws Error, which names
-  /// `subject`, if it can't be encoded.
+  /// The event in the other format; null for packets that show nothing. Throws an Error that names `subject`
+  /// if it cannot be encoded.
   PacketHandle convert(const AVPacket& packet, AVRational time_base, const std::string& subject);
 
  private:

@@ -15,7 +15,7 @@ std::int64_t TimeRange::limit(std::int64_t time, AVRational time_base) const {
   if (time == kOpen || time == -kOpen) {
     return time;
   }
-  // A container that counts milliseconds has rounded: 1/30 s is 33 ms there.
+  // Containers that count milliseconds have rounded: 1/30 s is 33 ms there.
   constexpr std::int64_t kMostRounding = 500;
   const std::int64_t rounding =
       std::min(kMostRounding, av_rescale(AV_TIME_BASE / 2, time_base.num, time_base.den));

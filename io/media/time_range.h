@@ -1,6 +1,6 @@
 #pragma once
 
-// The segment of a source that is wanted. Private to io.
+// The selected segment of a source. Private to io.
 
 #include <cstdint>
 #include <limits>
@@ -9,11 +9,11 @@
 
 namespace limpid::io {
 
-/// Cover art and attachments, which belong to no moment.
+/// True for cover art and attachments, which have no time.
 bool is_timeless(const AVStream& stream);
 
-/// Times from `begin` up to, not including, `end`, in microseconds of the source. All functions take times to
-/// which the source's offset has been added, in which `shift` becomes zero.
+/// Times from `begin` up to, not including, `end`, in microseconds of the source. All functions take times
+/// that include the source's offset, and subtract `shift`.
 class TimeRange {
  public:
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
@@ -25,15 +25,15 @@ class TimeRange {
   bool has_begin() const { return begin != -kOpen; }
   bool has_end() const { return end != kOpen; }
 
-  /// The first time of the range, and the first after it.
+  /// The first time of the range, and the first time after it.
   std::int64_t first(AVRational time_base) const { return limit(begin, time_base); }
   std::int64_t behind(AVRational time_base) const { return limit(end, time_base); }
 
-  /// Cuts what lasts from `from` up to `to` down to the range; false if nothing is left.
+  /// Cuts the span from `from` up to `to` to the range. Returns false if nothing remains.
   bool clip(std::int64_t& from, std::int64_t& to, AVRational time_base) const;
 
-  /// Whether a packet belongs to the range: by the time at which it begins, but subtitles that reach into the
-  /// range are cut to it. Packets without a time always do.
+  /// True if a packet belongs to the range: its beginning lies in the range, or it is a subtitle that extends
+  /// into the range, which is cut. Packets without a time always belong.
   bool clip(AVPacket& packet, AVRational time_base, AVMediaType type) const;
 
  private:

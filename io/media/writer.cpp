@@ -84,13 +84,13 @@ struct Writer::State {
 
   std::string url;
   const AVOutputFormat& container;
-  Diagnostics diagnostics;  ///< from the start: what cannot be kept
+  Diagnostics diagnostics;  ///< from the start: properties that cannot be kept
   Rotation rotation;
   std::unique_ptr<Ditherer> ditherer;
   std::unique_ptr<Encoder> encoder;
   std::unique_ptr<Sink> sink;
-  const SegmentWriter* segment = nullptr;  ///< `sink`, if it is one
-  std::unique_ptr<SegmentJoiner> joiner;   ///< null unless segments take the place of the encoder
+  const SegmentWriter* segment = nullptr;  ///< `sink`, if that is a SegmentWriter
+  std::unique_ptr<SegmentJoiner> joiner;   ///< null unless segments replace the encoder
   bool joins_segments = false;
   std::int64_t frames = 0;  ///< that have been encoded or joined
 };
@@ -103,7 +103,7 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
   Audio audio(url, container, options);
   WriterOptions encoder_options = options;
   if (!rotation.applied().is_upright() || ditherer != nullptr) {
-    encoder_options.memory = kHostMemory;  // where pictures are turned and dithered
+    encoder_options.memory = kHostMemory;  // pictures are rotated and dithered there
   }
   std::vector<std::string> losses;
   const FrameFormat& format = ditherer == nullptr ? source.format : ditherer->format();
@@ -159,7 +159,7 @@ std::string Writer::State::finish_partial() {
     try {
       finish_encoding();
     } catch (const DiskFull&) {
-      // What has been written until now is worth having.
+      // The output so far is kept.
     }
   }
   const std::string name = sink->finish_partial();

@@ -16,8 +16,8 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// A decoder that keeps the alpha of WebM, which is a second stream beside the pictures that libavcodec's own
-/// decoders of VP8 and VP9 ignore. Null if the video has no alpha, or there is no such decoder.
+/// A decoder that keeps the alpha of WebM, which is a second stream that libavcodec's own decoders of VP8 and
+/// VP9 ignore. Null if the video has no alpha or there is no such decoder.
 const AVCodec* alpha_decoder(const AVStream& stream) {
   const AVDictionaryEntry* const mode = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);
   if (mode == nullptr || std::string_view(mode->value) != "1") {
@@ -37,7 +37,7 @@ Decoder::Decoder(const std::string& url, const VideoSource& source, const Reader
   open(options, unused);
 }
 
-/// The decoder for the memory that is asked for, or else libavcodec's own; says why.
+/// The decoder for the requested memory, otherwise libavcodec's own; sets the reason.
 const AVCodec& Decoder::choose_codec(const ReaderOptions& options) {
   const AVCodecID id = source_.stream.codecpar->codec_id;
   if (const AVCodec* const with_alpha = alpha_decoder(source_.stream)) {
@@ -77,7 +77,7 @@ void Decoder::open(const ReaderOptions& options, Dictionary& unused) {
   if (on_cuda) {
     why_not_on_cuda_ = decode_on_cuda(*codec_, options.memory.ordinal);
   }
-  // Some have a meaning for the demuxer too, which has taken them.
+  // Some options are also the demuxer's, which has removed them.
   std::vector<std::pair<std::string, std::string>> own_options;
   for (const auto& [key, value] : options.options) {
     if (av_opt_find(codec_.get(), key.c_str(), nullptr, AV_OPT_FLAG_DECODING_PARAM, AV_OPT_SEARCH_CHILDREN) !=
@@ -112,7 +112,7 @@ void Decoder::send(const AVPacket& packet, bool is_shown) {
     mender_->sent(packet);
   }
   note_metadata(packet);
-  // MPEG streams have the mark also where they were cut and joined, which does no harm.
+  // MPEG streams have this flag also at cuts, where it is harmless.
   if ((packet.flags & AV_PKT_FLAG_CORRUPT) != 0 && packet.pts != AV_NOPTS_VALUE &&
       !has_jumps(source_.container)) {
     damaged_times_.insert(packet.pts);
@@ -163,7 +163,7 @@ Decoder::Status Decoder::receive(DecodedFrame& decoded, std::int64_t index) {
     } else if (code == AVERROR(ENOMEM)) {
       check(code, url_, "can't decode frame " + std::to_string(index));
     } else {
-      // A frame thread reports a damaged packet here, after it was taken.
+      // A frame thread reports a damaged packet here, after it was sent.
       lose_packet();
     }
   }

@@ -20,22 +20,23 @@
 
 namespace limpid::io {
 
-/// Packets in decoding order become frames in presentation order, with times, metadata and marks of damage.
-/// Packets that can't be decoded are reported to the Health.
+/// Converts packets in decoding order to frames in presentation order, with times, metadata and marks of
+/// damage. Packets that cannot be decoded are reported to the Health.
 class Decoder {
  public:
   enum class Status { kFrame, kNeedsPacket, kEnded };
 
-  /// `unused`: the options that the demuxer has left. All references must outlive this object. Throws Error
-  /// that begins with `url`, and UsageError for unknown options.
+  /// `unused`: the options that the demuxer has not used. All references must outlive this object. Throws an
+  /// Error that begins with `url`, and UsageError for unknown options.
   Decoder(const std::string& url, const VideoSource& source, const ReaderOptions& options, Dictionary& unused,
           Health& health);
 
-  /// When receive() needs a packet. If its frame is not shown, it is decoded only if others need it.
+  /// To be called when receive() requires a packet. If its frame is not shown, it is decoded only if others
+  /// depend on it.
   void send(const AVPacket& packet, bool is_shown);
-  /// No packet follows.
+  /// Ends the stream of packets.
   void drain();
-  /// The next frame, if there is one. `index` names it in errors.
+  /// The next frame, if available. `index` identifies it in errors.
   Status receive(DecodedFrame& decoded, std::int64_t index);
   /// The next packet does not continue the last one.
   void flush();
@@ -45,10 +46,11 @@ class Decoder {
   std::int64_t packets() const { return packets_; }
   std::int64_t frames() const { return frames_; }
   int threads() const { return codec_->thread_count; }
-  /// True if the codec may leave frames in a GPU's memory; otherwise why not, if it was asked for.
+  /// True if the codec may output frames to a GPU's memory. Otherwise why_not_on_cuda() has the reason, if
+  /// that was requested.
   bool uses_gpu() const { return codec_->hw_device_ctx != nullptr; }
   const std::string& why_not_on_cuda() const { return why_not_on_cuda_; }
-  /// The pixel format of a frame's samples, wherever they are.
+  /// The pixel format of a frame's samples, in any memory.
   AVPixelFormat sample_format(const AVFrame& frame) const;
 
  private:
@@ -61,13 +63,13 @@ class Decoder {
   std::string url_;
   VideoSource source_;
   Health& health_;
-  ChecksumErrors checksums_;  ///< of `codec_`, which calls it to its end
+  ChecksumErrors checksums_;  ///< of `codec_`, which calls it until it is closed
   CodecHandle codec_;
   std::optional<PictureMender> mender_;
-  AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< what the user wants the decoder to leave out
+  AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< the user's setting of frames to skip
   FrameTimes times_;
   std::map<std::int64_t, PictureMetadata> metadata_;  ///< of pictures in the decoder, by PTS
-  std::set<std::int64_t> damaged_times_;  ///< PTS of the packets that the demuxer takes for damaged
+  std::set<std::int64_t> damaged_times_;  ///< PTS of the packets that the demuxer marks as damaged
   std::string why_not_on_cuda_;
   std::int64_t packets_ = 0;
   std::int64_t frames_ = 0;

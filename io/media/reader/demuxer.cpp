@@ -13,7 +13,8 @@
 namespace limpid::io {
 namespace {
 
-/// ffmpeg's own order: streams with content first, then the default stream, then the largest; cover art last.
+/// The order of the ffmpeg program: streams with content first, then the default stream, then the largest;
+/// cover art last.
 std::int64_t preference(const AVStream& stream) {
   const AVCodecParameters& parameters = *stream.codecpar;
   const bool has_packets = (stream.event_flags & AVSTREAM_EVENT_FLAG_NEW_PACKETS) != 0;
@@ -22,8 +23,8 @@ std::int64_t preference(const AVStream& stream) {
          (is_default ? 5'000'000 : 0);
 }
 
-/// Data whose samples all have one time is data all the same, but newer versions of libav set it aside, as
-/// they do with QuickTime's tracks of chapter titles. Before the first packet is read, or it is lost.
+/// Selects data streams whose samples all have one time. Newer versions of libav discard them, like
+/// QuickTime's tracks of chapter titles. Must be called before the first packet is read, or that is lost.
 void take_up_data_of_one_time(AVFormatContext& input) {
   for (unsigned i = 0; i < input.nb_streams; ++i) {
     AVStream& stream = *input.streams[i];
@@ -39,8 +40,8 @@ void take_up_data_of_one_time(AVFormatContext& input) {
   }
 }
 
-/// QuickTime's tracks of chapter titles, which libav sets aside, and of timecode: libav delivers both as
-/// chapters and tags, of which muxers make such tracks anew.
+/// True for QuickTime's tracks of chapter titles, which libav discards, and of timecode: libav delivers both
+/// as chapters and tags, from which muxers make such tracks again.
 bool is_told_otherwise(const AVStream& stream) {
   return stream.discard == AVDISCARD_ALL || stream.codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
 }
@@ -55,10 +56,10 @@ bool is_wanted(const AVStream& stream, const ReaderOptions& options) {
     case AVMEDIA_TYPE_DATA:
       return options.data && !is_told_otherwise(stream);
     case AVMEDIA_TYPE_ATTACHMENT:
-    case AVMEDIA_TYPE_UNKNOWN:  // Writer says that it is left out
+    case AVMEDIA_TYPE_UNKNOWN:  // Writer reports that it is left out
       return options.data;
     case AVMEDIA_TYPE_VIDEO:
-      // Cover art belongs to the file; a second video would be a second, noisy version of it.
+      // Cover art belongs to the file; a second video would be a second, noisy version.
       return options.data && (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
     default:
       return false;
@@ -81,7 +82,7 @@ AVStream& best_video(const std::string& url, const AVFormatContext& input) {
   return *best;
 }
 
-/// Marks the streams to copy, by index, and has the demuxer discard those that are not read.
+/// Marks the streams to copy, by index, and makes the demuxer discard those that are not read.
 std::vector<bool> choose_copied(const AVFormatContext& input, const AVStream& video,
                                 const ReaderOptions& options) {
   std::vector<bool> copied;
@@ -99,7 +100,7 @@ AVRational plausible_rate(AVRational rate) {
   return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatestRate ? rate : AVRational{0, 1};
 }
 
-/// Neither the end of the source, nor an interrupt, nor a device that has nothing yet.
+/// True unless the code is the end of the source, an interrupt, or a device without a frame yet.
 bool is_failure(int code) {
   return code < 0 && code != AVERROR_EOF && code != AVERROR_EXIT && code != AVERROR(EAGAIN);
 }
@@ -130,7 +131,7 @@ InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {
       open_input(url_, options, requested, pipe_ ? pipe_->bytes() : nullptr, interrupt_callback(), unused);
   declared_.note(*input);
   take_up_data_of_one_time(*input);
-  // Streams whose parameters can't be found may still decode, so a failure here isn't one yet.
+  // Streams whose parameters are not found may still be decodable, so this is not an error yet.
   avformat_find_stream_info(input.get(), nullptr);
   return input;
 }
@@ -159,13 +160,13 @@ AVRational Demuxer::base_rate() const {
 }
 
 AVRational Demuxer::average_rate() const {
-  // Raw streams have no times to average: from FFmpeg 7 on it is what libav takes any of them to have.
+  // Raw streams have no times to average: from FFmpeg 7 on, this is libav's default rate.
   const AVRational rate = is_raw(format()) ? AVRational{0, 1} : plausible_rate(video_.avg_frame_rate);
   return rate.num > 0 ? rate : base_rate();
 }
 
 std::int64_t Demuxer::begin() const {
-  // Devices' times become those since the first frame that is read, which isn't the first one of probing.
+  // Devices' times count from the first frame that is read, which is not the first one of probing.
   const bool begins_at_zero = is_device(format()) || input_->start_time == AV_NOPTS_VALUE;
   return begins_at_zero ? 0 : input_->start_time + clock_.offset();
 }
@@ -176,10 +177,10 @@ PacketHandle Demuxer::read(bool times_are_guesses) {
   int code = av_read_frame(input_.get(), packet.get());
   std::string error = take_demuxer_error();
   if (code >= 0) {
-    health_.note_container_error(std::move(error));  // what ends the source is told otherwise
+    health_.note_container_error(std::move(error));  // the end of the source is reported separately
   }
   if (code >= 0 && is_interrupted()) {
-    code = AVERROR_EXIT;  // the packet may have been cut short
+    code = AVERROR_EXIT;  // the packet may have been truncated
   }
   if (code == AVERROR(EAGAIN) && !is_interrupted()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -199,17 +200,17 @@ PacketHandle Demuxer::read(bool times_are_guesses) {
   return packet;
 }
 
-/// The frames before the end are worth having, whatever its cause. Demuxers have many codes for damage and
-/// for files that are cut, and some report a failure to read as the end.
+/// Frames before the end are kept, whatever its cause. Demuxers have many codes for damage and truncated
+/// files, and some report a failed read as the end.
 void Demuxer::end(int code) {
-  const int of_reading = input_->pb != nullptr ? input_->pb->error : code;  // devices read by themselves
+  const int of_reading = input_->pb != nullptr ? input_->pb->error : code;  // devices do their own reading
   if (is_failure(of_reading)) {
     health_.note_failure(error_text(of_reading));
   } else if (is_failure(code)) {
-    // Of a pipe, the program that writes to it has failed.
+    // For a pipe, the program that writes to it has failed.
     is_pipe() ? health_.note_failure(error_text(code)) : health_.note_damage(error_text(code));
   }
-  // The demuxer of y4m reports no error.
+  // The y4m demuxer reports no error.
   const bool is_y4m = std::string_view(format().name) == "yuv4mpegpipe";
   const bool in_mid_frame = is_y4m && video_end_ >= 0 && avio_tell(input_->pb) > video_end_;
   health_.note_end(is_interrupted(), in_mid_frame, is_pipe());
@@ -238,11 +239,11 @@ bool Demuxer::seek(std::int64_t time) {
 }
 
 void Demuxer::rewind() {
-  // Where there is no index, "not later than the first frame is shown" may be behind the key frame that comes
-  // first. Others know no time before the first.
+  // Without an index, a seek to "not later than the first frame" may end after the first key frame. Other
+  // demuxers have no times before the first.
   constexpr std::int64_t kWellBefore = 10 * AV_TIME_BASE;
   const std::int64_t first = input_->start_time == AV_NOPTS_VALUE ? 0 : input_->start_time;
-  // Raw streams have no times to go to, but begin with the first byte.
+  // Raw streams have no times, but begin with the first byte.
   if (avformat_seek_file(input_.get(), -1, INT64_MIN, first - kWellBefore, first, 0) < 0 &&
       avformat_seek_file(input_.get(), -1, INT64_MIN, first, first, 0) < 0) {
     check(avformat_seek_file(input_.get(), -1, 0, 0, 0, AVSEEK_FLAG_BYTE), url_,
@@ -261,7 +262,7 @@ std::optional<DeclaredLength::Length> Demuxer::declared_length() const {
   if (!length || !length->of_container) {
     return length;
   }
-  // The longest stream may be another.
+  // Another stream may be the longest.
   for (std::size_t i = 0; i < copied_.size(); ++i) {
     const AVMediaType type = stream(i).codecpar->codec_type;
     const bool has_length =

@@ -19,11 +19,11 @@
 
 namespace limpid::io {
 
-/// Opens a file, pipe, device or image sequence, chooses its streams and reads their packets. The cause of
+/// Opens a file, pipe, device or image sequence, selects its streams and reads their packets. The cause of
 /// its end and errors of the container are reported to the Health.
 class Demuxer {
  public:
-  /// `unused`: all options; those that remain are for the decoder. Throws as Reader does.
+  /// `unused`: initially all options; the remaining ones are for the decoder. Throws as Reader does.
   Demuxer(std::string url, const ReaderOptions& options, Dictionary& unused, Health& health);
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -34,7 +34,7 @@ class Demuxer {
   const std::string& url() const { return url_; }
   AVFormatContext& input() const { return *input_; }
   const AVInputFormat& format() const { return *input_->iformat; }
-  /// The video that is decoded.
+  /// The video to be decoded.
   AVStream& video() const { return video_; }
   const AVStream& stream(std::size_t index) const { return *input_->streams[index]; }
   /// Streams whose packets are copied, by index.
@@ -42,12 +42,12 @@ class Demuxer {
   bool is_pipe() const { return pipe_.has_value(); }
   /// The number of the first picture of a sequence; 1 for other sources.
   std::int64_t first_picture() const;
-  /// One picture, not a video.
+  /// True for one picture, not a video.
   bool is_still_picture() const;
-  /// True if the source can go to another position.
+  /// True if the source can seek.
   bool can_seek() const;
-  /// Frames per second of the video: on average, and of a grid of times that libav has found. 0/1 if not
-  /// known.
+  /// Frames per second of the video: on average, and of the grid of times that libav has detected. 0/1 if
+  /// unknown.
   AVRational average_rate() const;
   AVRational base_rate() const;
   /// The source's first time, in microseconds on its clock.
@@ -56,17 +56,17 @@ class Demuxer {
   SourceClock& clock() { return clock_; }
   const SourceClock& clock() const { return clock_; }
 
-  /// The next packet of a stream that was there at the beginning, with the times of the source's clock. Null
-  /// at the end, or if there is none yet. `times_are_guesses`: as behind a seek.
+  /// The next packet of a stream that was present at the beginning, with the times of the source's clock.
+  /// Null at the end, or if none is available yet. `times_are_guesses`: as after a seek.
   PacketHandle read(bool times_are_guesses);
   bool has_ended() const { return has_ended_; }
-  /// A packet for the caller to copy; null if that isn't wanted.
+  /// A packet for the caller to copy; null if its stream is not copied.
   std::shared_ptr<Packet> to_copy(PacketHandle packet);
 
-  /// Goes to a key frame that is shown at `time` or before, in microseconds as the clock has them before any
-  /// jump, as far as the container knows. False if it can't.
+  /// Seeks to a key frame that is shown at `time` or before, in microseconds of the clock before any jump, as
+  /// far as the container reports it. Returns false if that is not possible.
   bool seek(std::int64_t time);
-  /// Goes to the beginning. Throws Error if that is not possible.
+  /// Seeks to the beginning. Throws Error if that is not possible.
   void rewind();
 
   /// The length according to the header; nothing if it may be that of a stream that is not read.
@@ -85,13 +85,13 @@ class Demuxer {
   std::optional<std::int64_t> first_picture_;
   std::function<bool()> interrupted_;
   Health& health_;
-  std::optional<PipeInput> pipe_;  ///< what `input_` reads if the source is a pipe
+  std::optional<PipeInput> pipe_;  ///< input of `input_` if the source is a pipe
   DeclaredLength declared_;
   InputHandle input_;
   AVStream& video_;
   std::vector<bool> copied_;
   SourceClock clock_;
-  std::int64_t video_end_ = -1;  ///< position in the file behind the last packet of the video
+  std::int64_t video_end_ = -1;  ///< position in the file after the last packet of the video
   std::int64_t copied_end_ = 0;
   bool has_ended_ = false;
 };

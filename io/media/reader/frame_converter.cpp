@@ -16,7 +16,7 @@ bool has_transparent_palette(const AVFrame& frame) {
   return std::any_of(palette, palette + kEntries, [](std::uint32_t argb) { return (argb >> 24) != 0xFF; });
 }
 
-/// True if core can work on the rows where they are: top to bottom and aligned to the samples.
+/// True if core can use the rows in place: top to bottom and aligned to the samples.
 bool has_usable_rows(const AVFrame& frame, const FrameFormat& format) {
   const auto bytes = static_cast<std::uintptr_t>(format.bytes_per_sample());
   for (int p = 0; p < format.plane_count(); ++p) {
@@ -28,7 +28,7 @@ bool has_usable_rows(const AVFrame& frame, const FrameFormat& format) {
   return true;
 }
 
-/// True for matrices that swscale knows.
+/// True for matrices that swscale supports.
 bool is_convertible(AVColorSpace matrix) {
   return matrix == AVCOL_SPC_FCC || matrix == AVCOL_SPC_SMPTE240M ||
          (color_matrix(matrix) != ColorMatrix::kUnspecified && matrix != AVCOL_SPC_BT2020_CL);
@@ -39,7 +39,7 @@ bool have_same_coefficients(AVColorSpace a, AVColorSpace b) {
   return std::equal(sws_getCoefficients(a), sws_getCoefficients(a) + kCoefficients, sws_getCoefficients(b));
 }
 
-/// The shape of a frame's pixels once it has been scaled to another size.
+/// The pixel aspect ratio of a frame that is scaled to another size.
 AVRational scaled_aspect(const AVFrame& from, int width, int height) {
   const AVRational own = from.sample_aspect_ratio.num > 0 ? from.sample_aspect_ratio : AVRational{1, 1};
   const AVRational horizontal{from.width, width};
@@ -158,7 +158,7 @@ Frame FrameConverter::convert(FrameHandle decoded) {
   return deeper;
 }
 
-/// Samples of the decoded depth, in memory of the caller's kind if the frame `is_kept`.
+/// Samples of the decoded depth, in the caller's memory if the frame `is_kept`.
 Frame FrameConverter::convert_decoded(FrameHandle decoded, bool is_kept) {
   if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, decoded_format_)) {
     Frame view = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), decoded_format_);

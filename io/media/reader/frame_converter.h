@@ -1,6 +1,6 @@
 #pragma once
 
-// Decoded frames as core's. Private to io.
+// Conversion of decoded frames to core's frames. Private to io.
 
 #include <cstdint>
 #include <functional>
@@ -15,27 +15,28 @@
 
 namespace limpid::io {
 
-/// Makes Frames of one format of all that a decoder gives. Where the samples are laid out as core's are, they
-/// stay where they are. `samples` is the pixel format of a frame's samples, which may be in a GPU's memory.
+/// Makes Frames of one format from all frames of a decoder, without a copy if samples have core's layout.
+/// `samples` is the pixel format of a frame's samples, which may be in a GPU's memory.
 class FrameConverter {
  public:
-  /// Everything becomes as the `first` frame is. Throws Error that begins with `url` for formats that are not
-  /// supported.
+  /// All frames get the format of the `first`. Throws an Error that begins with `url` for formats that are
+  /// not supported.
   FrameConverter(std::string url, const ReaderOptions& options, const AVFrame& first, AVPixelFormat samples);
 
-  /// Of the frames that are made.
+  /// Format of the resulting frames.
   const FrameFormat& format() const { return format_; }
   /// True if format() has more bits than the decoder's samples for ReaderOptions::fraction_bits.
   bool has_fractions() const { return adds_fractions_ && format_.bit_depth > decoded_format_.bit_depth; }
-  /// True if a frame has the size, the pixel format, the range and the matrix of the first, as far as it has
-  /// tags.
+  /// True if a frame has the size, the pixel format, the range and the matrix of the first, as far as it is
+  /// tagged.
   bool fits(const AVFrame& frame, AVPixelFormat samples) const;
-  /// A frame that doesn't fit, converted to one that does, like ffmpeg does it. `index` names it in errors.
+  /// A frame that does not fit, converted to the first one's format, as ffmpeg does. `index` identifies it in
+  /// errors.
   FrameHandle adapted(const AVFrame& other, std::int64_t index);
-  /// The samples of a frame that fits.
+  /// Converts a frame that fits.
   Frame convert(FrameHandle decoded);
 
-  /// Times that samples were copied or converted.
+  /// Copies and conversions of samples.
   std::int64_t copies() const { return copies_; }
 
  private:
@@ -46,19 +47,19 @@ class FrameConverter {
   Frame allocated() { return allocate_ ? allocate_(format_) : pool_.allocate(format_); }
 
   std::string url_;
-  int device_;                   ///< ordinal of the GPU that decodes
-  FrameFormat decoded_format_;   ///< of the decoder's samples, or what the scaler makes of them
+  int device_;                   ///< number of the GPU that decodes
+  FrameFormat decoded_format_;   ///< of the decoder's samples, or of the scaler's result
   FrameFormat format_;           ///< decoded_format_, or a deeper one
   AVColorSpace matrix_;          ///< tag of the first frame
   AVColorRange range_;           ///< tag of the first frame
   bool adds_fractions_ = false;  ///< ReaderOptions::fraction_bits
   bool is_full_range_;
   AVPixelFormat source_format_;    ///< pixel format of the decoder, without range
-  AVPixelFormat readable_format_;  ///< source_format_, or what the scaler makes of it
+  AVPixelFormat readable_format_;  ///< source_format_, or the format of the scaler's result
   std::optional<Scaler> scaler_;
-  std::function<Frame(const FrameFormat&)> allocate_;  ///< empty: pool_'s
+  std::function<Frame(const FrameFormat&)> allocate_;  ///< empty: from pool_
   FramePool pool_;
-  FramePool decoded_pool_;  ///< of decoded_format_, for frames that become deeper
+  FramePool decoded_pool_;  ///< of decoded_format_, for frames whose depth is increased
   LibavFramePool scaled_pool_;
   LibavFramePool adapted_pool_;  ///< of source_format_
   std::int64_t copies_ = 0;

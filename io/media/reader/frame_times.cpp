@@ -16,7 +16,7 @@ FrameTimes::FrameTimes(const VideoSource& source)
     : time_base_(source.stream.time_base),
       rate_(source.rate),
       first_time_(av_rescale_q(source.begin, kMicrosecond, time_base_)),
-      // FFmpeg 7 has one tick for the frames of raw streams that don't tell their rate.
+      // FFmpeg 7 uses one tick for the frames of raw streams without a rate.
       least_duration_(is_raw(source.container) ? av_rescale_q(1, {1, kGreatestRate}, time_base_) : 1),
       may_wait_(!is_raw(source.container) && !is_device(source.container)) {}
 
@@ -43,7 +43,7 @@ void FrameTimes::push(DecodedFrame decoded) {
   frames_.push_back(std::move(decoded));
 }
 
-/// The first frames were shown evenly before the first that has a time.
+/// The first frames are spread evenly before the first one that has a time.
 void FrameTimes::count_back_from(const AVFrame& timed) {
   std::int64_t frames = std::ssize(frames_);
   for (const DecodedFrame& decoded : frames_) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// When decoded frames are shown. Private to io.
+// Presentation times of decoded frames. Private to io.
 
 #include <cstdint>
 #include <deque>
@@ -14,28 +14,28 @@ namespace limpid::io {
 struct VideoSource {
   const AVInputFormat& container;
   const AVStream& stream;
-  AVRational rate;     ///< average frames per second; 0/1 if not known
-  std::int64_t begin;  ///< microseconds: the time of the first frame if no frame has one
+  AVRational rate;     ///< average frames per second; 0/1 if unknown
+  std::int64_t begin;  ///< microseconds: the time of the first frame if no frame has a time
 };
 
-/// A queue of decoded frames, in presentation order, that gives them their times: those of the source, but
-/// increasing. Matroska can't tell all times before its zero: the first frames may have none, and wait for
-/// the first that has, to be counted back from it.
+/// A queue of decoded frames, in presentation order, that sets their times: the source's, made increasing.
+/// Matroska cannot store all times before its zero: the first frames may have none, and wait for the first
+/// one that has, from which they are counted back.
 class FrameTimes {
  public:
   explicit FrameTimes(const VideoSource& source);
 
-  /// The next frame of the decoder, while has_frame() is false.
+  /// Adds the next frame of the decoder; only while has_frame() is false.
   void push(DecodedFrame decoded);
-  /// No frame follows that others may wait for. False if none has waited.
+  /// Ends the wait for later frames. Returns false if no frame has waited.
   bool end();
   bool has_frame() const;
-  /// The next frame. `rate`: the decoder's, in frames per second, 0/1 if not known.
+  /// The next frame. `rate`: the decoder's, in frames per second, 0/1 if unknown.
   DecodedFrame pop(AVRational rate);
   /// The next frame does not continue the last one.
   void forget_position();
 
-  /// False if no frame has been taken since then.
+  /// False if no frame has been taken since forget_position().
   bool has_begun() const { return last_pts_ != AV_NOPTS_VALUE; }
   /// The end of the last frame, in microseconds.
   std::int64_t end_time() const;
@@ -49,7 +49,7 @@ class FrameTimes {
   AVRational rate_;
   std::int64_t first_time_;
   std::int64_t least_duration_;
-  bool may_wait_;  ///< false also once no time has come for so many that none is waited for
+  bool may_wait_;  ///< false also once so many frames had no time that none is expected
   std::deque<DecodedFrame> frames_;
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;

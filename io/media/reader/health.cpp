@@ -16,7 +16,7 @@ std::string length_text(std::int64_t microseconds) {
 
 std::string from_frame(std::int64_t index) { return "from frame " + std::to_string(index) + " on its "; }
 
-/// What is not known is taken for square.
+/// An unknown ratio counts as square.
 AVRational aspect_of(const AVFrame& frame) {
   const AVRational aspect = frame.sample_aspect_ratio;
   return aspect.num > 0 && aspect.den > 0 ? aspect : AVRational{1, 1};

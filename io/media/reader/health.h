@@ -11,45 +11,46 @@
 
 namespace limpid::io {
 
-/// A decoded frame with what the decoder noticed about it.
+/// A decoded frame and the damage that the decoder has detected in it.
 struct DecodedFrame {
   FrameHandle frame;
   bool is_damaged = false;
   bool has_wrong_checksum = false;
 };
 
-/// Collects what the demuxer and the decoder report, and makes the Diagnostics of it.
+/// Collects reports of the demuxer and the decoder, and creates the Diagnostics.
 class Health {
  public:
-  // From the demuxer.
+  // Reports of the demuxer.
 
-  /// An error that the demuxer has logged and read on behind. It counts with the next packet of the video.
+  /// An error that the demuxer has logged and recovered from. It counts with the next packet of the video.
   void note_container_error(std::string line);
-  /// A packet of the video, in decoding order. Only packets inside the range count. Gaps need a steady clock.
+  /// A packet of the video, in decoding order. Only packets inside the range count. Gaps require a steady
+  /// clock.
   void note_packet(const AVPacket& packet, AVRational time_base, bool has_clock, bool is_inside);
-  /// The cause that has ended the source early: the input itself, or damage in the file.
+  /// The cause of an early end of the source: the input itself, or damage in the file.
   void note_failure(std::string text) { failure_ = std::move(text); }
   void note_damage(std::string text) { damage_ = std::move(text); }
-  /// The end of the source, after its cause. `in_mid_frame`: a frame is incomplete, through the fault of the
-  /// program that writes if the source is a pipe.
+  /// The end of the source, after its cause. `in_mid_frame`: a frame is incomplete; for a pipe, the writing
+  /// program is at fault.
   void note_end(bool interrupted, bool in_mid_frame, bool is_pipe);
-  /// Compares the length of a source that has ended with the one in its header, in microseconds.
+  /// Compares the length of a source that has ended with its declared length, in microseconds.
   void note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance);
   /// The next packet does not continue the last one.
   void forget_position();
 
-  // From the decoder and the converter.
+  // Reports of the decoder and the converter.
 
   void note_damaged_packet() { ++damaged_packets_; }
   std::int64_t damaged_packets() const { return damaged_packets_; }
-  /// Sets the count back to `count`: later packets lie before the frames that are wanted.
+  /// Resets the count to `count`, since later packets precede the requested frames.
   void restore_damaged_packets(std::int64_t count) { damaged_packets_ = count; }
   void note_frame(const DecodedFrame& decoded);
   void note_converted_frame() { ++converted_frames_; }
-  /// Encoders are set up for the fields of the `first` frame. Progressive frames among interlaced ones do no
-  /// harm.
+  /// Encoders are set up for the fields of the `first` frame. Progressive frames among interlaced ones are
+  /// harmless.
   void note_scan(const AVFrame& first, const AVFrame& frame, std::int64_t index);
-  /// Players are told the pixel aspect ratio, the transfer and the primaries of the `first` frame.
+  /// Files store the pixel aspect ratio, the transfer and the primaries of the `first` frame.
   void note_display(const AVFrame& first, const AVFrame& frame, std::int64_t index);
 
   /// `is_complete`: the video has been read up to the end of the range.
@@ -72,7 +73,7 @@ class Health {
   std::int64_t damaged_frames_ = 0;
   std::int64_t wrong_checksums_ = 0;
   std::int64_t converted_frames_ = 0;
-  bool at_true_end_ = false;  ///< the source has ended by itself
+  bool at_true_end_ = false;  ///< the source has ended without an interrupt
 };
 
 }  // namespace limpid::io

@@ -8,14 +8,14 @@
 
 namespace limpid::io {
 
-/// The greatest frame rate that is plausible. Without any other hint, libav comes up with the resolution of
-/// the container's clock.
+/// Maximum plausible frame rate. Without any other information, libav reports the resolution of the
+/// container's clock.
 inline constexpr int kGreatestRate = 480;
 
 /// True for streams without a container, and so without times.
 inline bool is_raw(const AVInputFormat& format) { return (format.flags & AVFMT_NOTIMESTAMPS) != 0; }
 
-/// True for those whose clock may jump, as that of broadcasts does.
+/// True for demuxers whose clock may jump, as that of broadcasts does.
 inline bool has_jumps(const AVInputFormat& format) { return (format.flags & AVFMT_TS_DISCONT) != 0; }
 
 inline bool is_mp4(const AVInputFormat& format) { return std::string_view(format.name).starts_with("mov,"); }
@@ -26,14 +26,13 @@ inline bool reads_pictures(const AVInputFormat& format) {
   return name == "image2" || name.ends_with("_pipe");
 }
 
-/// True for demuxers that draw text as video. A text file is not meant as one.
+/// True for demuxers that render text as video, which is not intended for a text file.
 inline bool draws_text(const AVInputFormat& format) {
   const std::string_view name = format.name;
   return name == "tty" || name == "bin" || name == "xbin" || name == "adf" || name == "idf";
 }
 
-/// True if the times of the video tell where frames are missing: live streams and pictures have no steady
-/// clock.
+/// True if the times of the video show missing frames: live streams and pictures have no steady clock.
 inline bool has_steady_clock(const AVInputFormat& format) {
   return (format.flags & (AVFMT_TS_DISCONT | AVFMT_NOFILE)) == 0 && !is_raw(format) && !is_device(format);
 }

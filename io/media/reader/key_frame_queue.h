@@ -9,13 +9,14 @@
 
 namespace limpid::io {
 
-/// Gathers packets of the video from the last key frame on that is shown by a certain time, before any of
-/// them is decoded.
+/// Collects packets of the video, without decoding them, from the last key frame on that is shown by a
+/// certain time.
 class KeyFrameQueue {
  public:
-  /// Begins anew. `latest`: when the key frame is shown at last, in the packets' time base.
+  /// Clears the queue. `latest`: latest presentation time of the key frame, in the packets' time base.
   void begin(std::int64_t latest);
-  /// Takes a packet. False if no key frame can follow that is shown early enough, or enough is gathered.
+  /// Takes a packet. Returns false if no key frame can follow that is shown early enough, or the queue is
+  /// full.
   bool add(PacketHandle packet);
   /// The next packet to decode; null if there is none.
   PacketHandle take();

@@ -19,8 +19,8 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// libav's form of a file's name: "-" is its "pipe:0", and a file is never taken for a protocol because of
-/// a colon in its name.
+/// libav's form of a file's name: "pipe:0" for "-", and a file whose name contains a colon does not become a
+/// protocol.
 std::string libav_url(const std::string& url) {
   if (url == "-") {
     return "pipe:0";
@@ -35,7 +35,7 @@ std::string libav_url(const std::string& url) {
               "), which are read only with --allow-references");
 }
 
-/// Says what is wrong with a file without opening it.
+/// Throws an error for faults of a file that can be detected without opening it.
 void look_at_file(const std::string& url) {
   std::error_code ignored;
   if (std::filesystem::is_directory(url, ignored)) {
@@ -61,7 +61,7 @@ void look_at_file(const std::string& url) {
     }
   }
   if (code == AVERROR(EBUSY) && options.input_format.empty()) {
-    // libav's reader of y4m says so.
+    // from libav's y4m demuxer
     throw Error(url + ": no picture has the size that its header tells");
   }
   if (code == AVERROR(EINVAL) && !options.options.empty()) {
@@ -131,8 +131,8 @@ InputHandle open_input(const std::string& url, const ReaderOptions& options, con
   context->interrupt_callback = interrupt;
   context->pb = bytes;
   if (requested != nullptr && is_live(*requested)) {
-    // A read that waits in the driver could not be interrupted, and what has been queued while probing is
-    // old.
+    // A read that waits in the driver could not be interrupted, and frames queued during probing are
+    // outdated.
     context->flags |= AVFMT_FLAG_NONBLOCK | AVFMT_FLAG_NOBUFFER;
   }
   if (options.local_only) {
@@ -141,14 +141,14 @@ InputHandle open_input(const std::string& url, const ReaderOptions& options, con
   const AVInputFormat* found = requested;
   if (requested == nullptr && !options.allow_references) {
     context->format_whitelist = av_strdup(demuxers_without_references(url).c_str());
-    // As libav would do it: a pipe can't be looked at again to say why it has been refused.
+    // As in libav: a pipe cannot be read again to report why it has been refused.
     if (bytes != nullptr && av_probe_input_buffer2(bytes, &found, url.c_str(), context.get(), 0, 0) >= 0 &&
         follows_references(*found)) {
       throw_reference(url, found->name);
     }
   }
   forget_logged_messages();
-  AVFormatContext* opened = context.release();  // libav frees it on failure
+  AVFormatContext* opened = context.release();  // freed by libav on failure
   const int code = avformat_open_input(&opened, libav_url(url).c_str(), found, unused.get());
   InputHandle input(opened);
   if (code < 0) {

@@ -11,17 +11,17 @@
 
 namespace limpid::io {
 
-/// The demuxer that ReaderOptions ask for; null if it is to be found from the content. Throws Error or
-/// UsageError if they forbid it.
+/// The demuxer that ReaderOptions request; null if it is to be detected from the content. Throws Error or
+/// UsageError if the options forbid it.
 const AVInputFormat* requested_format(const std::string& url, const ReaderOptions& options);
 
-/// The number of the first picture of a sequence such as "img_%03d.png": the least one, or from the option
-/// start_number on. Nothing if there is no such file.
+/// The number of the first picture of a sequence such as "img_%03d.png": the lowest one, or the lowest from
+/// the option start_number on. Nothing if there is no such file.
 std::optional<std::int64_t> first_of_sequence(const std::string& url, const ReaderOptions& options);
 
-/// Opens a source, with the `requested` demuxer if that isn't null, from `bytes` if it is a pipe, otherwise
-/// null. The demuxer takes its options out of `unused`. Throws Error with a sentence that names the source
-/// and says why it can't be read, NoVideo if it isn't media, and UsageError for options.
+/// Opens a source, with the `requested` demuxer if that is not null, and from `bytes` if it is a pipe
+/// (otherwise null). The demuxer removes its options from `unused`. Throws an Error that names the source and
+/// the reason, NoVideo if it is not media, and UsageError for options.
 InputHandle open_input(const std::string& url, const ReaderOptions& options, const AVInputFormat* requested,
                        AVIOContext* bytes, const AVIOInterruptCB& interrupt, Dictionary& unused);
 

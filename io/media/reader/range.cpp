@@ -11,7 +11,7 @@
 namespace limpid::io {
 namespace {
 
-constexpr std::int64_t kRounding = 500;  // as TimeRange's
+constexpr std::int64_t kRounding = 500;  // as in TimeRange
 
 std::int64_t microseconds(double seconds) { return std::llround(seconds * AV_TIME_BASE); }
 
@@ -112,7 +112,7 @@ bool Range::take(AVPacket& packet, const AVStream& stream) {
   const std::int64_t behind = times_.behind(stream.time_base);
   if (times_.has_end() && packet.dts != AV_NOPTS_VALUE && packet.dts >= behind) {
     past_end_[packet.stream_index] = true;
-    // An audio stream that ends before the range does has no packet that would mark its end.
+    // An audio stream that ends before the range has no packet that marks its end.
     constexpr std::int64_t kFarthestApart = 10 * AV_TIME_BASE;
     if (&stream == &video_ &&
         packet.dts - behind > av_rescale_q(kFarthestApart, kMicrosecond, stream.time_base)) {
@@ -123,7 +123,7 @@ bool Range::take(AVPacket& packet, const AVStream& stream) {
     return times_.clip(packet, stream.time_base, stream.codecpar->codec_type);
   }
   if (past_end_[packet.stream_index] && context_after_ == 0) {
-    // Frames that are shown earlier than this one is decoded have all been sent.
+    // All frames that are shown before this one is decoded have been sent.
     end_video();
   }
   return !has_video_ended();
@@ -136,10 +136,10 @@ bool Range::contains(const AVPacket& packet) const {
 }
 
 bool Range::is_shown(const AVPacket& packet) {
-  // Its time may yet be corrected a little.
+  // Its time may still be corrected slightly.
   constexpr std::int64_t kMargin = AV_TIME_BASE / 10;
   const std::int64_t first = times_.first(video_.time_base);
-  // No frame is shown before it is decoded. Times that step back later are set right once they are decoded.
+  // No frame is shown before it is decoded. Times that step back are corrected after decoding.
   last_decoding_time_ = std::max(last_decoding_time_, packet.dts);
   const bool is_reached = last_decoding_time_ != AV_NOPTS_VALUE && last_decoding_time_ >= first;
   return is_reached || !times_.has_begin() || context_.wanted() > 0 || packet.pts == AV_NOPTS_VALUE ||

@@ -36,8 +36,8 @@ void SourceClock::shift(AVPacket& packet, const AVStream& stream, bool times_are
   }
 }
 
-/// Recordings that were cut and joined have a clock that jumps; like ffmpeg, a step back or one of more than
-/// 10 s is taken for such a jump, and what follows is moved to where it was expected.
+/// Recordings that were cut and joined have a clock that jumps. As in ffmpeg, a step back, or one of more
+/// than 10 s, counts as a jump, and later times are moved to the expected position.
 void SourceClock::take_out_jump(const AVPacket& packet, const AVStream& stream, bool times_are_guesses) {
   const AVMediaType type = stream.codecpar->codec_type;
   if (packet.dts == AV_NOPTS_VALUE || (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO)) {

@@ -9,27 +9,27 @@
 
 namespace limpid::io {
 
-/// Moves the timestamps of packets to the source's zero and takes out jumps of the clock. Times without a
-/// time base are microseconds.
+/// Shifts the timestamps of packets to the source's zero and removes jumps of the clock. Times without a time
+/// base are microseconds.
 class SourceClock {
  public:
-  /// The offset is that of the first packet. MPEG streams (AVFMT_TS_DISCONT) begin at zero; the clocks of
-  /// devices run since the machine was started, or since 1970, and begin at zero with their first packet.
+  /// The offset is that of the first packet. MPEG streams (AVFMT_TS_DISCONT) begin at zero. The clocks of
+  /// devices count from the start of the machine or from 1970; they begin at zero with their first packet.
   explicit SourceClock(const AVFormatContext& input);
 
-  /// Makes `time` the zero of all timestamps. Before the first packet.
+  /// Makes `time` the zero of all timestamps. To be called before the first packet.
   void set_zero(std::int64_t time);
 
-  /// Shifts a packet of `stream`. `times_are_guesses`: as behind a seek, where steps back are no jumps.
+  /// Shifts a packet of `stream`. `times_are_guesses`: as after a seek, where steps back are not jumps.
   void shift(AVPacket& packet, const AVStream& stream, bool times_are_guesses);
 
-  /// The reader goes to another position of the source, without any jump before it.
+  /// To be called when the reader seeks to another position of the source, without any jump before it.
   void forget_position();
 
-  /// The offset that is added now, and the one before any jump.
+  /// The current offset, and the offset before any jump.
   std::int64_t offset() const { return offset_; }
   std::int64_t first_offset() const { return first_offset_; }
-  /// The time of the first jump that has been found, with the offset added; TimeRange::kOpen for none.
+  /// The time of the first jump, including the offset; TimeRange::kOpen for none.
   std::int64_t first_jump() const { return first_jump_; }
 
  private:
@@ -41,7 +41,7 @@ class SourceClock {
   std::int64_t offset_ = 0;
   std::int64_t first_offset_ = 0;
   std::int64_t first_jump_;
-  std::vector<std::int64_t> next_time_;  ///< expected begin of the next packet, by stream
+  std::vector<std::int64_t> next_time_;  ///< expected beginning of the next packet, by stream
 };
 
 }  // namespace limpid::io

@@ -20,7 +20,7 @@ std::shared_ptr<AVFrame> properties_of(const AVFrame& frame, AVRational time_bas
   return properties;
 }
 
-/// HDR10's metadata may be told by the container alone.
+/// HDR10's metadata may be in the container only.
 void inherit_from_stream(AVFrame& properties, const AVStream& stream) {
   constexpr std::array<std::pair<AVPacketSideDataType, AVFrameSideDataType>, 2> kTypes{
       {{AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA},
@@ -38,7 +38,7 @@ void inherit_from_stream(AVFrame& properties, const AVStream& stream) {
   }
 }
 
-/// Microseconds that `frames` last; 0 if the rate is not known.
+/// Duration of `frames` in microseconds; 0 if the rate is unknown.
 std::int64_t duration_of(int frames, AVRational rate) {
   return rate.num > 0 ? av_rescale_q(frames, av_inv_q(rate), kMicrosecond) : 0;
 }
@@ -168,7 +168,7 @@ Reader::Item Reader::State::read_next() {
   return End{};
 }
 
-/// A frame before the range, or behind these the first of the range.
+/// A frame before the range or, after these, the first frame of the range.
 std::optional<Frame> Reader::State::next_of_context() {
   if (FrameHandle before = range_.context().take()) {
     return deliver(std::move(before), -range_.context().count() - 1, true);
@@ -176,7 +176,7 @@ std::optional<Frame> Reader::State::next_of_context() {
   return range_.context().take_held();
 }
 
-/// Places a decoded frame in the range, and delivers it if its turn has come.
+/// Assigns a decoded frame to the range, and delivers it if it is next.
 std::optional<Frame> Reader::State::take(DecodedFrame decoded) {
   ContextFrames& context = range_.context();
   switch (range_.place(*decoded.frame)) {
@@ -205,7 +205,7 @@ std::optional<Frame> Reader::State::take(DecodedFrame decoded) {
   return std::nullopt;
 }
 
-/// Gives the decoder a packet or the end of the video. Returns a packet to copy if that comes first.
+/// Sends a packet or the end of the video to the decoder. Returns a packet to copy if that comes first.
 std::shared_ptr<Packet> Reader::State::feed_decoder() {
   if (const PacketHandle packet = range_.take_gathered()) {
     decode(*packet);
@@ -217,7 +217,7 @@ std::shared_ptr<Packet> Reader::State::feed_decoder() {
   return nullptr;
 }
 
-/// Reads a packet, and gives it to the decoder or, if it is to be copied, to the caller.
+/// Reads a packet, and sends it to the decoder or, if it is to be copied, returns it.
 std::shared_ptr<Packet> Reader::State::read_packet() {
   PacketHandle packet = demuxer_.read(range_.is_gathering());
   if (packet == nullptr || !range_.take(*packet, demuxer_.stream(packet->stream_index))) {
@@ -237,8 +237,8 @@ std::shared_ptr<Packet> Reader::State::read_packet() {
   return nullptr;
 }
 
-/// After the last frame: a packet of the sound that belongs to the range but lies behind the frames in the
-/// file. Null at the end.
+/// After the last frame: an audio packet that belongs to the range but follows the frames in the file. Null
+/// at the end.
 std::shared_ptr<Packet> Reader::State::rest_of_range() {
   const auto is_outstanding = [this](std::size_t stream) {
     return demuxer_.copied()[stream] && !range_.is_past_end(stream) &&
@@ -259,7 +259,7 @@ std::shared_ptr<Packet> Reader::State::rest_of_range() {
   return nullptr;
 }
 
-/// Compares the length of what was read with the header's.
+/// Compares the length that was read with the declared length.
 void Reader::State::look_for_shortfall() {
   const std::optional<DeclaredLength::Length> length = demuxer_.declared_length();
   if (!length || !decoder_.times().has_begun() || video_.still_picture) {
@@ -294,7 +294,7 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
     set_up_converter(*decoded);
   }
   if (decoded->format == AV_PIX_FMT_CUDA && decoded->data[0] == nullptr) {
-    // libavcodec gives such frames once all of the decoder's surfaces are held.
+    // libavcodec outputs such frames once all of the decoder's surfaces are held.
     throw Error(demuxer_.url() + ": frame " + std::to_string(index) +
                 ": the GPU's decoder had no memory left for it");
   }
@@ -339,20 +339,20 @@ bool Reader::State::find_first_frame() {
   return true;
 }
 
-/// True if the container can be asked for the target's time.
+/// True if the container can seek to the target's time.
 bool Reader::State::may_seek_to_target() const {
   // The times that libav counts for raw streams would begin at zero again.
   const bool has_times = !is_raw(demuxer_.format()) && demuxer_.video().start_time != AV_NOPTS_VALUE;
-  // Behind a jump of the clock, the container's times are others than ours.
+  // After a jump of the clock, the container's times differ from the corrected ones.
   const std::int64_t target = range_.target() - range_.times().shift;
   return demuxer_.can_seek() && has_times && target < demuxer_.clock().first_jump();
 }
 
-/// Finds the last key frame that is shown so many microseconds before the target, or earlier. Packets from it
-/// on are to be decoded next. False if there is none, or the source can't do it.
+/// Finds the last key frame that is shown `margin` microseconds before the target, or earlier. Its packets
+/// are decoded next. Returns false if there is none, or the source cannot seek.
 bool Reader::State::begin_at_key_frame(std::int64_t margin) {
-  // How exactly containers find what they are asked for differs: some know of key frames and when they are
-  // shown, others only roughly of times of packets. What they skip costs no decoding.
+  // Containers differ in the accuracy of seeking: some have the presentation times of key frames, others only
+  // approximate times of packets. Skipped packets need no decoding.
   constexpr std::array<std::int64_t, 5> kEarlier{0, AV_TIME_BASE, 4 * AV_TIME_BASE, 15 * AV_TIME_BASE,
                                                  60 * AV_TIME_BASE};
   const std::int64_t latest = range_.before_target(margin);
@@ -391,9 +391,9 @@ void Reader::State::forget_position() {
   first_packets_.clear();
 }
 
-/// Some encoders tell only there who they are, and decoders go by that: x264 before build 151 coded 4:4:4
-/// otherwise than the standard has it, XviD has a transform of its own. A GPU's decoder doesn't, and would
-/// have to be made twice. False if the decoder has seen a packet before.
+/// Some encoders identify themselves only in the first packet, and decoders depend on it: x264 before build
+/// 151 coded 4:4:4 differently from the standard, and XviD has its own transform. GPU decoders do not depend
+/// on it, and would have to be created twice. Returns false if the decoder has received a packet before.
 bool Reader::State::show_first_packet() {
   if (decoder_.packets() > 0 || decoder_.uses_gpu()) {
     return false;
@@ -405,14 +405,14 @@ bool Reader::State::show_first_packet() {
 }
 
 /// Finds the first frame of the range by seeking to the target. kNoKeyFrame, at the beginning of the source,
-/// if it has to be read from there.
+/// if it must be read from there.
 Reader::State::Found Reader::State::seek_first_frame() {
   if (!may_seek_to_target()) {
     return Found::kNoKeyFrame;
   }
   bool moved = show_first_packet();
-  // Sound may lie before the key frame of its time in the file. What comes out must begin before the time
-  // that was asked for: what is called a key frame may be none, or one that is shown or complete only later.
+  // Audio may precede the key frame of its time in the file. Decoded frames must begin before the requested
+  // time: a packet marked as a key frame may not be one, or be shown or complete only later.
   const std::vector<bool>& copied = demuxer_.copied();
   const bool with_others = std::find(copied.begin(), copied.end(), true) != copied.end();
   const std::array<std::int64_t, 4> margins{with_others ? AV_TIME_BASE / 2 : 0, AV_TIME_BASE,

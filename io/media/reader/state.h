@@ -1,6 +1,6 @@
 #pragma once
 
-// How the parts of Reader work together. Private to io.
+// The connections between the parts of Reader. Private to io.
 
 #include <cstdint>
 #include <deque>
@@ -20,15 +20,15 @@
 
 namespace limpid::io {
 
-/// Packets go from the demuxer, as far as they belong to the range, to the decoder or the caller; frames from
-/// the decoder, as far as they belong to the range, to the converter and the caller.
+/// Packets in the range go from the demuxer to the decoder or the caller. Frames in the range go from the
+/// decoder to the converter and the caller.
 ///
-/// A seek begins to decode at the last key frame that is shown by the time that is asked for; a range half a
-/// second earlier, since sound may lie ahead of the pictures of its time. Packets are read without decoding
-/// until that key frame is certain, from further back where the container finds times only roughly. If what
-/// is decoded then begins too late, an earlier key frame is tried, and in the end decoding starts at the
-/// beginning. So it does for sources that can't seek or have no times, and for seeks beyond a jump of the
-/// clock that was taken out. Sound is cut between its packets.
+/// After a seek, decoding begins at the last key frame that is shown by the requested time; for a range half
+/// a second earlier, since audio may precede the pictures of its time. Packets are read without decoding
+/// until that key frame is certain, from further back if the container's times are only approximate. If the
+/// decoded frames begin too late, an earlier key frame is tried, and finally decoding starts at the
+/// beginning. It also does for sources that cannot seek or have no times, and for seeks beyond a removed jump
+/// of the clock. Audio is cut between its packets.
 struct Reader::State {
   State(std::string url, const ReaderOptions& options)
       : State(std::move(url), options, Dictionary(options.options)) {}
@@ -80,13 +80,13 @@ struct Reader::State {
   Demuxer demuxer_;
   Range range_;
   Decoder decoder_;
-  std::optional<FrameConverter> converter_;  ///< made for the first frame
+  std::optional<FrameConverter> converter_;  ///< made with the first frame
   VideoProperties video_;
   std::shared_ptr<AVFrame> first_properties_;          ///< tags and side data of the first frame
   std::int64_t frame_index_ = 0;                       ///< index of the next frame
-  std::deque<std::shared_ptr<Packet>> first_packets_;  ///< read while looking for the first frame
+  std::deque<std::shared_ptr<Packet>> first_packets_;  ///< read before the first frame was found
   std::optional<Frame> first_frame_;
-  std::function<bool()> given_up_;  ///< seek()'s, while it runs
+  std::function<bool()> given_up_;  ///< seek()'s function while it runs
 };
 
 }  // namespace limpid::io

@@ -19,7 +19,7 @@ Audio::Audio(const std::string& url, const AVOutputFormat& container, const Writ
   }
 }
 
-/// Null if the container can't hold what the transcoder makes.
+/// Null if the container cannot store the transcoder's output.
 std::unique_ptr<AudioTranscoder> Audio::make_transcoder(const FileKind& file, const AVStream& stream,
                                                         const AVCodec& codec) const {
   AudioEncoding encoding;

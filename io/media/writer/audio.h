@@ -1,6 +1,6 @@
 #pragma once
 
-// How the sound of a source gets into a file: copied or transcoded. Private to io.
+// Copying and transcoding of a source's audio. Private to io.
 
 #include <memory>
 #include <string>
@@ -12,21 +12,22 @@
 
 namespace limpid::io {
 
-/// The way of one audio stream.
+/// The processing of one audio stream.
 struct AudioRoute {
-  std::unique_ptr<AudioTranscoder> transcoder;  ///< null: copied if the container can hold it
-  std::string loss;                             ///< sentence about what transcoding changes; may be empty
-  std::string refusal;                          ///< why it is not transcoded, in brackets; may be empty
+  std::unique_ptr<AudioTranscoder> transcoder;  ///< null: copied if the container can store it
+  std::string loss;                             ///< sentence about changes by transcoding; may be empty
+  std::string refusal;                          ///< reason why it is not transcoded, in brackets; may be
+                                                ///< empty
 };
 
-/// The user's choice for all sound. Without it, sound that the container cannot hold is transcoded, and other
-/// sound is copied.
+/// The user's settings for all audio. By default, audio that the container cannot store is transcoded, and
+/// other audio is copied.
 class Audio {
  public:
   /// Throws UsageError for an encoder or a bitrate that does not exist.
   Audio(const std::string& url, const AVOutputFormat& container, const WriterOptions& options);
 
-  /// Throws UsageError if the container cannot hold what the user's encoder makes.
+  /// Throws UsageError if the container cannot store the output of the user's encoder.
   AudioRoute route(const FileKind& file, const AVStream& stream) const;
 
  private:
@@ -34,9 +35,9 @@ class Audio {
                                                    const AVCodec& codec) const;
   AudioRoute suitable_route(const FileKind& file, const AVStream& stream) const;
 
-  const AVCodec* codec_ = nullptr;  ///< of all sound, if the user has named one
-  bool transcodes_;                 ///< false: sound that the container cannot hold is left out
-  std::string bitrate_;             ///< empty: what suits the codec
+  const AVCodec* codec_ = nullptr;  ///< for all audio, if the user has named one
+  bool transcodes_;                 ///< false: audio that the container cannot store is left out
+  std::string bitrate_;             ///< empty: a default for the codec
 };
 
 }  // namespace limpid::io

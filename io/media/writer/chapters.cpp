@@ -13,7 +13,7 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// For memory of libav's own allocator, as libav frees it together with the muxer.
+/// For memory from libav's own allocator, which libav frees together with the muxer.
 template <typename T>
 T* required(void* memory) {
   if (memory == nullptr) {
@@ -27,7 +27,7 @@ struct Span {
   std::int64_t end;
 };
 
-/// Where the chapter lies in the file, in its own time base; nothing if it is not in the file.
+/// The chapter's position in the file, in its own time base; nothing if it is not in the file.
 std::optional<Span> written_part(const AVChapter& chapter, const Source& source, std::int64_t frame_limit) {
   const std::int64_t offset = av_rescale_q(source.time_offset, kMicrosecond, chapter.time_base);
   std::int64_t start = chapter.start + offset;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Chapters of a source in the file that is made of it. Private to io.
+// Chapters of a source in its output. Private to io.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace limpid::io {
 
-/// Copies the chapters, cut down to the source's range and to the first `frame_limit` frames (0: all).
+/// Copies the chapters, cut to the source's range and to the first `frame_limit` frames (0: all).
 void copy_chapters(AVFormatContext& muxer, const Source& source, std::int64_t frame_limit);
 
 }  // namespace limpid::io

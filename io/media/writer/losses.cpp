@@ -43,7 +43,7 @@ Losses lost_dynamic_hdr(const Source& source, const LossTarget& /*target*/) {
   return {"the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept"};
 }
 
-/// The decoder of the source's codec may ignore alpha that the container tells of.
+/// The decoder of the source's codec may ignore alpha that the container declares.
 Losses lost_alpha(const Source& source, const LossTarget& /*target*/) {
   const AVDictionaryEntry* const mode = av_dict_get(source.video.metadata, "alpha_mode", nullptr, 0);
   if (mode == nullptr || std::string_view(mode->value) != "1" || source.format.has_alpha) {
@@ -56,7 +56,7 @@ Losses lost_stereo(const Source& source, const LossTarget& target) {
   const std::string_view codec = target.codec.name;
   const bool of_frames = has_side_data(source.first, AV_FRAME_DATA_STEREO3D);
   const bool of_container = find_side_data(source.video, AV_PKT_DATA_STEREO3D) != nullptr;
-  // These encoders write what frames have; what only the container has, they do not see.
+  // These encoders write side data of frames, but not side data of the container.
   const bool is_encoded = of_frames && (codec == "libx264" || codec == "mpeg2video");
   const bool is_kept =
       is_encoded || holds_stereo(target.container) || (of_container && is_matroska(target.container));

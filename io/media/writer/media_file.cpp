@@ -25,7 +25,7 @@ std::unique_ptr<OutputFile> open_file(const Target& target, const Source& source
                                       target.options.temporary_mark);
 }
 
-/// Side data of the source's stream, or else of its first frame, that belongs to the file's stream.
+/// Copies side data of the source's stream, or of its first frame, that belongs to the file's stream.
 void copy_side_data(AVStream& video, const Source& source, bool is_turned, bool holds_packing) {
   const auto is_copied = [&](AVPacketSideDataType type) {
     return !is_turned || type != AV_PKT_DATA_DISPLAYMATRIX;
@@ -57,7 +57,7 @@ void set_up_video(AVStream& video, const Source& source, const Target& target) {
   check(avcodec_parameters_from_context(video.codecpar, &context), target.url,
         "can't set up the video stream");
   if (context.codec_id == AV_CODEC_ID_HEVC && holds_display_matrix(target.container)) {
-    video.codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');  // the only one that Apple's players know
+    video.codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');  // the only tag that Apple's players support
   }
   video.time_base = context.time_base;
   if (source.average_rate.num > 0) {
@@ -125,7 +125,7 @@ void MediaFile::write_frame(PacketHandle frame) {
   muxer_.write_video(std::move(frame), encoder_.context().time_base);
 }
 
-/// libav's muxer of WebP writes one picture or an animation, which gets its metadata once it is complete.
+/// libav's WebP muxer writes one picture or an animation, which gets its metadata when it is complete.
 void MediaFile::end() {
   if (metadata_) {
     muxer_.end([&](BytesView written) { return with_metadata(AV_CODEC_ID_WEBP, written, *metadata_); });
@@ -145,7 +145,7 @@ std::string MediaFile::finish_partial() {
     try {
       tracks_.flush(muxer_);
     } catch (const DiskFull&) {
-      // What has been written until now is worth having.
+      // The output so far is kept.
     }
   }
   end();

@@ -1,6 +1,6 @@
 #pragma once
 
-// A file of video with the other streams, chapters and tags of its source. Private to io.
+// A video file with the other streams, chapters and tags of its source. Private to io.
 
 #include <cstdint>
 #include <functional>
@@ -43,7 +43,8 @@ class MediaFile : public Sink {
   std::function<void(const std::string&)> when_whole_;
   Muxer muxer_;
   Tracks tracks_;
-  std::optional<PictureMetadata> metadata_;  ///< of the first picture, in a file that holds metadata of one
+  std::optional<PictureMetadata> metadata_;  ///< of the first picture, in files that store one picture's
+                                             ///< metadata
 };
 
 }  // namespace limpid::io

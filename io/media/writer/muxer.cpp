@@ -23,7 +23,7 @@ std::string libav_url(const std::string& url, const OutputFile* file) {
   return temporary.empty() ? url : "file:" + temporary;
 }
 
-/// Adds the encoder's delay where readers of Matroska take off what the muxer only notes.
+/// Adds the encoder's delay, which readers of Matroska subtract and the muxer only stores.
 void delay_opus(AVPacket& packet, const AVStream& stream) {
   const AVCodecParameters& parameters = *stream.codecpar;
   const std::int64_t delay =
@@ -60,8 +60,8 @@ Muxer::Muxer(std::string url, const AVOutputFormat& container, std::unique_ptr<O
 void Muxer::reserve_space() {
   const std::int64_t reserve = file_->reserve_space();
   if (is_matroska(*context_->oformat)) {
-    // A cluster is written when it is complete. Small ones lose less to a crash, and the last one is to fit
-    // into what is kept free for the end.
+    // A cluster is written when it is complete. Small ones lose less in a crash, and the last one must fit
+    // the space reserved for the end.
     constexpr std::int64_t kMost = 1 << 20;
     constexpr std::int64_t kLeast = 1 << 14;
     const std::int64_t size = reserve == 0 ? kMost : std::clamp(reserve / 4, kLeast, kMost);
@@ -102,7 +102,7 @@ void Muxer::write_video(PacketHandle packet, AVRational time_base) {
 void Muxer::write(PacketHandle packet, AVRational time_base, int stream) {
   int code = interleave(std::move(packet), time_base, stream);
   if (code == AVERROR_INVALIDDATA) {
-    ++damaged_packets_;  // a filter between the containers' forms of the codec has found it so
+    ++damaged_packets_;  // found by a filter that converts between the containers' forms of the codec
     code = 0;
   }
   check_written(code);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A file of a container, of any streams. Private to io.
+// A container file with any streams. Private to io.
 
 #include <atomic>
 #include <cstdint>
@@ -15,32 +15,32 @@
 
 namespace limpid::io {
 
-/// Writes header, packets and trailer. Streams, tags and chapters are put into context() before begin().
+/// Writes header, packets and trailer. Streams, tags and chapters are added to context() before begin().
 class Muxer {
  public:
-  /// `file` gets the bytes; null for muxers that open their output themselves.
+  /// `file` receives the bytes; null for muxers that open their output themselves.
   Muxer(std::string url, const AVOutputFormat& container, std::unique_ptr<OutputFile> file);
 
   AVFormatContext& context() { return *context_; }
-  /// The stream of write_video().
+  /// The stream for write_video().
   AVStream& add_video();
 
-  /// Sets an option that `encoder` does not know. Throws UsageError if the container does not know it either.
+  /// Sets an option that `encoder` does not have. Throws UsageError if the container does not have it either.
   void set_option(const std::string& key, const std::string& value, const std::string& encoder);
   /// Writes the header.
   void begin();
 
-  /// Both throw DiskFull once the disk is full but for the space that is kept for the end of the file.
-  /// write() counts damaged packets and leaves them out.
+  /// Both throw DiskFull once the disk is full except for the space reserved for the end of the file. write()
+  /// counts damaged packets and leaves them out.
   void write_video(PacketHandle packet, AVRational time_base);
   void write(PacketHandle packet, AVRational time_base, int stream);
 
-  /// Writes the trailer. `edit` makes the final bytes from those that have been written, in a file that has a
-  /// temporary name.
+  /// Writes the trailer. `edit` makes the final bytes from the written ones, in a file that has a temporary
+  /// name.
   void end(const std::function<Bytes(BytesView)>& edit = {});
-  /// Gives an ended file its name, see OutputFile::commit().
+  /// Renames an ended file, see OutputFile::commit().
   void commit(const std::function<void(const std::string&)>& when_whole);
-  /// Gives an ended file the name of a partial one, which is returned; empty if there is no OutputFile.
+  /// Renames an ended file to a partial one's name, which is returned; empty if there is no OutputFile.
   std::string commit_partial();
 
   bool is_full() const { return file_ != nullptr && file_->is_full(); }
@@ -65,7 +65,7 @@ class Muxer {
 };
 
 /// Gives a packet the times that muxers require: a decoding time greater than `last`, or equal to it if times
-/// may repeat, and no earlier presentation. The decoding time becomes `last`.
+/// may repeat, and no earlier presentation. Sets `last` to the decoding time.
 void set_increasing_times(AVPacket& packet, std::int64_t& last, bool may_repeat);
 
 }  // namespace limpid::io

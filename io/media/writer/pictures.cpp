@@ -70,7 +70,7 @@ void Pictures::write_frame(PacketHandle frame) {
   write_bytes(*file_->bytes(), encoded);
   bytes_ += std::ssize(encoded);
   if (is_sequence(url_)) {
-    std::exchange(file_, nullptr)->commit(false);  // all are synchronised in the end
+    std::exchange(file_, nullptr)->commit(false);  // all are synchronized at the end
   }
 }
 

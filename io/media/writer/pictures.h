@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures, each a file. Private to io.
+// Pictures, each in a file. Private to io.
 
 #include <atomic>
 #include <cstdint>
@@ -18,10 +18,10 @@
 
 namespace limpid::io {
 
-/// What a picture file holds beside the pixels of a frame that `encoder` gets.
+/// The metadata of the picture file for a frame that `encoder` gets.
 PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation);
 
-/// One picture, or a numbered sequence of them ("img_%03d.png"). Each is put in place when it is complete.
+/// One picture, or a numbered sequence of them ("img_%03d.png"). Each is renamed when it is complete.
 class Pictures : public Sink {
  public:
   Pictures(const Target& target, const Source& source, Diagnostics& diagnostics);
@@ -39,9 +39,9 @@ class Pictures : public Sink {
   Overwrite overwrite_;
   std::function<void(const std::string&)> when_whole_;
   std::int64_t
-      first_;  ///< number of the first picture of a sequence: the source's, if that is a sequence too
-  std::unique_ptr<OutputFile> file_;     ///< the next one; null between the pictures of a sequence
-  std::deque<PictureMetadata> waiting_;  ///< of frames that are with the encoder
+      first_;  ///< number of the first picture of a sequence: the source's, if that is also a sequence
+  std::unique_ptr<OutputFile> file_;     ///< the next file; null between the pictures of a sequence
+  std::deque<PictureMetadata> waiting_;  ///< metadata of frames in the encoder
   std::int64_t written_ = 0;
   std::atomic<std::int64_t> bytes_ = 0;
 };

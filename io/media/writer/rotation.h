@@ -1,6 +1,6 @@
 #pragma once
 
-// The rotation that a source asks for, in a container that may not hold it. Private to io.
+// The rotation of a source, in a container that may not support it. Private to io.
 
 #include <cstdint>
 
@@ -15,17 +15,17 @@ namespace limpid::io {
 
 class Rotation {
  public:
-  /// If the container cannot hold the rotation, the pictures themselves are turned, or stay as they are if
-  /// they cannot be turned. Reports either.
+  /// If the container cannot store the rotation, the pictures themselves are rotated, or remain unchanged if
+  /// that is not possible. Reports either case.
   Rotation(const Source& source, const AVOutputFormat& container, Diagnostics& diagnostics);
 
-  /// What is applied to the pictures; upright if they are stored as they came.
+  /// The rotation that is applied to the pictures; upright if they are stored unchanged.
   const Orientation& applied() const { return applied_; }
-  /// The pictures are stored as they came, without the rotation that they need.
+  /// True if the pictures are stored without the rotation that they need.
   bool is_lost() const { return is_lost_; }
 
   Frame turn(const Frame& frame);
-  /// Frames that have been turned.
+  /// Number of rotated frames.
   std::int64_t copies() const { return copies_; }
 
  private:

@@ -14,7 +14,7 @@
 namespace limpid::io {
 namespace {
 
-/// True for options by which an encoder depends on all frames before, or on another pass.
+/// True for options that make an encoder depend on all frames before, or on another pass.
 bool looks_back(const std::pair<std::string, std::string>& option) {
   constexpr std::array<std::string_view, 9> kKeys{
       "b", "maxrate", "minrate", "bufsize", "pass", "nal-hrd", "stats", "rc_init_occupancy", "passlogfile"};
@@ -69,7 +69,7 @@ void SegmentJoiner::begin(const std::string& path, int reordering) {
   times_.insert(times_.end(), times.begin(), times.end());
 }
 
-/// As encoders do: frames are decoded in the rhythm in which they are shown, the first ones a little earlier.
+/// As in encoders, frames are decoded at the intervals of presentation, the first ones slightly earlier.
 std::int64_t SegmentJoiner::decoding_time(std::size_t frame) const {
   return frame < reordering_ ? times_.at(frame - first_) - lead_ : times_.at(frame - reordering_ - first_);
 }

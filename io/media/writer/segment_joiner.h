@@ -1,6 +1,6 @@
 #pragma once
 
-// Segments of a source, each encoded by itself, as one stream. Private to io.
+// Joining of separately encoded segments to one stream. Private to io.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,10 +18,11 @@ namespace limpid::io {
 bool joins_segments(const AVCodecContext& encoder, const AVOutputFormat& container,
                     const WriterOptions& options, AVRational source_time_base);
 
-/// Reads the files of segments one after the other, and gives their packets decoding times for the whole.
+/// Reads the files of segments one after the other, and sets their packets' decoding times for the whole
+/// stream.
 class SegmentJoiner {
  public:
-  /// `encoder` would have encoded the whole, and outlives this. Errors name `url`.
+  /// `encoder` has the settings for the whole stream and outlives this object. Errors name `url`.
   SegmentJoiner(std::string url, const AVCodecContext& encoder) : url_(std::move(url)), encoder_(encoder) {}
 
   /// See Writer::begin_segment().
@@ -38,7 +39,7 @@ class SegmentJoiner {
   std::deque<std::int64_t> times_;  ///< presentation times of the frames from `first_` on, in order
   std::size_t first_ = 0;
   std::size_t frames_ = 0;              ///< number of frames that have been read
-  std::size_t reordering_ = 0;          ///< frames by which decoding is ahead
+  std::size_t reordering_ = 0;          ///< number of frames by which decoding precedes presentation
   std::int64_t last_ = AV_NOPTS_VALUE;  ///< presentation time of the last frame of the segments so far
   std::int64_t lead_ = 0;               ///< time by which the first frame is decoded before it is shown
 };

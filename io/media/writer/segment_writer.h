@@ -1,6 +1,6 @@
 #pragma once
 
-// One segment of a source, encoded to a file of packets. Private to io.
+// One segment of a source, encoded to a packet file. Private to io.
 
 #include <atomic>
 #include <cstdint>
@@ -14,8 +14,9 @@
 
 namespace limpid::io {
 
-/// Frames by which decoding is ahead of presentation: for the first frame as the encoder has it, but at least
-/// as many as the order of the frames requires. `presented` and `decoded` are their times, in decoding order.
+/// The number of frames by which decoding precedes presentation: the encoder's for the first frame, but at
+/// least the number that the order of the frames requires. `presented` and `decoded` are their times, in
+/// decoding order.
 int reordering_of(std::span<const std::int64_t> presented, std::span<const std::int64_t> decoded);
 
 class SegmentWriter : public Sink {

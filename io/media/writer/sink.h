@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a Writer puts what it has encoded. Private to io.
+// The destination of a Writer's packets. Private to io.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ class Encoder;
 class Rotation;
 struct WriterOptions;
 
-/// What a sink is made for. The encoder outlives the sink.
+/// The output that a sink is made for. The encoder outlives the sink.
 struct Target {
   std::string url;
   const AVOutputFormat& container;
@@ -24,7 +24,7 @@ struct Target {
   const WriterOptions& options;
 };
 
-/// Takes the packets of an encoder. Without finish() or finish_partial(), nothing remains.
+/// Receives the packets of an encoder. Without finish() or finish_partial(), nothing remains.
 class Sink {
  public:
   Sink() = default;
@@ -38,7 +38,7 @@ class Sink {
   virtual void expect(const Frame& /*frame*/) {}
   /// Takes the next frame in decoding order. Its times are in the encoder's time base.
   virtual void write_frame(PacketHandle frame) = 0;
-  /// Takes a packet of another stream. Streams that the sink does not hold are ignored.
+  /// Takes a packet of another stream. Streams that the sink does not store are ignored.
   virtual void write_packet(const Packet& /*packet*/) {}
 
   virtual void finish() = 0;
@@ -48,11 +48,11 @@ class Sink {
     return "";
   }
 
-  /// True once the disk is full but for what is kept free for the end of the file.
+  /// True once the disk is full except for the space reserved for the end of the file.
   virtual bool is_full() const { return false; }
   /// May be called from any thread.
   virtual std::int64_t bytes() const = 0;
-  /// Packets of other streams that turned out to be damaged.
+  /// Damaged packets of other streams.
   virtual std::int64_t damaged_packets() const { return 0; }
 };
 

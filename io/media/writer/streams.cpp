@@ -19,7 +19,7 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// The container's own name of what it holds, if it has one that can be read.
+/// The container's own name of the codec, if it has a printable one.
 std::string tag_of(const AVStream& stream) {
   std::string tag;
   for (std::uint32_t left = stream.codecpar->codec_tag; left != 0; left >>= 8) {
@@ -54,8 +54,7 @@ void copy_parameters(AVStream& to, const AVStream& from, const AVOutputFormat& c
   }
 }
 
-/// libav's table of QuickTime's languages has most by the codes that Matroska uses ("ger"), but French by its
-/// other one.
+/// In libav's table, QuickTime's languages have the codes that Matroska uses ("ger"), except French.
 void use_quicktime_language(AVStream& stream) {
   const AVDictionaryEntry* const language = av_dict_get(stream.metadata, "language", nullptr, 0);
   if (language != nullptr && std::string_view(language->value) == "fre") {
@@ -63,7 +62,7 @@ void use_quicktime_language(AVStream& stream) {
   }
 }
 
-/// Asks the muxer itself, by writing a header with the video and this one stream to memory.
+/// Tests the muxer by writing a header with the video and this one stream to memory.
 bool takes_stream(const AVOutputFormat& container, const AVCodecContext& encoder, const AVStream& stream) {
   const MuxerHandle muxer = make_muxer(container, "memory");
   AVStream& video = add_stream(*muxer);
@@ -74,8 +73,8 @@ bool takes_stream(const AVOutputFormat& container, const AVCodecContext& encoder
   return avformat_write_header(muxer.get(), nullptr) >= 0;
 }
 
-/// Asks the demuxer what it makes of a file with one short packet of the stream. True also if the muxer looks
-/// into packets, and so finds that this isn't one.
+/// Tests what the demuxer reads from a file with one short packet of the stream. Also true if the muxer
+/// parses packets and rejects this one.
 bool is_read_again(const AVOutputFormat& container, const AVStream& stream) {
   const MuxerHandle muxer = make_muxer(container, "memory");
   AVStream& written = add_stream(*muxer);
@@ -102,7 +101,7 @@ bool is_read_again(const AVOutputFormat& container, const AVStream& stream) {
   }
   const AVCodecParameters& before = *written.codecpar;
   const AVCodecParameters& after = *input.get()->streams[0]->codecpar;
-  const auto is_mpeg = [](AVCodecID codec) {  // whose layers demuxers don't tell apart
+  const auto is_mpeg = [](AVCodecID codec) {  // demuxers do not distinguish its layers
     return codec == AV_CODEC_ID_MP1 || codec == AV_CODEC_ID_MP2 || codec == AV_CODEC_ID_MP3;
   };
   if (is_mpeg(before.codec_id)) {
@@ -119,7 +118,7 @@ MuxerHandle make_muxer(const AVOutputFormat& container, const std::string& url) 
   check(avformat_alloc_output_context2(&context, &container, nullptr, url.c_str()), url,
         "can't set up the container");
   MuxerHandle muxer(context);
-  // y4m of more than 8 bits, FLAC in mp4 and the like, which newer versions of libav take without a word.
+  // Allows y4m of more than 8 bits, FLAC in mp4 and others, which newer versions of libav always accept.
   muxer->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
   return muxer;
 }
@@ -182,7 +181,7 @@ std::string describe_stream(const AVStream& stream) {
 bool can_hold_stream(const FileKind& file, const AVStream& stream) {
   const AVOutputFormat& container = file.container;
   if (container.audio_codec == AV_CODEC_ID_NONE) {
-    return false;  // made for video alone
+    return false;  // for video only
   }
   if (!is_known(container, file.url, stream)) {
     return false;
@@ -190,7 +189,7 @@ bool can_hold_stream(const FileKind& file, const AVStream& stream) {
   if ((container.flags & AVFMT_NOFILE) != 0) {
     return avformat_query_codec(&container, stream.codecpar->codec_id, FF_COMPLIANCE_NORMAL) != 0;
   }
-  // QuickTime's muxer writes what has no name there under one that nobody knows.
+  // QuickTime's muxer writes codecs without a name there under a name that no software knows.
   return takes_stream(container, file.video, stream) &&
          (!holds_display_matrix(container) || is_cover_art(stream) || is_read_again(container, stream));
 }

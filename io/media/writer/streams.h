@@ -17,11 +17,11 @@ inline std::span<AVStream* const> streams_of(const AVFormatContext& context) {
 /// A muxer without streams, and without a file to write to.
 MuxerHandle make_muxer(const AVOutputFormat& container, const std::string& url);
 
-/// Throws Error if memory does not suffice.
+/// Throws Error if memory is insufficient.
 AVStream& add_stream(AVFormatContext& muxer);
 
-/// A stream with the parameters, tags and side data of `from`. The muxer chooses the tag that names the codec
-/// if the source's is not its own.
+/// A stream with the parameters, tags and side data of `from`. The muxer selects the codec's tag if it does
+/// not support the source's.
 AVStream& add_copied_stream(AVFormatContext& muxer, const AVStream& from);
 
 /// A stream for the packets of `encoder`, otherwise a copy of `from`.
@@ -30,7 +30,7 @@ AVStream& add_transcoded_stream(AVFormatContext& muxer, const AVStream& from, co
 /// Adds cover art as the attachment that Matroska has for it.
 void attach_cover(AVFormatContext& muxer, const AVStream& cover);
 
-/// Such as "the audio stream #1 (aac)".
+/// A description such as "the audio stream #1 (aac)".
 std::string describe_stream(const AVStream& stream);
 
 /// A container, the name of its file, and the encoder of the video in it.
@@ -40,9 +40,9 @@ struct FileKind {
   const AVCodecContext& video;
 };
 
-/// Asks the muxer, by writing a header to memory, and the demuxer of the mp4 family, by reading it again.
+/// Tests the muxer by writing a header to memory, and the demuxer of the mp4 family by reading it back.
 bool can_hold_stream(const FileKind& file, const AVStream& stream);
-/// Asks for a stream of the packets that `encoder` makes.
+/// Tests a stream of the packets of `encoder`.
 bool can_hold_stream(const FileKind& file, const AVCodecContext& encoder);
 
 }  // namespace limpid::io

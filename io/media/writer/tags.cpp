@@ -18,7 +18,7 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// Tags that mkvmerge and libav write about a stream's packets, some with a language behind them ("BPS-eng").
+/// Tags that mkvmerge and libav write about a stream's packets, some with a language suffix ("BPS-eng").
 bool is_statistic(std::string_view key) {
   constexpr std::array<std::string_view, 4> kPrefixes{"NUMBER_OF_", "DURATION-", "BPS-", "_STATISTICS_"};
   return key == "DURATION" || key == "BPS" ||
@@ -32,7 +32,7 @@ bool is_stale(std::string_view key) {
   return is_statistic(key) || std::ranges::find(kNames, key) != kNames.end();
 }
 
-/// Tags that do not come back from a file in memory.
+/// Tags that are lost in a file in memory.
 std::vector<std::string> lost_tags(const AVOutputFormat& container, const AVDictionary* tags) {
   const MuxerHandle muxer = make_muxer(container, "memory");
   AVStream& stream = add_stream(*muxer);
@@ -125,7 +125,7 @@ std::string keep_tags(AVFormatContext& muxer,
     av_opt_set(&muxer, "movflags", "+use_metadata_tags", AV_OPT_SEARCH_CHILDREN);
     return "";
   }
-  // libav's note about its muxer is no loss, and a timecode gets a track of its own.
+  // libav's note about its muxer is not a loss, and a timecode has its own track.
   std::erase_if(lost, [](const std::string& tag) {
     return av_strcasecmp(tag.c_str(), "encoder") == 0 || av_strcasecmp(tag.c_str(), "timecode") == 0;
   });

@@ -1,6 +1,6 @@
 #pragma once
 
-// The streams of a source beside its video, on their way into a file. Private to io.
+// The streams of a source other than its video, in the output. Private to io.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,11 +20,11 @@
 
 namespace limpid::io {
 
-/// True for a stream beside the video that is wanted in the file. Reports those that no file has: other
-/// videos, and what libav does not know.
+/// True for a stream other than the video that should be in the file. Reports those that no file contains:
+/// other videos, and streams that libav does not support.
 bool is_wanted(const Source& source, const AVStream& stream, Diagnostics& diagnostics);
 
-/// Reports that a container called `container` cannot hold the stream.
+/// Reports that a container called `container` cannot store the stream.
 void report_not_held(const std::string& container, const AVStream& stream, const std::string& reason,
                      Diagnostics& diagnostics);
 
@@ -32,20 +32,20 @@ class Tracks {
  public:
   explicit Tracks(std::string url, Audio audio) : url_(std::move(url)), audio_(std::move(audio)) {}
 
-  /// Adds a stream for `stream` of the source: copied, transcoded or converted to what the container holds.
-  /// Reports changes, and why there is no stream.
+  /// Adds a stream for `stream` of the source: copied, transcoded or converted to a format that the container
+  /// stores. Reports changes, and the reason if there is no stream.
   void add(const AVStream& stream, const AVCodecContext& video, Muxer& muxer, Diagnostics& diagnostics);
 
   /// Packets of streams that have not been added are ignored.
   void write(const Packet& packet, Muxer& muxer);
-  /// Writes what the transcoders still have. No more packets will be written.
+  /// Writes the remaining packets of the transcoders. Ends all streams.
   void flush(Muxer& muxer);
 
   /// Packets that could not be transcoded.
   std::int64_t damaged_packets() const;
 
  private:
-  /// The way of a stream's packets, which are copied if there is neither transcoder nor converter.
+  /// The processing of a stream's packets, which are copied if there is neither transcoder nor converter.
   struct Track {
     int output;  ///< index of the file's stream
     std::unique_ptr<AudioTranscoder> audio;
