@@ -11,7 +11,7 @@
 
 namespace limpid::test {
 
-/// A socket that listens on this machine's loopback device, at a port that was free.
+/// A socket that listens on this machine's loopback device, at a free port.
 class LocalListener {
  public:
   LocalListener() {
@@ -33,7 +33,7 @@ class LocalListener {
   int descriptor() const { return socket_; }
   /// Host and port, as in URLs.
   const std::string& address() const { return address_; }
-  /// Ends the waiting for connections; may be called from any thread.
+  /// Ends waits for connections; may be called from any thread.
   void shut_down() const { ::shutdown(socket_, SHUT_RDWR); }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace limpid::test {
 
-/// Says in the header of the first track of a QuickTime file that its pictures are to be turned
-/// counterclockwise by 90, 180 or 270 degrees. Versions of ffmpeg take different options for that.
+/// Sets the rotation of the first track in the header of a QuickTime file: counterclockwise by 90, 180 or 270
+/// degrees. Versions of ffmpeg have different options for it.
 inline void rotate_track(const std::string& file, int degrees) {
   std::fstream stream(file, std::ios::binary | std::ios::in | std::ios::out);
   const std::string bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());

@@ -10,8 +10,8 @@
 
 namespace limpid::test {
 
-/// A folder of a test's own, with everything in it gone when the object is. Throws std::system_error if there
-/// can be none.
+/// A temporary folder of a test, removed with its contents by the destructor. Throws std::system_error if it
+/// cannot be made.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -32,7 +32,7 @@ class TemporaryFolder {
   }
 
   const std::filesystem::path& path() const { return path_; }
-  /// The names of what is in it, sorted.
+  /// The sorted names of its entries.
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {

@@ -21,7 +21,7 @@ inline std::int64_t compiled_simd_levels() {
 #endif
 }
 
-/// A test of the CPU engine as it would run on a processor whose best instruction set is the parameter.
+/// A test of the CPU engine, limited to the instruction set of the parameter.
 class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override {

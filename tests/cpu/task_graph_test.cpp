@@ -19,7 +19,7 @@ namespace {
 
 TEST(TaskGraph, RunsEachTaskOnceAfterAllThatItRequires) {
   constexpr int kTasks = 500;
-  // oneTBB would start no more threads than the machine has processors.
+  // By default, oneTBB starts at most as many threads as the machine has processors.
   const tbb::global_control threads_allowed(tbb::global_control::max_allowed_parallelism, 4);
   TaskGraph graph;
   std::vector<std::vector<int>> required(kTasks);
@@ -52,7 +52,7 @@ TEST(TaskGraph, RunsEachTaskOnceAfterAllThatItRequires) {
   }
 }
 
-// An arena of one thread has a second one while a thread of the host's waits to get in.
+// An arena of one thread has a second one while a thread of the host waits to enter.
 TEST(TaskGraph, SeveralThreadsOfTheHostMayShareAnArena) {
   constexpr int kTasks = 40;
   constexpr int kRuns = 60;

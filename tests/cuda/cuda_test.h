@@ -9,7 +9,7 @@
 
 namespace limpid::cuda {
 
-/// A test that needs a GPU, and is skipped, with the reason, where there is none.
+/// A test that requires a GPU. Skipped, with the reason, without one.
 class CudaTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -21,7 +21,7 @@ class CudaTest : public testing::Test {
   }
 };
 
-/// The first `count` values in device memory, all work before being done.
+/// The first `count` values in device memory, after all earlier work.
 template <typename T>
 std::vector<T> to_host(const DeviceMemory& memory, std::size_t count) {
   check(cudaDeviceSynchronize());

@@ -1,5 +1,4 @@
-// Which folder may include which: ARCHITECTURE.md draws the folders and says it, and this holds the code to
-// it.
+// Checks the includes of each folder against the table of folders in ARCHITECTURE.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,15 +19,15 @@ namespace fs = std::filesystem;
 
 const fs::path kSource = LIMPID_SOURCE_DIR;
 
-// Folders, as paths from the top, with what they may include.
+// Folders, as paths from the top, and the folders that they may include.
 using Folders = std::map<std::string, std::set<std::string>>;
 
 std::string join(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }
 
-// The drawing: a line for each folder, two spaces deeper than the one that it is in; the last of three
-// columns, which two spaces or more separate, lists what it may include.
+// The table: one line per folder, indented by two more spaces than the folder that contains it. The last of
+// three columns, separated by at least two spaces, lists the folders that it may include.
 Folders drawn_folders(std::istream& page) {
   static const std::regex kFolder(R"(    ((?:  )*)([a-z0-9_]+)/(?: {2,}(\S.*?)(?: {2,}(\S+(?: \S+)*))?)?)");
   Folders folders;
@@ -70,9 +69,9 @@ bool is_source(const fs::path& file) {
 }
 
 struct Include {
-  std::string file;    ///< that includes
-  std::string folder;  ///< that it is in
-  std::string header;  ///< from the top
+  std::string file;    ///< file that includes
+  std::string folder;  ///< its folder
+  std::string header;  ///< header, as a path from the top
 };
 
 std::vector<Include> includes() {
@@ -149,7 +148,7 @@ TEST(Folders, IncludeOnlyWhatTheyMay) {
 
 TEST(Folders, MayNotIncludeEachOtherInACircle) {
   const Folders folders = drawn_folders();
-  // The parts of a room may know the room itself.
+  // A folder inside another one may include that one.
   const auto inside = [](const std::string& a, const std::string& b) {
     return a.starts_with(b + "/") || b.starts_with(a + "/");
   };

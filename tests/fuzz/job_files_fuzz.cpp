@@ -1,5 +1,5 @@
-// The files of a job, and noise profiles, as a worker or a person's command reads them. The first byte
-// chooses the file, the rest is its content.
+// The files of a job, and noise profiles, as workers and commands read them. The first byte selects the file,
+// the rest is its content.
 #include <unistd.h>
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 namespace limpid::app {
 namespace {
 
-/// A folder in memory, which is removed with the process.
+/// A folder in memory that is removed with the process.
 class FuzzedFolder {
  public:
   FuzzedFolder()
@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size);  // NOLINT: libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
   static const limpid::app::FuzzedFolder folder;
-  // Claims need the name to their end, so it is made first.
+  // Claims use the name until their end, so it is constructed first.
   [[maybe_unused]] static const std::string& name = limpid::app::worker_name();
   static limpid::app::Claims claims(folder.job(), 3600);
   if (size == 0) {

@@ -1,4 +1,4 @@
-// The C library: bytes are calls in any order, with right and wrong arguments, on two denoisers of small
+// The C library: bytes are calls in any order, with valid and invalid arguments, on two denoisers of small
 // frames that share an engine. Every frame that is sent must be released once.
 #include <fuzzer/FuzzedDataProvider.h>
 #include <limpid.h>
@@ -155,7 +155,7 @@ class Calls {
     return format;
   }
 
-  /// Of format_, mostly: its planes lie in planes_, whatever is chosen.
+  /// Mostly of format_; its planes are in planes_ in any case.
   limpid_frame any_frame(bool with_release = true) {
     limpid_frame frame{};
     frame.struct_size = sizeof frame;
@@ -180,7 +180,7 @@ class Calls {
     return frame;
   }
 
-  /// In memory of the library's, which is not initialized.
+  /// Memory of the library is uninitialized.
   void fill(const limpid_frame& frame) const {
     const std::size_t sample = format_.sample_type == LIMPID_UINT8     ? 1
                                : format_.sample_type == LIMPID_FLOAT32 ? 4
@@ -218,7 +218,7 @@ class Calls {
   FuzzedDataProvider data_;
   limpid_engine* engine_ = nullptr;
   std::array<limpid_denoiser*, 2> denoisers_{};
-  std::array<limpid_frame, 3> frames_{};  // of the library's memory
+  std::array<limpid_frame, 3> frames_{};  // in the library's memory
   limpid_format format_{};
   std::array<std::vector<unsigned char>, 4> planes_{
       std::vector<unsigned char>(kPlaneBytes, 60), std::vector<unsigned char>(kPlaneBytes, 90),

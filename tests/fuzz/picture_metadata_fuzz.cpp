@@ -1,5 +1,5 @@
-// EXIF, XMP and color profiles of pictures. The first byte chooses the codec of the source, that of the
-// output and how the metadata is updated; the rest is an encoded picture.
+// EXIF, XMP and color profiles of pictures. The first byte selects the codecs of source and output and the
+// update of the metadata; the rest is an encoded picture.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -16,7 +16,7 @@ void rewrite(std::uint8_t choice, BytesView picture) {
   const AVCodecID to = kCodecs[(choice >> 2U) & 3U];
   const bool upright = (choice & 16U) != 0;
   PictureMetadata metadata = find_metadata(from, picture);
-  // The picture's bytes as an EXIF block, too, so that it need not be found in a container first.
+  // The picture's bytes are also used as an EXIF block, so that it need not be found in a container first.
   for (const BytesView exif : {BytesView(metadata.exif), picture}) {
     static_cast<void>(exif_orientation(exif));
     static_cast<void>(has_maker_note(exif));
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
   if (size > 1) {
     const limpid::io::Bytes picture(data + 1,
-                                    data + size);  // of its exact size, so that reading beyond it is seen
+                                    data + size);  // of the exact size, so that reads beyond it are detected
     limpid::io::rewrite(data[0], picture);
   }
   return 0;

@@ -1,4 +1,4 @@
-// The reader, by way of the simplest of its formats: headers of all kinds, cut frames, damaged marks.
+// The reader with its simplest format: headers of all kinds, truncated frames, damaged marks.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size);  // NOLINT: libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
   static const int file = [] {
-    limpid::io::take_over_logs();  // which would fill the screen
+    limpid::io::take_over_logs();  // keeps messages off the terminal
     return memfd_create("clip.y4m", MFD_CLOEXEC);
   }();
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) {

@@ -1,4 +1,4 @@
-// A module with an engine that passes for a GPU: its memory is the host's, and the CPU engine filters.
+// A module with an engine that acts as a GPU: its memory is the host's, and the CPU engine filters.
 #include <deque>
 #include <memory>
 #include <optional>

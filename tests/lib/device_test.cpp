@@ -1,4 +1,5 @@
-// Frames in a device's memory, with a stand-in for the device: its engine is a module beside the library.
+// Frames in a device's memory, with a stand-in for the device, whose engine is a module in the library's
+// folder.
 #include <gtest/gtest.h>
 #include <limpid.h>
 
@@ -12,7 +13,7 @@
 namespace limpid::lib {
 namespace {
 
-// A frame in the device's memory, and how often it was released.
+// A frame in the device's memory, and the number of its releases.
 struct DeviceFrame {
   explicit DeviceFrame(Frame own) : frame(std::move(own)) {}
   limpid_frame c(int ordinal = 3) {
@@ -48,7 +49,7 @@ class LibraryOnADevice : public testing::Test {
     ASSERT_EQ(start(denoiser, format_), LIMPID_OK) << limpid_error(denoiser);
   }
 
-  // From and to host memory, on the CPU.
+  // The results from and to host memory, on the CPU.
   std::vector<Frame> expected(const char* sigma = "10") {
     const Handle denoiser;
     start_on(denoiser, "cpu", sigma);

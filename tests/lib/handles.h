@@ -10,11 +10,11 @@
 
 #include "core/frame/frame.h"
 
-// What the library's suites share.
+// Shared code of the library's suites.
 
 namespace limpid::lib {
 
-/// A limpid_denoiser that is freed at its end.
+/// A limpid_denoiser, freed by the destructor.
 class Handle {
  public:
   explicit Handle(limpid_engine* engine = nullptr) { limpid_new(&denoiser_, engine); }
@@ -49,7 +49,7 @@ inline limpid_format c_format(const FrameFormat& format) {
           .has_alpha = format.has_alpha ? 1 : 0};
 }
 
-/// The frame's own planes.
+/// A view of the frame's own planes.
 inline limpid_frame c_frame(const Frame& frame) {
   auto result = sized<limpid_frame>();
   for (int p = 0; p < frame.format.plane_count(); ++p) {
@@ -70,7 +70,7 @@ inline limpid_status send(limpid_denoiser* denoiser, const Frame& frame, std::ui
   return limpid_send(denoiser, &own);
 }
 
-/// The next result, copied. Needs one.
+/// A copy of the next result, which must exist.
 inline Frame receive(limpid_denoiser* denoiser, const FrameFormat& format) {
   Frame result = allocate_frame(format);
   limpid_frame place = c_frame(result);
@@ -81,7 +81,7 @@ inline Frame receive(limpid_denoiser* denoiser, const FrameFormat& format) {
   return result;
 }
 
-/// All results of frames that are sent one after the other.
+/// The results of a sequence of frames.
 inline std::vector<Frame> denoise(limpid_denoiser* denoiser, const std::vector<Frame>& frames) {
   std::vector<Frame> results;
   const auto take = [&] {

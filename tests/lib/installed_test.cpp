@@ -1,4 +1,4 @@
-// What others build against the library: from an installation that was moved, and of an earlier version.
+// Programs built against the library, from an installation that was moved and from an earlier version.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace limpid::lib {
 namespace {
 
-// What the command said if it failed; "" if it didn't.
+// The command's output if it failed; "" otherwise.
 std::string complaint(const std::string& command) {
   FILE* const output = popen((command + " 2>&1").c_str(), "r");
   if (output == nullptr) {
@@ -37,7 +37,7 @@ TEST(InstalledLibrary, BuildsTheExamplesWhichGiveTheProgramsBits) {
             "");
 }
 
-// A library in the current directory must not be loaded. What is installed is looked at by installed.sh.
+// A library in the current directory must not be loaded. installed.sh checks the installed files.
 TEST(BuiltFiles, HaveLibraryPathsThatDoNotDependOnTheCurrentDirectory) {
   EXPECT_EQ(complaint("bash '" LIMPID_SOURCE_DIR "/tests/lib/runpaths.sh' '" LIMPID_BUILD_DIR "'"), "");
 }

@@ -1,4 +1,4 @@
-// The C library, as its header tells it.
+// The C library's behavior as its header defines it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <limpid.h>
@@ -46,7 +46,7 @@ std::vector<Frame> noisy_frames(const FrameFormat& format, int count, std::uint6
   return frames;
 }
 
-// By the engine itself.
+// With the engine's C++ interface.
 std::vector<Frame> denoise_by_core(const Filter& filter, const std::vector<Frame>& frames, float sigma = 10) {
   const auto engine = engine_registry().open("cpu", EngineOptions{1});
   const auto denoiser =
@@ -69,7 +69,7 @@ void expect_same(const std::vector<Frame>& a, const std::vector<Frame>& b) {
   }
 }
 
-// With a quick filter and given noise.
+// Sets a fast filter and a noise level.
 void set_quick(limpid_denoiser* denoiser) {
   ASSERT_EQ(limpid_set(denoiser, "filter", "bilateral"), LIMPID_OK);
   ASSERT_EQ(limpid_set(denoiser, "sigma", "10"), LIMPID_OK);
@@ -118,7 +118,7 @@ TEST(Library, TakesRowsOfAnyStrideAlsoUpwards) {
   const Handle denoiser;
   set_quick(denoiser);
   ASSERT_EQ(start(denoiser, format), LIMPID_OK);
-  // Upside down; two samples apart, of which the upper ten bits count, at an odd address.
+  // Upside down; samples at a distance of two, of which the upper ten bits count, at an odd address.
   constexpr int kStride = 33 * 4 + 11;
   constexpr int kPadding = 6;
   std::vector<std::vector<std::byte>> in(3, std::vector<std::byte>(kStride * 17 + 1));
@@ -187,7 +187,7 @@ TEST(Library, FramesOfItsOwnMemoryNeedNoCopies) {
   EXPECT_EQ(result.user, &user);
   EXPECT_EQ(result.flags, std::uint32_t{LIMPID_INTERLACED});
   EXPECT_EQ(result.memory, LIMPID_HOST);
-  // A result may be sent again, and may stay when the denoiser is gone.
+  // A result may be sent again, and may outlive the denoiser.
   EXPECT_EQ(limpid_send(denoiser, &result), LIMPID_OK);
   limpid_frame copy = result;
   result.buffer = nullptr;
@@ -405,7 +405,7 @@ TEST(Library, ACallThatFailsReleasesTheFrameAndThePlaceOfItsResult) {
     limpid_frame frame;
     std::uint64_t unknown = 1;
   };
-  // Sends a frame that has been changed, and a place for its result. "11": each was released once.
+  // Sends a changed frame and a result frame. "11": each was released once.
   const auto released = [&](limpid_denoiser* to,
                             const std::function<void(Later & frame, Later & result)>& change,
                             bool has_frame = true, bool has_result = true) {
@@ -663,7 +663,7 @@ TEST(Library, FindsTheNoiseOfTheLongestSceneOfSomeFrames) {
   EXPECT_EQ(noise.sigma[0], scene.noise.sigma[0]);
   EXPECT_NEAR(noise.sigma[0], 10, 2);
 
-  // What is under way goes on.
+  // Work in progress continues.
   set_quick(denoiser);
   ASSERT_EQ(start(denoiser, format), LIMPID_OK);
   ASSERT_EQ(send(denoiser, frames[3]), LIMPID_OK);
@@ -866,7 +866,7 @@ TEST(Library, MemoryDoesNotGrowWithTheStream) {
     const auto info = mallinfo2();
     return info.uordblks + info.hblkhd;
   };
-  // What frames need that are under way, and what is kept for others.
+  // Memory for frames in progress, and for other kept frames.
   for (int round = 0; round < 3; ++round) {
     run(20, 0);
     run(20, LIMPID_CONTEXT_ONLY);
@@ -945,7 +945,7 @@ TEST(Library, MeasuresFrames) {
   EXPECT_TRUE(std::isinf(quality.psnr[0]));
 }
 
-// A second copy, as in a host whose plug-ins each bring the library.
+// A second copy, as in a host whose plug-ins each contain the library.
 TEST(Library, StaysWhereAHostUnloadsIt) {
   const test::TemporaryFolder folder;
   const std::string copy = (folder.path() / "liblimpid_copy.so").string();
@@ -997,7 +997,7 @@ TEST(Library, ExportsWhatTheHeaderDeclaresAndNothingElse) {
     std::string name;
     std::string kind;
     std::istringstream(line) >> name >> kind;
-    // Not the versions themselves, nor the program's entry.
+    // Except the versions themselves and the program's entry.
     if (kind != "A" && !name.ends_with("@LIMPID_PRIVATE")) {
       exported.insert(name.substr(0, name.find('@')));
     }

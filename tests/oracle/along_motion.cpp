@@ -22,7 +22,7 @@ int floor_divided(int value, int shift) {
   return static_cast<int>(std::floor(static_cast<double>(value) / (1 << shift)));
 }
 
-// Whole code values, 1 to 255, less 128.
+// Integer code values, 1 to 255, minus 128.
 std::vector<std::int64_t> guide_samples(const Picture& guide) {
   std::vector<std::int64_t> result = matching_samples(guide, {.whole_code_values = true});
   for (std::int64_t& value : result) {
@@ -75,8 +75,8 @@ BytePicture motion_guide(const Frame& frame, int first_row, int row_spacing) {
   return guide;
 }
 
-// The variance of a plane's noise where it is smoothed by [1 2 1] / 4 along both axes, at the brightness
-// where it is strongest.
+// The variance of a plane's noise after smoothing by [1 2 1] / 4 along both axes, at the brightness with the
+// strongest noise.
 double smoothed_variance(const PlaneNoise& noise) {
   const auto gain = [](int u, int v) {
     return std::pow(std::cos(u * std::numbers::pi / 16) * std::cos(v * std::numbers::pi / 16), 4);
@@ -95,7 +95,7 @@ double smoothed_variance(const PlaneNoise& noise) {
   return white * sum / weight;
 }
 
-// Whether more than half of a field's blocks show something else where their vectors lead.
+// True if more than half of a field's blocks have vectors that lead to other content.
 bool has_nothing_in_common(const MotionField& field, const FrameFormat& format, const NoiseModel& model) {
   const bool rgb = format.color_model == ColorModel::kRgb;
   const double variance = rgb ? (smoothed_variance(model.plane(0)) + 4 * smoothed_variance(model.plane(1)) +
@@ -103,7 +103,7 @@ bool has_nothing_in_common(const MotionField& field, const FrameFormat& format, 
                                     16
                               : smoothed_variance(model.plane(0));
   if (variance == 0) {
-    return false;  // what is noise is not known
+    return false;  // the noise is unknown
   }
   const auto of_noise = static_cast<std::int32_t>(2 / std::sqrt(std::numbers::pi) * std::sqrt(variance) *
                                                   motion::kDifferenceUnit);
@@ -269,7 +269,7 @@ Trajectory StepAlongMotion::follow(int t, Position reference) const {
 }
 
 int StepAlongMotion::interpolation_weight(int quarters, int offset) {
-  // Lanczos' of three lobes.
+  // Lanczos with three lobes.
   constexpr int kWeights[3][6] = {{0, 0, 64, 0, 0, 0}, {2, -9, 57, 17, -4, 1}, {2, -9, 39, 39, -9, 2}};
   return quarters == 3 ? kWeights[1][3 - offset] : kWeights[quarters][offset + 2];
 }
@@ -312,7 +312,7 @@ Beside StepAlongMotion::find_beside(int t, Position reference, int u, Position p
       of_y += dy * greater;
     }
   }
-  // The nearest quarter to the vector that minimizes the squares of what is left, at most half a sample.
+  // The quarter nearest to the vector that minimizes the squared remainder, at most half a sample.
   const std::int64_t determinant = xx * yy - xy * xy;
   const auto quarters = [&](std::int64_t numerator) {
     const std::int64_t eighths = 8 * std::abs(numerator);

@@ -17,29 +17,29 @@
 
 namespace limpid::oracle {
 
-/// A segment of pictures of one size, without a cut. All that is said of pictures is by their numbers in it.
+/// A segment of pictures of one size, without a cut. Pictures are identified by their numbers in it.
 struct Segment {
   FrameFormat format;
   std::vector<std::vector<Picture>> planes;  // of each picture
   std::vector<std::vector<PlaneNoise>> noise;
-  std::vector<BytePicture> guides;  // of motion
-  // Of each picture, to the one before and to the one after it.
+  std::vector<BytePicture> guides;  // for motion
+  // For each picture, to the one before and to the one after it.
   std::vector<MotionField> back;
   std::vector<MotionField> ahead;
-  // Whether those have nothing in common with it.
+  // True if the two pictures have nothing in common.
   std::vector<bool> cut_back;
   std::vector<bool> cut_ahead;
 
   int size() const { return static_cast<int>(planes.size()); }
 };
 
-/// A patch's places in pictures, in their order.
+/// Positions of a patch in pictures, in their order.
 struct Trajectory {
   std::vector<std::pair<int, Position>> places;
-  bool lost = false;  ///< it has ended where the patch was not found again
+  bool lost = false;  ///< it ended because the patch was not found
 };
 
-/// Where a patch is found beside a place, in quarters of a sample, and how unlike it is there.
+/// The displacement of a patch from a position, in quarters of a sample, and its distance there.
 struct Beside {
   int x = 0;
   int y = 0;
@@ -51,8 +51,8 @@ struct Sums {
   Picture denominator;
 };
 
-/// What the steps of filters along motion share: how reference patches are followed, in double precision and
-/// plain code. `parameters` must outlive it.
+/// The common part of the steps of filters along motion: how reference patches are followed, in double
+/// precision and plain code. `parameters` must outlive it.
 class StepAlongMotion {
  public:
   StepAlongMotion(const Segment& segment, const Vbm4dParameters& parameters, bool second);
@@ -60,7 +60,7 @@ class StepAlongMotion {
   StepAlongMotion& operator=(const StepAlongMotion&) = delete;
   virtual ~StepAlongMotion() = default;
 
-  /// The estimates of one plane of all pictures; `basic` are those of the first step.
+  /// The estimates of one plane of all pictures; `basic` are the first step's.
   std::vector<Picture> run(std::size_t plane, const std::vector<std::vector<Picture>>& basic);
 
  protected:
@@ -70,26 +70,26 @@ class StepAlongMotion {
   virtual void filter_group(int t, Position reference, const std::vector<std::vector<Picture>>& basic,
                             std::vector<Sums>& sums) = 0;
 
-  /// Of the guides' patches.
+  /// Distance of the guides' patches.
   std::int64_t distance(int t, Position a, int u, Position b) const;
   bool is_inside(Position p) const;
   Position confined(int x, int y) const;
-  /// A multiple of the variance of the guide's noise in picture t, as matching compares it.
+  /// A multiple of the variance of the guide's noise in picture t, in units of matching.
   double variances(int t, double factor) const;
   bool guide_is_clean(int t) const;
-  /// Of the patch, in code values.
+  /// Brightness of the patch, in code values.
   double brightness_in_guide(int t, Position reference) const;
   Trajectory follow(int t, Position reference) const;
-  /// Where the reference patch is found beside `place` in picture u.
+  /// The displacement of the reference patch from `place` in picture u.
   Beside find_beside(int t, Position reference, int u, Position place) const;
-  /// The weight of the sample `offset`, -2 to 3, behind another one for what lies so many quarters behind
-  /// that, in 64ths.
+  /// The weight, in 64ths, of the sample at `offset`, -2 to 3, for a position the given quarters after sample
+  /// 0.
   static int interpolation_weight(int quarters, int offset);
-  /// Whether all samples are there that the patch is interpolated from.
+  /// True if all samples for the patch's interpolation exist.
   bool is_surrounded(Position place) const;
-  /// Whether a patch is the other one again, noise and all. One of a single value has no noise.
+  /// True if a patch repeats the other one including its noise. A patch of a single value has no noise.
   bool repeats(const std::pair<int, Position>& patch, const std::pair<int, Position>& other) const;
-  /// The 2D DCT of a patch's samples in place, or back.
+  /// The 2D DCT of a patch's samples in place, or its inverse.
   void transform_patch(double* samples, bool forward) const;
   /// The variances of the noise's coefficients in picture t.
   const std::vector<double>& coefficient_variances(int t) const { return coefficient_variances_[t]; }
@@ -118,8 +118,8 @@ class StepAlongMotion {
 using MakeStep = std::function<std::unique_ptr<StepAlongMotion>(
     const Segment& segment, const Vbm4dParameters& parameters, bool second)>;
 
-/// A whole stream: the results of all frames, context or not. Frames may begin anew. `noise`: a model for all
-/// frames, or for each its own.
+/// A whole stream: the results of all frames, including context. `begins_anew` is honored. `noise`: one model
+/// for all frames, or one per frame.
 std::vector<Frame> denoise_along_motion(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
                                         const std::vector<NoiseModel>& noise, const MakeStep& make_step);
 

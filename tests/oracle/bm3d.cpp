@@ -18,9 +18,9 @@
 namespace limpid::oracle {
 namespace {
 
-// Samples are matched as integers, in whole code values or quarters, so that distances are exact; the limits
-// keep them in 31 bits. Guides are of single precision, as in the engines,
-// since what lies between two steps of the scale is rounded to one of them.
+// Samples are matched as integers, in whole or quarter code values, so that distances are exact; the limits
+// keep them within 31 bits. Guides have single precision, as in the engines, since values between two steps
+// of the scale are rounded to one of them.
 std::int64_t matching_scale(const Search& search) { return search.whole_code_values ? 1 : 4; }
 
 // The spectrum of a group, or the group of a spectrum: values[patch][row * k + column].
@@ -121,7 +121,7 @@ Picture shrunk(const Picture& luma, const FrameFormat& format, int width, int he
   return guide;
 }
 
-// What subsampling and the kernel of a smoothed guide leave of the noise's variance.
+// The factor of the noise's variance after subsampling and smoothing of a guide.
 double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed) {
   const auto line = [&](int shift) {
     std::vector<double> taps(std::size_t{3} << shift, 0.0);
@@ -157,8 +157,8 @@ std::vector<Picture> to_opponent(const std::vector<Picture>& rgb) {
     const double r = rgb[0].samples[i];
     const double g = rgb[1].samples[i];
     const double b = rgb[2].samples[i];
-    // In single precision, as the engines: thirds of integers are often between two steps of the matching
-    // scale, and the rounding of Y decides which is taken.
+    // Single precision, as in the engines: thirds of integers are often between two steps of the matching
+    // scale, and the rounding of Y decides between them.
     result[0].samples[i] = static_cast<double>(static_cast<float>((r + g + b) / 3));
     result[1].samples[i] = (r - b) / 2;
     result[2].samples[i] = (r - 2 * g + b) / 4;
@@ -213,7 +213,7 @@ std::vector<PlaneNoise> opponent_noise(const NoiseModel& noise) {
     }
   }
   for (std::size_t c = 1; c < 3; ++c) {
-    opponent[c].shape.curve.fill(1);  // these are no brightnesses
+    opponent[c].shape.curve.fill(1);  // opponent channels do not carry brightness
   }
   return opponent;
 }
@@ -284,7 +284,7 @@ Block transformed_1d(const Block& block, const Matrix& matrix) {
   return result;
 }
 
-// What both steps have in common: transforms of every group, aggregation of what comes back.
+// The common part of both steps: transforms of every group, and aggregation of the results.
 class StepFilter {
  public:
   StepFilter(const Picture& noisy, const Bm3dStep& step)
@@ -338,7 +338,7 @@ class StepFilter {
   Picture denominator_;
 };
 
-// The deviation of a group's noise at its mean brightness, relative to the plane's.
+// The standard deviation of a group's noise at its mean brightness, relative to the plane's.
 double deviation_of(const Picture& picture, const Group& group, int k, const NoiseShape& noise) {
   double sum = 0;
   for (const std::vector<double>& patch : extract(picture, group, k)) {
@@ -365,7 +365,7 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   const auto is_filtered = [&](std::size_t plane) {
     return noise[plane].sigma > 0 && fits(noisy[plane], parameters);
   };
-  // And the guide that they are found on.
+  // Groups, with the guide on which they are found.
   const auto groups_of = [&](std::size_t plane, const Picture& luma, const Bm3dStep& step, bool second) {
     Picture guide =
         is_subsampled(plane) ? shrunk(luma, format, noisy[plane].width, noisy[plane].height) : luma;
@@ -374,8 +374,8 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
     if (parameters.matching == Matching::kStatistical && noise[0].sigma > 0) {
       const int shift_x = is_subsampled(plane) ? format.chroma_shift_x : 0;
       const int shift_y = is_subsampled(plane) ? format.chroma_shift_y : 0;
-      // A mean of n samples has 1/n of white noise's variance, and the kernel leaves (38/64)^2 of it. Of
-      // other noise, less or more is left.
+      // A mean of n samples has 1/n of white noise's variance, and the kernel leaves (38/64)^2 of it. For
+      // colored noise, the factors differ.
       const double variance = std::pow(double{noise[0].sigma}, 2) / (1 << (shift_x + shift_y)) *
                               left_of(noise[0].shape, shift_x, shift_y, !second) /
                               left_of({}, shift_x, shift_y, !second);
@@ -441,8 +441,8 @@ std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const
   const int k = step.patch_size;
   const int radius = (step.search_window - 1) / 2;
   const std::vector<std::int64_t> samples = matching_samples(guide, search);
-  // Candidates differ from the reference patch by no more than tau, and come in the order of how close their
-  // difference is to the expected one, which is at most half of tau.
+  // Candidates differ from the reference patch by at most tau, and are ordered by the deviation of their
+  // distance from the expected one, which is at most half of tau.
   const auto unit = static_cast<double>(k * k * matching_scale(search) * matching_scale(search));
   const double limit = std::floor(static_cast<double>(step.max_distance) * unit);
   const auto expected = static_cast<std::int64_t>(std::min(search.noise * unit, limit / 2));
@@ -514,7 +514,7 @@ Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, c
     for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
       for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
         const bool is_dc = patch == 0 && i == 0;
-        // A coefficient of lambda sigma, which integers' transforms hit exactly, is kept.
+        // A coefficient of lambda sigma, which integers' transforms equal exactly, is kept.
         const double bound = lambda * std::sqrt(variances[i]) * deviation * (1 - 0x1p-14);
         if (is_dc || std::abs(spectrum[patch][i]) > bound) {
           kept += variances[i] / variance;

@@ -26,13 +26,13 @@ struct Position {
 /// Positions of similar patches, the reference patch first.
 using Group = std::vector<Position>;
 
-/// BM3D from its definition ([Dabov 2007] with the choices of core/README.md), in double precision and in the
-/// plainest code there is: what the engines are measured against.
+/// BM3D from its definition ([Dabov 2007] with the choices of core/README.md), in double precision and the
+/// simplest possible code: the reference for the engines.
 
-/// How patches are compared.
+/// Parameters of the comparison of patches.
 struct Search {
   bool whole_code_values = false;  ///< the guide is made of 8-bit samples (smoothed ones are rounded again)
-  double noise = 0;                ///< mean squared difference that the guide's noise is expected to make
+  double noise = 0;                ///< mean squared difference expected from the guide's noise
 };
 
 /// The groups of all reference patches, matched on `guide`.
@@ -44,21 +44,21 @@ Picture smoothed(const Picture& guide);
 /// The variances of the coefficients [k v + u] of a step's 2D transform of `noise`.
 std::vector<double> coefficient_variances(const PlaneNoise& noise, const Bm3dStep& step);
 
-/// Step 1: hard thresholding of the 3D spectra of `groups`. A group is as bright as its reference patch in
-/// `brightness`, if that is given.
+/// Step 1: hard thresholding of the 3D spectra of `groups`. A group's brightness is that of its reference
+/// patch in `brightness`, if that is given.
 Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
                        double lambda, const PlaneNoise& noise, const Picture* brightness = nullptr);
 
-/// Step 2: empirical Wiener filtering, `basic` being the result of step 1.
+/// Step 2: empirical Wiener filtering, with `basic` the result of step 1.
 Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
                const Bm3dStep& step, const PlaneNoise& noise, const Picture* brightness = nullptr);
 
-/// Both steps (or the first alone) on a whole frame, as Denoiser::send and receive of a bm3d denoiser would.
+/// Both steps (or the first one only) on a whole frame, as Denoiser::send and receive of a bm3d denoiser.
 Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise);
 
-// What filters over time share with BM3D.
+// Shared with temporal filters.
 
-/// The values that matching compares, row-major, and the code values that they stand for.
+/// The values that matching compares, row-major, and the code values they represent.
 std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& search);
 Picture matched_brightness(const Picture& guide, const Search& search);
 
@@ -68,13 +68,13 @@ std::vector<int> reference_positions(int size, const Bm3dStep& step);
 /// The mean of the luma samples that each chroma sample covers, those inside the picture.
 Picture shrunk(const Picture& luma, const FrameFormat& format, int width, int height);
 
-/// What subsampling and the kernel of a smoothed guide leave of the noise's variance.
+/// The factor of the noise's variance after subsampling and smoothing of a guide.
 double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed);
 
-/// The deviation of the noise at a mean brightness, relative to the plane's.
+/// The standard deviation of the noise at a mean brightness, relative to the plane's.
 double curve_at(const NoiseShape& noise, double mean);
 
-/// R, G, B to Y, U, V: (R + G + B) / 3, (R - B) / 2, (R - 2G + B) / 4; and back; and the noise there.
+/// R, G, B to Y, U, V: (R + G + B) / 3, (R - B) / 2, (R - 2G + B) / 4; the inverse; and their noise.
 std::vector<Picture> to_opponent(const std::vector<Picture>& rgb);
 std::vector<Picture> from_opponent(const std::vector<Picture>& yuv);
 std::vector<PlaneNoise> opponent_noise(const NoiseModel& noise);

@@ -11,14 +11,14 @@
 namespace limpid::oracle {
 namespace {
 
-// The share of normal noise of deviation 1 below z.
+// The share of unit normal noise below z.
 double below(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
 // Code values from one end of the range.
 struct End {
   std::function<double(double)> sigma_at;
 
-  // Of noise about `truth` that does not go beyond the end.
+  // The mean of noise around `truth`, clipped at the end.
   double mean(double truth) const {
     const double sigma = sigma_at(truth);
     const double z = truth / sigma;

@@ -5,7 +5,7 @@
 
 namespace limpid::oracle {
 
-/// Undoes in `out`, the estimate of `noisy`, what the ends of the range have made of its noise
+/// Corrects `out`, the estimate of `noisy`, for the clipping of noise at the ends of the range
 /// (core/noise/clipping.h).
 void undo_clipping(const Frame& noisy, const NoiseModel& noise, Frame& out);
 

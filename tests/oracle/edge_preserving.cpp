@@ -37,7 +37,7 @@ double weighted_mean(const Picture& in, Point p, int radius, const std::function
   return sum / weights;
 }
 
-// What patches are compared by.
+// The values that are compared in patches.
 Picture matching_values(const Picture& in, const FrameFormat& format) {
   Picture values = in;
   if (format.sample_type != SampleType::kUint8) {

@@ -10,8 +10,8 @@
 namespace limpid::oracle {
 
 /// The edge-preserving filters from their formulas (core/edge_preserving/edge_preserving_parameters.h), in
-/// double precision and in the plainest code there is. `filter` is any but BM3D and V-BM4D. The color planes
-/// of the result, not rounded; planes with sigma 0 as they are.
+/// double precision and the simplest possible code. `filter` is any but BM3D and V-BM4D. Returns the color
+/// planes of the result, not rounded; planes with sigma 0 are unchanged.
 std::vector<Picture> filter_planes(const Frame& frame, const Filter& filter, const NoiseModel& noise);
 
 }  // namespace limpid::oracle

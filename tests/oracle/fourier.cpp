@@ -13,7 +13,7 @@ namespace {
 
 using Spectrum = std::vector<std::complex<double>>;
 
-// Orthonormal, so that noise has the same deviation in it as in the samples.
+// Orthonormal, so that noise has equal standard deviations in samples and coefficients.
 Spectrum transformed(Spectrum values, int patches, int patch_size, int sign) {
   auto* data = reinterpret_cast<fftw_complex*>(values.data());
   fftw_plan plan = fftw_plan_dft_3d(patches, patch_size, patch_size, data, data, sign, FFTW_ESTIMATE);

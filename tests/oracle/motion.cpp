@@ -10,7 +10,7 @@
 namespace limpid::oracle {
 namespace {
 
-constexpr int kSide = 8;  // of a block
+constexpr int kSide = 8;  // side of a block
 
 BytePicture smooth(const BytePicture& in) {
   BytePicture out = in;
@@ -66,7 +66,7 @@ struct MotionSearch {
   }
 
   // Calls function(x, y, weight) for all samples of a block's window: the block's columns count twice, the
-  // eight on either side once; its rows and every second of the eight above and below.
+  // eight on each side once; all of its rows, and every second of the eight above and below.
   template <typename Function>
   static void for_window(int column, int row, const Function& function) {
     for (const int j : {-7, -5, -3, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14}) {
@@ -95,7 +95,7 @@ struct MotionSearch {
   }
 };
 
-// What is least so far.
+// The least cost so far.
 struct LeastCost {
   std::int64_t cost = std::numeric_limits<std::int64_t>::max();
   MotionVector vector;
@@ -124,7 +124,7 @@ LeastCost search_block(const MotionSearch& level, const MotionSearch* coarser, i
     }
     return least;
   }
-  const int across = column % 2 == 0 ? -1 : 1;  // where the nearest other block of the coarser level is
+  const int across = column % 2 == 0 ? -1 : 1;  // direction of the nearest other block of the coarser level
   const int along = row % 2 == 0 ? -1 : 1;
   const std::pair<int, int> around[] = {{0, 0},          {across, 0},  {0, along},
                                         {across, along}, {-across, 0}, {0, -along}};

@@ -8,7 +8,7 @@
 
 namespace limpid::oracle {
 
-/// A plane of bytes; samples beyond its border are those at the border.
+/// A plane of bytes; samples beyond its border repeat the border.
 struct BytePicture {
   int width = 0;
   int height = 0;
@@ -18,16 +18,16 @@ struct BytePicture {
 };
 
 /// The motion from `current` to `reference`, pictures of 8-bit luma, by its definition (core/README.md) in
-/// the plainest code there is.
+/// the simplest possible code.
 MotionField find_motion(const BytePicture& reference, const BytePicture& current,
                         const MotionParameters& parameters = {});
 
 /// The mean over all blocks of the squared difference between a block of `current` and its counterpart in
-/// `reference`, with straight lines between samples if there are quarters.
+/// `reference`, with linear interpolation if there are quarters.
 double compensated_error(const BytePicture& reference, const BytePicture& current, const MotionField& field);
 
-/// For each block the vector, at most `radius` samples long along each axis, with the least squared
-/// difference; of equal ones, the shortest.
+/// For each block the vector, at most `radius` samples along each axis, with the least squared difference;
+/// among equal ones, the shortest.
 MotionField find_motion_exhaustively(const BytePicture& reference, const BytePicture& current, int radius);
 
 }  // namespace limpid::oracle

@@ -1,4 +1,4 @@
-// The oracle is what the engines are judged by; here it is judged by cases whose result is known without it.
+// The oracle is the reference for the engines; it is tested with cases of known results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -13,8 +13,8 @@
 namespace limpid::oracle {
 namespace {
 
-// Uniform in (0, 1): the standard leaves its distributions to the library, and a seed must mean the same
-// everywhere.
+// Uniform in (0, 1). The standard does not define the algorithms of its distributions, and a seed must give
+// equal numbers everywhere.
 double uniform(std::mt19937_64& random) {
   return (static_cast<double>(random() >> 11U) + 0.5) * std::exp2(-53.0);
 }
@@ -128,7 +128,7 @@ Agreement compare(std::span<const Frame> a, std::span<const Frame> b) {
       const Picture second = to_picture(b[t], plane);
       for (std::size_t i = 0; i < first.samples.size(); ++i) {
         const double difference = std::abs(first.samples[i] - second.samples[i]);
-        // NaN must not pass for agreement.
+        // NaN must not count as agreement.
         agreement.over_one += difference <= 1 ? 0 : 1;
         agreement.greatest = difference <= agreement.greatest ? agreement.greatest : difference;
         energy += difference * difference;

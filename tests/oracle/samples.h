@@ -8,15 +8,14 @@
 
 namespace limpid::oracle {
 
-/// A sample as it is, of any type.
+/// A sample of any type, unscaled.
 inline double sample_at(const Frame& frame, int plane, int x, int y) {
   return visit_samples(frame.format, [&]<typename Sample>(Sample) {
     return static_cast<double>(frame.planes[plane].row<const Sample>(y)[x]);
   });
 }
 
-/// Sets a sample to `value`, which for integers is rounded, halves up, and limited to what the bit depth
-/// allows.
+/// Sets a sample to `value`. For integers, it is rounded, halves up, and limited to the bit depth.
 inline void set_sample(const Frame& frame, int plane, int x, int y, double value) {
   visit_samples(frame.format, [&]<typename Sample>(Sample) {
     Sample& sample = frame.planes[plane].row<Sample>(y)[x];

@@ -20,9 +20,9 @@ struct Transform {
   Matrix inverse;
 };
 
-/// The transforms of BM3D from their textbook definitions, written without a glance at
-/// core/bm3d/transforms.cpp: the DCT by its cosines, Walsh-Hadamard by Sylvester's construction, Haar by sums
-/// and differences, bior1.5 by lifting (its inverse undoes the lifting steps).
+/// The transforms of BM3D from their textbook definitions, independent of core/bm3d/transforms.cpp: the DCT
+/// by its cosines, Walsh-Hadamard by Sylvester's construction, Haar by sums and differences, bior1.5 by
+/// lifting (its inverse reverses the lifting steps).
 Transform make_transform(Transform2d transform, int size);
 Transform make_transform(Transform1d transform, int size);
 

@@ -23,7 +23,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
   using StepAlongMotion::StepAlongMotion;
 
  private:
-  // The reference patch and those like it, in picture t.
+  // The reference patch and those similar to it, in picture t.
   std::vector<Position> members(int t, Position reference, const Trajectory& trajectory) const {
     const int frames = static_cast<int>(trajectory.places.size());
     std::vector<Position> result = {reference};
@@ -65,12 +65,10 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     return result;
   }
 
-  // A patch of V-BM3D that is like the reference patch: how unlike, less what is taken off for its place, and
-  // where it is.
-  using Candidate = std::tuple<std::int64_t, int, int, int>;  // of picture, y and x
+  // A candidate of V-BM3D: its distance minus the bonus for its position, and its position.
+  using Candidate = std::tuple<std::int64_t, int, int, int>;  // picture, y and x
 
-  // V-BM3D's group: the patches of a segment that are most like the reference patch, as far as they are
-  // found.
+  // V-BM3D's group: the most similar patches of a segment that the search finds.
   std::vector<std::pair<int, Position>> search_predictively(int t, Position reference) const {
     const vbm4d::PredictiveSearch& search = *step_.predictive;
     const auto bonus = std::min<std::int64_t>(
@@ -80,7 +78,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     const double rise = sigma <= 30 ? 1 : guide_is_clean(t) ? 2 : 1.5;
     const auto greatest = static_cast<std::int64_t>(
         std::floor(rise * static_cast<double>(step_.max_distance) * kPatchSide * kPatchSide));
-    // Of picture u, the patches in squares around these places.
+    // The patches of picture u in squares around these positions.
     const auto candidates = [&](int u, const std::vector<Position>& centers, int side) {
       std::set<Candidate> found;
       for (const Position& center : centers) {
@@ -143,7 +141,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
 
   using Spectrum = std::vector<std::array<double, 64>>;
 
-  // The patches' 2D spectra, transformed over time and across members; or back.
+  // The patches' 2D spectra, transformed over time and across members; or the inverse.
   void transform(Spectrum& group, int frames, bool forward) const {
     const int members = static_cast<int>(group.size()) / frames;
     const Transform over_time = make_transform(Transform2d::kDct, frames);
@@ -181,7 +179,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     }
     const std::vector<Position> similar =
         step_.predictive ? std::vector<Position>() : members(t, reference, trajectory);
-    // In quarters of a sample, 0 to 3, right of and below these places.
+    // In quarters of a sample, 0 to 3, to the right of and below these positions.
     std::vector<Position> behind(places.size());
     for (const auto& [u, now] : trajectory.places) {
       const Beside beside = u == t ? Beside() : find_beside(t, reference, u, now);
@@ -226,7 +224,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     const std::vector<double>& variance = coefficient_variances(t);
     const double deviation = curve_at(noise.shape, plane_ > 0 ? brightness_in_guide(t, reference) : mean);
     const double sigma2 = std::pow(double{noise.sigma}, 2);
-    // Of the mean of so many frames' noise, times their number's root.
+    // Variance of the mean of `frames` frames' noise, times their number.
     double constant_variance = 0;
     for (int f = 0; f < frames; ++f) {
       for (int g = 0; g < frames; ++g) {
@@ -237,7 +235,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     double left = 0;
     for (std::size_t p = 0; p < noisy.size(); ++p) {
       for (int i = 0; i < 64; ++i) {
-        // Of one frame it is the noise's; of several, the first `members` coefficients are constant over
+        // For one frame it is the noise's; for several, the first `members` coefficients are constant over
         // time.
         const double taken = frames == 1          ? 1.0
                              : p < similar.size() ? double{step_.constant_threshold} * constant_deviation
@@ -257,7 +255,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
         }
       }
     }
-    // Relative to the group in whose brightness there is least noise.
+    // Relative to groups of the brightness with the least noise.
     const auto least = double{*std::min_element(noise.shape.curve.begin(), noise.shape.curve.end())};
     const double weight = std::pow(least / deviation, 2) / std::max(left, 1.0);
     transform(noisy, frames, false);

@@ -19,8 +19,8 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;  // of a matrix
 
-// The eigenvalues of a symmetric matrix of `size` rows, on its diagonal then, and its eigenvectors, as rows,
-// by Jacobi's method.
+// Replaces a symmetric matrix of `size` rows by its eigenvalues, on the diagonal, and computes its
+// eigenvectors, as rows, by Jacobi's method.
 void decompose(std::vector<double>& matrix, int size, std::vector<double>& eigenvectors) {
   eigenvectors.assign(static_cast<std::size_t>(size) * size, 0);
   for (int i = 0; i < size; ++i) {
@@ -67,7 +67,7 @@ void decompose(std::vector<double>& matrix, int size, std::vector<double>& eigen
   }
 }
 
-// What becomes of an eigenvalue.
+// The factor of an eigenvalue.
 double factor_of(double x, const vnlb::EigenvalueFilter& filter) {
   const auto bound = double{filter.bound};
   double sign = (x - bound) / (x + bound);
@@ -87,7 +87,7 @@ class VnlbOracleStep final : public StepAlongMotion {
         own_(second ? *parameters.second : parameters.first) {}
 
  private:
-  // Whether the patch at `place` of picture t may have a slice in picture t + direction.
+  // True if the patch at `place` of picture t can have a slice in picture t + direction.
   bool has_slice(int t, Position place, int direction, int earliest, int latest) const {
     const int u = t + direction;
     if (u < earliest || u > latest || (direction < 0 ? segment_.cut_back[t] : segment_.cut_ahead[t])) {
@@ -108,7 +108,7 @@ class VnlbOracleStep final : public StepAlongMotion {
       direction = -1;
     }
     const int slices = direction == 0 ? 1 : 2;
-    // By distance and order, where the reference patch comes first.
+    // Ordered by distance and position, with the reference patch first.
     std::vector<std::tuple<std::int64_t, int, int, Position>> candidates = {{0, 0, t, reference}};
     for (const auto& [u, center] : trajectory) {
       if (u < t - before_ || u > t + after_ ||
@@ -163,7 +163,7 @@ class VnlbOracleStep final : public StepAlongMotion {
     const PlaneNoise& noise = segment_.noise[t][plane_];
     const double deviation =
         curve_at(noise.shape, plane_ > 0 ? brightness_in_guide(t, reference) : brightness);
-    // Both are made such that the noise is white, and the estimate is made what it was.
+    // Both are scaled to white noise, and the estimate is scaled back.
     transform(noisy, t, deviation, true);
     transform(guide, t, deviation, true);
     shrink(noisy, guide);
@@ -204,7 +204,7 @@ class VnlbOracleStep final : public StepAlongMotion {
     return mean;
   }
 
-  // To coefficients of each slice over their noise's deviations, or back.
+  // Converts slices to coefficients divided by their noise's standard deviations, or back.
   void transform(Rows& patches, int t, double deviation, bool forward) const {
     constexpr std::size_t kSamples = kPatchSide * kPatchSide;
     const std::vector<double>& variance = coefficient_variances(t);
@@ -252,7 +252,7 @@ class VnlbOracleStep final : public StepAlongMotion {
       if (x < 1e-12) {
         continue;
       }
-      // The unit vector in the space of patches, and what each patch has of it.
+      // A unit vector in the space of patches, and each patch's component along it.
       std::vector<double> direction(samples);
       for (int i = 0; i < count; ++i) {
         for (std::size_t k = 0; k < samples; ++k) {

@@ -9,8 +9,8 @@
 
 namespace limpid::test {
 
-/// Runs a script that tries a plug-in in a host, with the folder of the programs and a temporary one as its
-/// arguments. What it says is skipped ("skipped: " and why) or, if it fails, told.
+/// Runs a script that tests a plug-in in a host, with the folder of the programs and a temporary one as
+/// arguments. The test is skipped if the script prints "skipped: " and a reason; a failure's output is shown.
 inline void expect_host_to_work(const std::string& script, const std::string& programs) {
   const TemporaryFolder folder;
   FILE* const output =

@@ -41,7 +41,7 @@ void write_plane(const obs_source_frame& frame, int plane, std::uint32_t width, 
   }
 }
 
-// OBS may show a frame several times; the filter is given it once.
+// OBS may show a frame several times; the filter gets it once.
 obs_source_frame* record(void* /*data*/, obs_source_frame* frame) {
   if (frame->timestamp != recording().last_time) {
     recording().last_time = frame->timestamp;
@@ -81,7 +81,7 @@ void start_video(std::uint32_t width, std::uint32_t height) {
   require(obs_reset_video(&video) == OBS_VIDEO_SUCCESS, "no video");
 }
 
-// Frame by frame, as OBS takes them.
+// Frame by frame, as OBS processes them.
 void send(obs_source_t* source, const std::vector<char>& clip, std::uint32_t width, std::uint32_t height) {
   const std::uint32_t chroma_width = (width + 1) / 2;
   const std::uint32_t chroma_size = chroma_width * ((height + 1) / 2);

@@ -1,5 +1,5 @@
-// The OBS filter, called as OBS calls it: the module registers it with this program instead of libobs, and is
-// told by it how fast OBS draws.
+// The OBS filter, called as OBS does: the module registers it with this program instead of libobs, which also
+// sets OBS's frame rate.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <obs-module.h>
@@ -32,7 +32,7 @@ struct Format {
   video_format format;
   FrameFormat own;
   unsigned padding_bits;
-  // Of each of the frame's planes in order: OBS's plane, where in it, how far apart.
+  // For each of the frame's planes in order: OBS's plane, offset and stride of samples.
   std::vector<std::array<int, 3>> places;
 };
 
@@ -56,7 +56,7 @@ std::vector<Format> formats(int width, int height) {
   };
 }
 
-// Calls each(the frame's sample, where the picture has it) for all.
+// Calls each(the frame's sample, the picture's sample) for all samples.
 template <typename Each>
 void for_each_sample(const Format& format, const obs_source_frame& picture, const Frame& frame,
                      const Each& each) {
@@ -137,7 +137,7 @@ class FilterInObs {
     EXPECT_EQ(filter_info.filter_video(filter_, &picture), &picture);
   }
 
-  // What comes of the frame when it isn't late, as it may be on a busy machine.
+  // The result of the frame if it is not late, as it may be on a busy machine.
   Frame result(const Format& format, const Frame& frame) const {
     for (int tries = 0; tries < 1000; ++tries) {
       const Picture picture = picture_of(format, frame);
@@ -287,7 +287,7 @@ TEST_F(Obs, ShowsTheLibrarysFiltersAndProfiles) {
 }  // namespace
 }  // namespace limpid::lib
 
-// In place of libobs's.
+// Replaces libobs's function.
 bool obs_get_video_info(obs_video_info* info) {
   *info = {};
   info->fps_num = limpid::lib::pictures_a_second;

@@ -80,7 +80,7 @@ TEST(Clip, SameSeedGivesSameNoise) {
   EXPECT_FALSE(equal(add_noise(clean, clip, 3), add_noise(clean, clip, 4)));
 }
 
-// The sample clip in the repository was made of these very pictures: if they change, it has to be made anew.
+// The sample clip in the repository was made from these pictures: if they change, it must be made again.
 TEST(Clip, PicturesAreThoseOfTheSample) {
   const Clip clip = small_clip();
   EXPECT_EQ(checksum(render(clip, 0)), 4007720785546316541U);

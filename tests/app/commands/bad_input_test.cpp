@@ -22,7 +22,7 @@ namespace {
 
 class BadInputTest : public ProgramTest {
  protected:
-  /// Denoises `input` to out.mkv and expects a failure that leaves no new file behind.
+  /// Denoises `input` to out.mkv and expects a failure without a new file.
   void expect_refused(const std::string& input, int exit_code, const std::vector<std::string>& parts,
                       std::vector<std::string> options = {}, const std::string& output = "out.mkv") const {
     const std::vector<std::string> before = files();
@@ -32,8 +32,8 @@ class BadInputTest : public ProgramTest {
     EXPECT_EQ(files(), before);
   }
 
-  /// Denoises `input` to out.mkv and expects `warning`; and with --strict, a failure that leaves no file.
-  /// Returns what was said.
+  /// Denoises `input` to out.mkv and expects `warning`; with --strict, expects a failure without a file.
+  /// Returns the messages.
   std::string expect_warned_unless_strict(const std::string& input, const std::string& warning,
                                           std::vector<std::string> parts_of_strict) const {
     const Outcome outcome = limpid(
@@ -41,7 +41,7 @@ class BadInputTest : public ProgramTest {
     expect_success(outcome);
     EXPECT_NE(outcome.err.find(warning), std::string::npos) << outcome.err;
     parts_of_strict.emplace_back("--strict");
-    // A GPU's decoder mends frames without a word.
+    // A GPU's decoder conceals errors without a message.
     expect_refused(input, 1, parts_of_strict, {"--sigma", "5", "--strict", "--hwaccel", "none"},
                    "strict.mkv");
     return outcome.err;
@@ -219,7 +219,7 @@ TEST_F(BadInputTest, FramesThatTheDecoderHasMendedAreCountedUnlessStrict) {
 }
 
 TEST_F(BadInputTest, DamagedSoundIsSkippedAndCountedUnlessStrict) {
-  // Matroska takes AAC in another form, which a filter of libav's makes of it.
+  // Matroska stores AAC in another form, to which a libav bitstream filter converts it.
   const std::string whole =
       make("whole.ts", {"-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2", "-f", "lavfi", "-i",
                         "sine=duration=2", "-c:v", "mpeg2video", "-c:a", "aac"});
@@ -230,7 +230,7 @@ TEST_F(BadInputTest, DamagedSoundIsSkippedAndCountedUnlessStrict) {
   int of_sound = 0;
   for (std::size_t at = 0; at + kPacket <= bytes.size(); at += kPacket) {
     const int stream = (bytes[at + 1] & 0x1F) << 8 | static_cast<unsigned char>(bytes[at + 2]);
-    const bool begins = (bytes[at + 1] & 0x40) != 0;  // many frames of sound, which would all be lost
+    const bool begins = (bytes[at + 1] & 0x40) != 0;  // many audio frames, which would all be lost
     if (stream != kSound || begins || ++of_sound % 20 != 0) {
       damaged += bytes.substr(at, kPacket);
     }
@@ -302,17 +302,17 @@ TEST_F(BadInputTest, AFailureIsToldWhileTheSourceHasNothingToGive) {
   Process process(limpid_command({"denoise", "-", "-o", "/dev/full", "-f", "yuv4mpegpipe", "--filter", "bm3d",
                                   "--sigma", "0"}),
                   options);
-  process.write_input(clip);  // and keep the pipe open
+  process.write_input(clip);  // and keeps the pipe open
   expect_failure(process.wait(), 1, {"/dev/full", "No space left"});
 }
 
-/// A web server that ends the first file that is asked for in its middle.
+/// A web server that cuts off the first requested file in its middle.
 class BreakingServer {
  public:
   explicit BreakingServer(const std::string& file) : thread_([this, file] { serve(file); }) {}
   BreakingServer(const BreakingServer&) = delete;
   BreakingServer& operator=(const BreakingServer&) = delete;
-  ~BreakingServer() { listener_.shut_down(); }  // should nobody have connected
+  ~BreakingServer() { listener_.shut_down(); }  // in case no client has connected
   std::string url() const { return "http://" + listener_.address(); }
 
  private:
@@ -336,7 +336,7 @@ class BreakingServer {
 };
 
 TEST_F(BadInputTest, ASourceThatBreaksOffIsToldAndWhatItGaveKept) {
-  ::setenv("no_proxy", "127.0.0.1", 1);  // whatever proxy this machine has
+  ::setenv("no_proxy", "127.0.0.1", 1);  // ignores any proxy of this machine
   const BreakingServer server(read_file(make_clip("in.y4m", 50, "320x240")));
   const Outcome outcome = limpid({"denoise", server.url(), "-o", path("out.mkv"), "--sigma", "0"});
   const std::size_t frames = frame_count(path("out.partial.mkv"));

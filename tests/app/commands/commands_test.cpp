@@ -145,7 +145,7 @@ TEST_F(CommandsTest, BenchmarkRepeatsTheInputForLongRuns) {
                                   "--frames", "50", "--loop", "--json"});
   expect_success(outcome);
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
-  // The first tenth is not timed.
+  // The first tenth is not measured.
   EXPECT_EQ(json["alone"]["decode"]["frames"], 45);
   EXPECT_EQ(json["chain"]["frames"], 45);
   EXPECT_EQ(json["chain"]["stages"]["encode"]["frames"], 50);
@@ -158,7 +158,8 @@ TEST_F(CommandsTest, BenchmarkRepeatsTheInputForLongRuns) {
     EXPECT_GT(part["open_files"], 3);
     greatest_median = std::max(greatest_median, part["denoise_latency_ms"]["median"].get<double>());
   }
-  // Parts end by what is written: denoising may have been so far ahead that one has none of it.
+  // Parts are divided by the frames written: denoising may have been so far ahead that one part has none of
+  // it.
   EXPECT_GT(greatest_median, 0);
 }
 
@@ -184,7 +185,7 @@ TEST_F(CommandsTest, MeasureOfEqualVideos) {
   const std::string clip = make_clip("a.mkv", 2);
   const Outcome text = limpid({"measure", clip, clip});
   expect_success(text);
-  ASSERT_EQ(lines(text.out).size(), 5U) << text.out;  // head, two frames, average, flicker
+  ASSERT_EQ(lines(text.out).size(), 5U) << text.out;  // header, two frames, average, flicker
   EXPECT_NE(lines(text.out)[3].find("1.00000"), std::string::npos) << text.out;
   EXPECT_NE(lines(text.out)[4].find("V 0.000 (0.00 of the errors)"), std::string::npos) << text.out;
   const Outcome outcome = limpid({"measure", clip, clip, "--json"});

@@ -1,4 +1,4 @@
-// How limpid compare uses an engine's streams.
+// Use of an engine's streams by limpid compare.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace limpid::app {
 namespace {
 
-/// Holds it against its user if a frame comes behind its end.
+/// Fails if a frame is sent after the end.
 class StrictDenoiser final : public test::ForwardingDenoiser {
  public:
   using ForwardingDenoiser::ForwardingDenoiser;
@@ -44,7 +44,7 @@ TEST_F(CompareStreamTest, NothingIsSentBehindAStreamsEnd) {
   Command command;
   add_compare_command(program, command);
   program.parse({"compare", source, "--engine", "strict", "--filters", "bilateral,nlm"});
-  static Console console;  // the log keeps it
+  static Console console;  // referenced by the log
   testing::internal::CaptureStdout();
   EXPECT_NO_THROW(EXPECT_EQ(command(console), kExitDone));
   const std::string table = testing::internal::GetCapturedStdout();

@@ -63,7 +63,7 @@ TEST(ContactSheet, ShowsEveryPictureEnlargedUnderItsLabel) {
   for (const io::Pixel color : colors) {
     EXPECT_EQ(std::count(image.pixels.begin(), image.pixels.end(), color), 320 * 160);
   }
-  // Two columns and two rows; something is written, in one color.
+  // Two columns and two rows, with text in one color.
   EXPECT_GE(image.width, 2 * 320);
   EXPECT_LT(image.width, 3 * 320);
   EXPECT_GE(image.height, 2 * 160);

@@ -1,4 +1,4 @@
-// What `limpid denoise` does with good input: frames, times, sound, noise, pipes, overwriting, messages.
+// limpid denoise with valid input: frames, times, audio, noise, pipes, overwriting, messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ TEST_F(DenoiseTest, RemovesNoise) {
 
 class TelecineTest : public ProgramTest {
  protected:
-  // Film of 3:2 pulldown that nothing flags as interlaced: frames 2, 3, 7, 8 and so on are combed.
+  // Film with 3:2 pulldown that is not flagged as interlaced: frames 2, 3, 7, 8 and so on are combed.
   std::string make_film() const {
     return make("film.mkv", {"-f", "lavfi", "-i",
                              "testsrc=size=256x160:rate=24:duration=0.8,scroll=horizontal=0.02,noise=alls=4:"
@@ -236,7 +236,7 @@ TEST_F(DenoiseTest, ARangeIsExactAlsoFromAPipe) {
                  {"in.y4m", "no frame from 60 s on", "2 s long"});
 }
 
-// Filters over time are given the frames around the range.
+// Temporal filters receive the frames around the range.
 TEST_F(DenoiseTest, ARangeHasTheBitsOfTheWhole) {
   struct Source {
     std::string name;
@@ -347,7 +347,7 @@ TEST_F(DenoiseTest, ReportsWhatTheStagesDid) {
 TEST_F(DenoiseTest, VeryLargeFramesWork) {
   const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "color=gray:size=8192x4320", "-frames:v",
                                             "1", "-pix_fmt", "gray", "-c:v", "ffv1"});
-  // The parameters keep the test short; the size is what it is about.
+  // The parameters shorten the test, whose subject is the size.
   expect_success(
       limpid(denoise(input, path("out.mkv"),
                      {"-c", "ffv1", "--filter", "vbm4d:steps=1:step=8:search-window=1:group-size=1"})));
@@ -455,7 +455,7 @@ TEST_F(DenoiseTest, FilesByTheirAddressesAreFilesLikeOthers) {
   expect_failure(limpid(denoise(input, address)), 1, {path("out.mkv") + ": exists; -y overwrites it"});
   expect_success(limpid(denoise(input, address, {"-n"})));
   EXPECT_EQ(read_file(path("out.mkv")), "precious");
-  // What fails leaves what was there: it is written beside it.
+  // A failure keeps the existing file, as the output is written beside it.
   write_file(path("broken.mkv"), "not a video");
   expect_failure(limpid(denoise(path("broken.mkv"), address, {"-y"})), 1, {"broken.mkv"});
   EXPECT_EQ(read_file(path("out.mkv")), "precious");
@@ -498,7 +498,8 @@ TEST_F(DenoiseTest, QuietPrintsNothingAndLogFilesHoldFfmpegsMessages) {
       << read_file(path("log.txt"));
 }
 
-// Their libraries print by themselves; and one, which libav may be without, can't be closed without a frame.
+// Encoders' libraries print by themselves, and one of them, which libav may lack, cannot be closed without a
+// frame.
 TEST_F(DenoiseTest, EncodersAreQuietAndEndWithoutFrames) {
   const std::string input = make_clip("in.mkv", 5, "64x64");
   for (const char* codec : {"libx265", "libsvtav1"}) {

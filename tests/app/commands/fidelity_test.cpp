@@ -1,5 +1,5 @@
-// What a file carries besides its pictures comes out again, wherever the container can hold it: ffmpeg makes
-// files with everything in them, and ffprobe compares what limpid makes of them.
+// All content of a file other than its pictures is kept if the container can store it. ffmpeg makes files
+// with all kinds of content, and ffprobe compares limpid's output.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ std::string tag_of(const json& stream, const std::string& key, const std::string
 const Words kPicture = {"-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.4"};
 const Words kSound = {"-f", "lavfi", "-i", "sine=d=0.4"};
 
-/// All that ffprobe tells of a file.
+/// The output of ffprobe for a file.
 class Probed {
  public:
   explicit Probed(const std::string& file)
@@ -66,7 +66,7 @@ class Probed {
     return all_["format"].value("tags", json::object()).value(key, "");
   }
 
-  /// A value of every packet of a stream.
+  /// One value of every packet of a stream.
   json packets(const json& stream, const std::string& key) const {
     json values = json::array();
     for (const json& packet : all_["packets"]) {
@@ -84,7 +84,7 @@ class Probed {
     }
     return times;
   }
-  /// The same without packets that show nothing, which fill the gaps between subtitles in mov.
+  /// Times of packets, except empty ones, which fill the gaps between subtitles in mov.
   std::vector<double> shown_times(const json& stream) const {
     const json sizes = packets(stream, "size");
     std::vector<double> all = times(stream);
@@ -100,7 +100,7 @@ class Probed {
   std::vector<double> frame_times() const {
     std::vector<double> times;
     for (const json& frame : frames_) {
-      // AVI tells no time of the last frame where there are B-frames.
+      // AVI has no time of the last frame if there are B-frames.
       times.push_back(time_of(frame).value_or(begin() + (times.empty() ? 0 : times.back() + 0.04)) - begin());
     }
     return times;
@@ -150,7 +150,7 @@ std::string words_of(const std::string& file, int n) {
   return lines(srt).size() > 2 ? lines(srt)[2] : "";
 }
 
-constexpr double kMillisecond = 0.00101;  // what Matroska rounds times to
+constexpr double kMillisecond = 0.00101;  // Matroska's rounding of times
 
 void expect_near(const std::vector<double>& expected, const std::vector<double>& actual) {
   ASSERT_EQ(actual.size(), expected.size());
@@ -173,7 +173,7 @@ class FidelityTest : public ProgramTest {
     }
   }
 
-  /// Runs limpid; what it warned of is in warnings().
+  /// Runs limpid; its warnings are in warnings().
   Probed denoised(const std::string& source, const std::string& target, const Words& options = {}) {
     const Outcome outcome = limpid(
         Words{"denoise", source, "-o", path(target), "-y", "--profile", "fast", "--sigma", "10"} + options);
@@ -192,7 +192,7 @@ class FidelityTest : public ProgramTest {
   bool warned() const { return warned_of(""); }
   const std::string& warnings() const { return warnings_; }
 
-  /// Two of everything that Matroska or mov can hold.
+  /// Two of each kind of stream that Matroska or mov can store.
   std::string make_full(const std::string& name) const {
     const bool matroska = name.ends_with(".mkv");
     const std::string cover = make("cover.png", {"-f", "lavfi", "-i", "color=red:s=32x32", "-frames:v", "1"});
@@ -435,7 +435,7 @@ TEST_F(FidelityTest, WebmAndTransportStreamsAndAvi) {
 }
 
 TEST_F(FidelityTest, SubtitlesThatArePicturesAreCopied) {
-  // Blu-ray's: a screen without objects at 0.1 s, an end of display set after it.
+  // A Blu-ray subtitle: a screen without objects at 0.1 s, followed by an end of display set.
   const std::string time("\0\0\x23\x28\0\0\0\0", 8);
   const std::string screen("\0\x40\0\x30\x10\0\0\x80\0\0\0", 11);
   write_file(path("in.sup"),
@@ -510,7 +510,7 @@ constexpr const char* kHdr10 =
     "log-level=none:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)"
     "L(10000000,1):max-cll=1000,400:chromaloc=2";
 
-// From FFmpeg 7 on encoders take frames' tags, before that the options.
+// From FFmpeg 7 on, encoders use frames' tags; before that, their options.
 constexpr const char* kHdrTags =
     "setsar=3/2,setparams=range=tv:colorspace=bt2020nc:color_primaries=bt2020:color_trc=smpte2084";
 
@@ -605,7 +605,7 @@ TEST_F(FidelityTest, RotationIsKeptOrGivenToThePicture) {
 
 TEST_F(FidelityTest, OrientationOfPhotosIsGivenToThePicture) {
   std::string jpeg = read_file(make("plain.jpg", kPicture + Words{"-frames:v", "1"}));
-  // An EXIF segment behind the file's first marker, with one tag: orientation 6, a quarter turn clockwise.
+  // An EXIF segment after the file's first marker, with one tag: orientation 6, a quarter turn clockwise.
   const std::string exif(
       "\xFF\xE1\x00\x22"
       "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0",
@@ -623,7 +623,7 @@ TEST_F(FidelityTest, OrientationOfPhotosIsGivenToThePicture) {
   EXPECT_GT(json::parse(measured.out)["average"]["psnr"]["G"].get<double>(), 30);
 }
 
-/// Bits as SEI messages have them: the first is the highest.
+/// Writes bits in the order of SEI messages: the highest first.
 class BitWriter {
  public:
   void put(std::uint32_t value, int bits) {
@@ -677,8 +677,7 @@ TEST_F(FidelityTest, DynamicHdrIsWarnedOf) {
   }
   ASSERT_GT(slice, 0U);
   write_file(path("plus.hevc"), plain.substr(0, slice) + message + plain.substr(slice));
-  // Dolby Vision is a unit of type 62 behind the last slice. FFmpeg 7 drops those that don't end as they
-  // should.
+  // Dolby Vision is a unit of type 62 after the last slice. FFmpeg 7 drops units with an invalid end.
   write_file(path("vision.hevc"), plain + std::string("\0\0\0\1\x7C\x01\x19\x0C\x09\x55\x80", 11));
   for (const char* name : {"plus.hevc", "vision.hevc"}) {
     static_cast<void>(denoised(path(name), "out.mkv"));
@@ -690,7 +689,7 @@ TEST_F(FidelityTest, DolbyVisionThatOnlyTheContainerTellsOfIsWarnedOf) {
   std::string mp4 =
       read_file(make("plain.mp4", kPicture + Words{"-frames:v", "2", "-pix_fmt", "yuv420p10le", "-c:v",
                                                    "libx265", "-x265-params", "log-level=none"}));
-  // Its configuration in place of the bit rates: version 1.0, profile 8, level 1, with RPUs and a base layer.
+  // Replaces the bit rates by its configuration: version 1.0, profile 8, level 1, with RPUs and a base layer.
   const std::size_t bit_rates = mp4.find("btrt");
   ASSERT_NE(bit_rates, std::string::npos);
   mp4.replace(bit_rates, 16, std::string("dvcC\x01\0\x10\x0D\x10\0\0\0\0\0\0\0", 16));

@@ -16,7 +16,7 @@ nlohmann::json output_of(const std::string& file) {
   return nlohmann::json::parse(std::ifstream(std::string(LIMPID_RESULTS_DIR) + "/" + file)).at("output");
 }
 
-/// The `value` of the row in which `key` is `name`.
+/// The `value` in the row whose `key` is `name`.
 double value_in(const nlohmann::json& rows, const std::string& key, const std::string& name,
                 const std::string& value) {
   for (const nlohmann::json& row : rows) {

@@ -54,7 +54,7 @@ TEST_F(InterruptTest, DoesNotWaitForASourceThatHasNothingToGive) {
                   options);
   process.write_input(clip);
   ASSERT_TRUE(process.wait_for_frames());
-  process.send_signal(SIGINT);  // with the pipe still open
+  process.send_signal(SIGINT);  // while the pipe is open
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_FALSE(outcome.timed_out);
@@ -79,7 +79,7 @@ TEST_F(InterruptTest, DoesNotWaitForANamedPipe) {
     std::ofstream writer(pipe);
     writer << clip << std::flush;
     ASSERT_TRUE(process.wait_for_frames());
-    process.send_signal(SIGINT);  // with the pipe still open
+    process.send_signal(SIGINT);  // while the pipe is open
     EXPECT_EQ(process.wait().exit_code, 130);
     EXPECT_GT(frame_count(path("out.partial.mkv")), 0U);
   }
@@ -97,7 +97,7 @@ TEST_F(InterruptTest, DoesNotWaitForAProgramThatReadsItsPipe) {
   for (const int signal : {SIGINT, SIGTERM}) {
     Process nobody_reads(limpid_command(arguments));
     ASSERT_TRUE(nobody_reads.wait_for_err("engine: "));
-    std::this_thread::sleep_for(100ms);  // for the moment that it waits in; earlier it ends as well
+    std::this_thread::sleep_for(100ms);  // until it waits; an earlier signal ends it as well
     nobody_reads.send_signal(signal);
     const Outcome outcome = nobody_reads.wait(20s);
     EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
@@ -105,7 +105,7 @@ TEST_F(InterruptTest, DoesNotWaitForAProgramThatReadsItsPipe) {
   }
   {
     Process process(limpid_command(arguments));
-    std::ifstream reader(pipe);  // which takes nothing
+    std::ifstream reader(pipe);  // reads nothing
     ASSERT_TRUE(process.wait_for_err("engine: "));
     std::this_thread::sleep_for(1s);  // until the pipe is full
     process.send_signal(SIGTERM);
@@ -134,7 +134,7 @@ TEST_F(InterruptTest, DoesNotHideThatTheFramesUnderWayCantBeWritten) {
   Process process({"bash", "-c", script, LIMPID_PROGRAM, path("out.mkv")}, options);
   process.write_input(clip);
   ASSERT_TRUE(process.wait_for_frames("", 40));
-  process.send_signal(SIGINT);  // with the frames in the encoder, which looks at 250 ahead
+  process.send_signal(SIGINT);  // while frames are in the encoder, whose lookahead is 250
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
   EXPECT_NE(outcome.err.find("out.mkv: "), std::string::npos) << outcome.err;
@@ -150,7 +150,7 @@ TEST_F(InterruptTest, TheSecondEndsAtOnceAndLeavesNothing) {
     process.send_signal(SIGINT);
     ASSERT_TRUE(process.wait_for_err("interrupted"));
     process.send_signal(SIGINT);
-    const Outcome outcome = process.wait();  // its frames under way, finished, would leave a file
+    const Outcome outcome = process.wait();  // if it finished its frames, there would be a file
     EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
     EXPECT_FALSE(outcome.timed_out);
     EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
@@ -182,7 +182,7 @@ TEST_F(InterruptTest, AtAnyMomentLeavesAWholeFileOrNone) {
     SCOPED_TRACE(moment);
     const std::string output = path("out" + std::to_string(moment) + ".mkv");
     Process process = run(output);
-    // Not to wait for something: the moments are what is tested.
+    // Does not wait for an event: the moments themselves are tested.
     std::this_thread::sleep_for(whole * moment / kMoments);
     process.send_signal(SIGINT);
     const Outcome outcome = process.wait();
@@ -211,7 +211,7 @@ TEST_F(InterruptTest, AKilledRunLeavesAFileThatPlays) {
     arguments.insert(arguments.end(), options.begin(), options.end());
     Process process(limpid_command(arguments));
     std::string left;
-    constexpr std::uintmax_t kSeconds = 100'000;  // some of video
+    constexpr std::uintmax_t kSeconds = 100'000;  // of video
     const auto deadline = std::chrono::steady_clock::now() + 60s;
     while ((left.empty() || std::filesystem::file_size(path(left)) < kSeconds) &&
            std::chrono::steady_clock::now() < deadline) {

@@ -1,4 +1,4 @@
-// Many inputs and folders of them: which files are denoised, under which names, and what a failure means.
+// Several inputs, and folders: selection and names of files, and consequences of failures.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Where threads run out, the program ends with one sentence. tests/limits.sh tries the limits of the system,
-// on memory too.
+// Without further threads, the program ends with one sentence. tests/limits.sh tests the limits of the
+// system, including memory.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using LimitsTest = ProgramTest;
 
-/// limpid with these arguments where only so many threads can be started.
+/// Runs limpid where at most `threads` threads can be started.
 Outcome with_threads(int threads, std::vector<std::string> arguments) {
   std::vector<std::string> command{"env", "LD_PRELOAD=" LIMPID_FEWER_THREADS,
                                    "LIMPID_TEST_THREADS=" + std::to_string(threads)};
@@ -26,7 +26,7 @@ Outcome with_threads(int threads, std::vector<std::string> arguments) {
   return process.wait(30s);
 }
 
-/// Runs a command with none, one, two threads and so on until it succeeds, which it must within `most`.
+/// Runs a command with none, one, two threads and so on until it succeeds, at the latest with `most`.
 void expect_a_sentence_until_there_are_enough_threads(const std::vector<std::string>& arguments, int most) {
   int threads = 0;
   for (; threads <= most; ++threads) {

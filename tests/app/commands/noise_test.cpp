@@ -1,4 +1,4 @@
-// limpid noise, and limpid denoise with the profiles that it saves.
+// limpid noise, and limpid denoise with profiles saved by it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kWidth = 192;
 constexpr int kHeight = 128;
 
-/// Makes planes of a soft gradient with noise of a known deviation.
+/// Makes planes of a smooth gradient with noise of a known standard deviation.
 class Noise {
  public:
   /// Smooth noise is the mean of 3x3 samples of white noise.
@@ -55,7 +55,7 @@ class Noise {
 
 class NoiseTest : public ProgramTest {
  protected:
-  /// YUV 4:2:0; the chroma's noise has half the deviation.
+  /// YUV 4:2:0; the noise of chroma has half the standard deviation.
   std::string yuv_clip(const std::string& name, double sigma, bool smooth = false, int frames = 4,
                        const std::string& field_order = "p") const {
     Noise noise(smooth);
@@ -127,17 +127,17 @@ TEST_F(NoiseTest, AProfileIsWhatDenoisingTakes) {
   EXPECT_EQ(used["estimated"], false);
   std::string sigmas;
   for (const char* plane : {"Y", "U", "V"}) {
-    // Subsampled chroma takes what is best for it.
+    // Subsampled chroma is filtered with its best sigma.
     const double sigma = planes[plane]["sigma"].get<double>();
     const double factor = plane == std::string("Y") ? 1 : planes[plane].at("strength").get<double>();
     EXPECT_NEAR(used["first"][plane], factor * sigma, 1e-4);
-    // A curve that hardly differs from 1 may be there, which white noise of one level lacks.
+    // The result may have a curve of nearly 1, which white noise of one level lacks.
     sigmas += (sigmas.empty() ? "" : ",") + used["first"][plane].dump();
   }
   denoise("sigma.y4m", "--sigma", sigmas);
   EXPECT_EQ(read_file(path("profile.y4m")), read_file(path("sigma.y4m")));
 
-  // The report is a profile, too.
+  // The report is also a profile.
   const std::string smooth = yuv_clip("smooth.y4m", 8, true, 8);
   expect_success(limpid({"noise", smooth, "-o", path("s.json"), "--engine", "cpu"}));
   const nlohmann::json saved = nlohmann::json::parse(read_file(path("s.json")));
@@ -166,7 +166,7 @@ TEST_F(NoiseTest, DenoiseTellsTheModelThatItHasFound) {
   const nlohmann::json& noise = result["noise"];
   const std::string frames = std::to_string(NoiseTracker::kFramesToAverage);
   EXPECT_EQ(noise["planes"], report({clip, "--frames", frames})["planes"]) << "without the strength";
-  // It is a profile.
+  // The result is a profile.
   write_file(path("found.json"), noise.dump());
   const nlohmann::json given = nlohmann::json::parse(denoise("given.y4m", path("found.json")).out);
   EXPECT_EQ(given["noise"], noise);
@@ -178,7 +178,7 @@ TEST_F(NoiseTest, DenoiseTellsTheModelThatItHasFound) {
 }
 
 TEST_F(NoiseTest, LooksAtARegionAlone) {
-  // Noise on the left half only.
+  // Noise in the left half only.
   Noise noise(false);
   std::string file = "YUV4MPEG2 W192 H128 F25:1 Ip Cmono\n";
   for (int i = 0; i < 3; ++i) {

@@ -44,7 +44,7 @@ TEST(Progress, LastLineShowsTheTimeTaken) {
 
 TEST(Progress, NeverPassesAHundredPerCent) {
   ProgressState state = quarter_done();
-  state.frames = 1100;  // the container's count was an estimate
+  state.frames = 1100;  // the container's number was an estimate
   EXPECT_NE(to_line(state).find("1100/1000  100.0 %"), std::string::npos);
   EXPECT_EQ(state.eta(), 0);
 }
@@ -79,7 +79,7 @@ TEST(Progress, LineOfALongRunFitsATerminal) {
 TEST(Progress, BusySharesComeFromTheStagesCounters) {
   Console console;
   PipelineCounters counters;
-  counters.write.busy_ns = 1'000'000'000'000'000;  // before it began
+  counters.write.busy_ns = 1'000'000'000'000'000;  // before the beginning
   Progress progress(console, ProgressStyle::kNone, counters, 10, 25);
   counters.denoise.busy_ns = 1'000'000'000'000'000;
   counters.write.frames = 3;

@@ -1,5 +1,5 @@
-// limpid plan, work, merge and status: as many workers and segments as there may be, the result is one
-// run's.
+// limpid plan, work, merge and status: the result is that of a single run for any number of workers and
+// segments.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,7 +28,7 @@ class SharedJobsTest : public ProgramTest {
     first.insert(first.end(), more.begin(), more.end());
     return first;
   }
-  /// Hashes and times of all pictures and packets, and what there is beside them.
+  /// Hashes and times of all pictures and packets, and the other contents.
   std::string content_of(const std::string& file) const {
     const Outcome frames = run({"ffmpeg", "-v", "error", "-i", file, "-map", "0", "-c", "copy", "-c:v",
                                 "rawvideo", "-f", "framemd5", "-"});
@@ -37,7 +37,7 @@ class SharedJobsTest : public ProgramTest {
     EXPECT_NE(frames.out, "");
     return frames.out + rest.out;
   }
-  /// A scene that changes, with sound, a subtitle, a chapter and a title.
+  /// A scene with changes, audio, a subtitle, a chapter and a title.
   std::string make_film() const {
     write_file(path("sub.srt"), "1\n00:00:00,100 --> 00:00:00,500\nWords\n");
     write_file(path("tags.txt"),
@@ -76,7 +76,7 @@ class SharedJobsTest : public ProgramTest {
                              "-c:s",
                              "srt"});
   }
-  /// Until a worker has begun to write.
+  /// Waits until a worker has begun to write.
   static void wait_for_data(const std::string& job) {
     for (int i = 0; i < 3000 && std::filesystem::is_empty(job + "/data"); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -108,7 +108,8 @@ TEST_F(SharedJobsTest, AnyNumberOfSegmentsGivesWhatOneRunGives) {
   }
 }
 
-// Noise is estimated from the source's frames, wherever segments begin and whenever a run is resumed.
+// Noise is estimated from the source's frames, independently of the beginnings of segments and of
+// interruptions.
 TEST_F(SharedJobsTest, EstimatedNoiseIsThatOfOneRunInSegmentsAndResumed) {
   std::string scenes;
   std::string names;
@@ -150,7 +151,7 @@ TEST_F(SharedJobsTest, EditListsOddRatesFieldsAndDepthsMakeNoDifference) {
       make("whole.mp4",
            {"-f", "lavfi", "-i", "testsrc2=size=96x80:rate=25:duration=1.6,noise=alls=20:allf=t", "-c:v",
             "libx264", "-preset", "ultrafast", "-bf", "2", "-g", "12", "-pix_fmt", "yuv420p"});
-  // Begins between key frames, by an edit list; and after an empty edit.
+  // Begins between key frames, by an edit list, and after an empty edit.
   make("cut.mp4", {"-ss", "0.7", "-i", whole, "-c", "copy"});
   make("late.mp4", {"-itsoffset", "0.5", "-i", whole, "-t", "1", "-c", "copy"});
   make("uneven.mkv", {"-i", whole, "-t", "1", "-vf", "select='not(mod(n,3))+not(mod(n,5))'", "-fps_mode",
@@ -179,8 +180,8 @@ TEST_F(SharedJobsTest, EditListsOddRatesFieldsAndDepthsMakeNoDifference) {
 
 TEST_F(SharedJobsTest, SegmentsThatCantBeJoinedAreEncodedOnce) {
   const std::string film = make_film();
-  // Not x264: how it meets a bitrate depends on when its threads are ready, and on memory that nobody has
-  // written to (MALLOC_PERTURB_ changes its streams).
+  // Not x264, whose rate control depends on the timing of its threads and on uninitialized memory
+  // (MALLOC_PERTURB_ changes its streams).
   const Arguments quick{"--filter", "bilateral", "--bitrate", "300k",  "-c",
                         "mpeg4",    "--start",   "0.1",       "--end", "0.5"};
   expect_success(limpid(joined({"denoise", film, "-o", path("one.mkv")}, quick)));
@@ -199,7 +200,7 @@ TEST_F(SharedJobsTest, EncodersOfManyFramesAreJoined) {
     expect_success(limpid(joined({"denoise", film, "-o", path(codec + ".mp4")}, quick)));
     for (const std::string length : {"1", "8"}) {
       if (codec == "libx265" && length == "1") {
-        continue;  // it takes long to begin
+        continue;  // it starts slowly
       }
       const std::string job =
           plan(film, codec + length, joined(quick, {"--segment-frames", length, "-f", "mp4"}));
@@ -376,7 +377,7 @@ TEST_F(SharedJobsTest, AKilledRunGoesOnWhereItWas) {
                  {"--segment-frames", "--resume"});
 }
 
-/// A value of a job's file changed, by its JSON pointer.
+/// Changes one value of a job's file, given by its JSON pointer.
 void change(const std::string& file, const std::string& place, const nlohmann::json& value) {
   nlohmann::ordered_json document = nlohmann::ordered_json::parse(read_file(file));
   document[nlohmann::ordered_json::json_pointer(place)] = value;
@@ -432,7 +433,7 @@ TEST_F(SharedJobsTest, DeepPlansAndSizesThatOverflowAreRefused) {
   write_file(data, packets);
   std::error_code failure;
   std::filesystem::resize_file(data, static_cast<std::uintmax_t>(size) + 1000000, failure);
-  if (!failure) {  // the file system has sparse files of 4 GiB
+  if (!failure) {  // the file system supports sparse files of 4 GiB
     change(job + "/done/00000.done.json", "/bytes", size + 1000000);
     expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {".packets: is damaged"});
   }
@@ -459,7 +460,7 @@ class ResumeTest : public SharedJobsTest {
                    "5", "-c", "ffv1", "--json"},
                   more);
   }
-  /// A job whose film is complete, as after a kill between the renaming of the film and the removal of the
+  /// A job with a complete output, as after a kill between the renaming of the output and the removal of the
   /// job.
   std::string completed() const {
     const std::string job =

@@ -9,7 +9,7 @@
 
 namespace limpid::app {
 
-/// The program's logging, of which nothing is shown, while it lives.
+/// Silences the program's logging during its lifetime.
 class SilentLogging {
  public:
   SilentLogging() { set_up_logging(console_, {.level = "off", .file = ""}); }

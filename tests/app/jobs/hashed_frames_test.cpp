@@ -1,4 +1,4 @@
-// What is read on other threads comes as the reader gives it.
+// Frames read on other threads are those of the reader.
 #include "app/jobs/hashed_frames.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 class HashedFramesTest : public io::MediaTest {
  protected:
-  // 40 frames, of which those from the tenth on are asked for, with some before them.
+  // 40 frames; those from the tenth on are requested, with some context before them.
   std::string source() { return make("source.mkv", "-f lavfi -i testsrc2=s=64x48:r=10:d=4 -c:v ffv1"); }
   static io::ReaderOptions options() {
     io::ReaderOptions options;

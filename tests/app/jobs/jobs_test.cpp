@@ -1,4 +1,4 @@
-// Plans, claims and shares of jobs that many machines do.
+// Plans, claims and shares of jobs on several machines.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -143,7 +143,7 @@ TEST_F(JobFolderTest, FilesThatAreNoneAreNamed) {
   EXPECT_THROW(read_segment_plan(job, 0, 2), Error);
 }
 
-/// The sentence that `read` fails with.
+/// The message with which `read` fails.
 template <typename Read>
 std::string sentence_of(const Read& read) {
   try {
@@ -309,7 +309,7 @@ TEST_F(JobFolderTest, NothingIsLeftOfAFileThatCantBeWritten) {
 
 class ClaimsTest : public JobFolderTest {
  protected:
-  /// Another worker's, whose process is not on this machine, last touched so many seconds ago.
+  /// A claim of another worker, whose process is on another machine, touched `seconds_ago`.
   void claim_as_other(int segment, int seconds_ago,
                       const char* text = R"({"worker": "other", "process": 1, "space": "elsewhere"})") const {
     std::ofstream(job.claim(segment)) << text;
@@ -356,7 +356,8 @@ TEST_F(ClaimsTest, AProcessThatIsGoneFromThisMachineIsDeadAtOnce) {
   EXPECT_TRUE(claims.is_taken(3)) << "this process lives";
   const std::string own = "\"process\":" + std::to_string(::getpid());
   ASSERT_NE(text.find(own), std::string::npos) << text;
-  text.replace(text.find(own), own.size(), "\"process\":" + std::to_string((1 << 22) + 1));  // none has it
+  text.replace(text.find(own), own.size(), "\"process\":" + std::to_string((1 << 22) + 1));  // the number of
+                                                                                             // no process
   std::ofstream(job.claim(3)) << text << '\n';
   EXPECT_FALSE(claims.is_taken(3));
   EXPECT_TRUE(claims.take(3));

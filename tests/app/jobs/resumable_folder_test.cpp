@@ -1,4 +1,4 @@
-// The folder of limpid denoise --resume: whose it is, who uses it, what of it is removed.
+// The folder of limpid denoise --resume: its owner, its users, and the removal of its contents.
 #include "app/jobs/resumable_folder.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class ResumableFolderTest : public testing::Test {
     std::getline(std::ifstream(path), text);
     return text;
   }
-  /// What a worker, a merge and kills leave.
+  /// Creates the files that a worker, a merge and kills leave.
   void fill() const {
     const JobFolder job(path);
     job.create();

@@ -1,4 +1,4 @@
-// What a plan keeps of a source is what one run over its frames finds.
+// The analysis stored in a plan agrees with a single run over the source's frames.
 #include "app/jobs/source_analysis.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace limpid::app {
 namespace {
 
-// Fails for frames from a time on.
+// Fails for frames from a certain time on.
 class FailingEngine : public test::ForwardingEngine {
  public:
   explicit FailingEngine(double seconds) : ForwardingEngine("failing", {}), seconds_(seconds) {}
@@ -49,7 +49,7 @@ class SourceAnalysisTest : public io::MediaTest {
   }
   AnalyzedSource analyze(const std::string& file) const { return analyze(options_for(file)); }
 
-  // Frames of which the source's differ from what one run over them finds.
+  // The frames for which the analysis differs from a single run over them.
   std::vector<std::size_t> differences(const AnalyzedSource& source, const AnalysisOptions& options) const {
     const io::Clip clip = io::read_clip(options.path, options.reader);
     NoiseControl noise(options.noise, *engine_);
@@ -83,7 +83,7 @@ class SourceAnalysisTest : public io::MediaTest {
     return cuts;
   }
 
-  // Six scenes of 18 frames with noise of three strengths, as ffmpeg's input and filter.
+  // Six scenes of 18 frames with noise of three levels, as ffmpeg's input and filter.
   static std::string scenes(const std::string& of = {}) {
     std::string inputs;
     std::string filters;
@@ -111,7 +111,7 @@ TEST_F(SourceAnalysisTest, FindsNoiseHashesAndTimesOfOneRun) {
   expect_as_one_run(options_for(closed));
   expect_as_one_run(options_for(clip("open.mkv", "-x264-params open-gop=1")));
   expect_as_one_run(options_for(clip("interlaced.mkv", "-flags +ildct+ilme -x264-params tff=1")));
-  // Its edit list leaves out the first half second, between key frames.
+  // Its edit list omits the first half second, between key frames.
   expect_as_one_run(options_for(make("cut.mp4", "-ss 0.7 -i " + closed + " -c copy")));
   expect_as_one_run(
       options_for(make("variable.mkv", scenes(",setpts='PTS+0.3*mod(N,3)/25/TB'") + "-vsync vfr " + kH264)));
@@ -158,7 +158,7 @@ TEST_F(SourceAnalysisTest, ReportsDamage) {
     file << std::string(3000, 'x');
   }
   AnalysisOptions options = options_for(damaged);
-  options.reader.decoder_threads = 1;  // several decode damage differently from run to run
+  options.reader.decoder_threads = 1;  // several threads decode damage differently from run to run
   expect_as_one_run(options);
   EXPECT_FALSE(analyze(options).reader->diagnostics().empty());
 

@@ -13,7 +13,7 @@
 namespace limpid::app {
 namespace {
 
-// What an option may be given as.
+// An option and its legal values.
 template <typename Options>
 std::vector<std::string> argument_of(const MediaField<Options>& field) {
   using Field = MediaField<Options>;

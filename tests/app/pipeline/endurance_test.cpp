@@ -1,5 +1,5 @@
-// The whole chain, decoder to muxer, in this process: what a steady state costs, what ten thousand frames
-// leave behind, and what damaged files do.
+// The whole chain from decoder to muxer in this process: the cost of a steady state, leaks after ten thousand
+// frames, and damaged files.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -54,8 +54,8 @@ struct Copies {
 
 class Endurance : public io::MediaTest {
  protected:
-  /// Denoises `from` into `to` as limpid denoise does. `watch` sees each frame's number when it is written,
-  /// and how many frames have been read by then.
+  /// Denoises `from` to `to` as limpid denoise does. `watch` receives each frame's number when it is written,
+  /// and the number of frames read by then.
   Copies denoise(const std::string& from, const std::string& to, const std::string& codec = "",
                  const std::function<void(std::int64_t, std::int64_t)>& watch = {},
                  std::int64_t frame_limit = 0) {
@@ -95,9 +95,9 @@ TEST_F(Endurance, ASteadyStateAllocatesNoFramesAndCopiesEachAtMostOnceEachWay) {
     std::string name;
     std::string format;
     std::string codec;
-    std::int64_t copies;  // of each frame, each way
-    // Frames that are alive at once: results in their queue, with each stage, and with the encoder; and,
-    // where the reader copies, what it has read in two queues and with three stages.
+    std::int64_t copies;  // per frame and direction
+    // Frames alive at once: results in their queue, in each stage and in the encoder; and, if the reader
+    // copies, its frames in two queues and in three stages.
     std::int64_t most_allocated;
   };
   constexpr std::int64_t kFrames = 200;
@@ -125,8 +125,8 @@ TEST_F(Endurance, TenThousandFramesLeaveNothingBehind) {
   struct Usage {
     std::int64_t memory = 0;
     std::int64_t files =
-        std::numeric_limits<std::int64_t>::max();  // the fewest: libraries open some for a moment
-    std::int64_t under_way = 0;                    // the most so far
+        std::numeric_limits<std::int64_t>::max();  // minimum, as libraries open some temporarily
+    std::int64_t under_way = 0;                    // maximum so far
   };
   Usage early;
   Usage late;
@@ -142,16 +142,16 @@ TEST_F(Endurance, TenThousandFramesLeaveNothingBehind) {
   };
   EXPECT_EQ(denoise(source, path("out.mkv"), "mpeg2video", watch).frames, frames);
   EXPECT_EQ(late.files, early.files);
-  constexpr std::int64_t kMostUnderWay = 25;  // what the queues hold, and each stage
+  constexpr std::int64_t kMostUnderWay = 25;  // in the queues and in each stage
   EXPECT_LE(early.under_way, kMostUnderWay);
   EXPECT_LE(late.under_way, kMostUnderWay);
-  if (!kSanitized) {                               // these keep what is freed for a while
+  if (!kSanitized) {                               // these keep freed memory for a while
     constexpr std::int64_t kMostGrowth = 8 << 20;  // a frame is 1.5 KiB, and 8000 of them are 12 MiB
     EXPECT_LE(late.memory - early.memory, kMostGrowth);
   }
 }
 
-/// Works until it comes to a frame of this number.
+/// Works until a frame of this number.
 class FailingDenoiser final : public test::ForwardingDenoiser {
  public:
   static constexpr std::int64_t kFailing = 12;
@@ -176,7 +176,7 @@ TEST_F(Endurance, AnEngineThatFailsInMidRunLeavesTheFramesBefore) {
     add_denoise_command(program, command);
     program.parse(
         {"denoise", source, "-o", path("out" + extension), "--engine", "failing", "--sigma", "10", "-q"});
-    static Console console;  // the log keeps it
+    static Console console;  // referenced by the log
     try {
       command(console);
       FAIL() << "the failure was swallowed";
@@ -196,7 +196,7 @@ TEST_F(Endurance, AnEngineThatFailsInMidRunLeavesTheFramesBefore) {
 
 class Fuzz : public Endurance {
  protected:
-  /// Files of many kinds, small ones: what is damaged should matter.
+  /// Small files of many kinds, so that damage has an effect.
   std::vector<std::string> make_sources() {
     const std::string picture = "-f lavfi -i testsrc2=s=64x32:r=25:d=0.32 ";
     const std::string sound = "-f lavfi -i sine=d=0.32 ";
@@ -220,12 +220,12 @@ class Fuzz : public Endurance {
   }
 
   static std::string damaged(std::string bytes, std::uint32_t seed) {
-    std::mt19937 random(seed);  // its numbers are the same everywhere
+    std::mt19937 random(seed);  // gives equal numbers on all machines
     const auto pick = [&](std::size_t count) { return count == 0 ? 0 : random() % count; };
     if (pick(4) == 0) {
       bytes.resize(pick(bytes.size()));
     }
-    // Headers are the more worth damaging.
+    // Damage in headers is more effective.
     const std::size_t reach = pick(2) == 0 ? std::min<std::size_t>(bytes.size(), 600) : bytes.size();
     constexpr std::array<std::size_t, 4> kFlips{1, 4, 16, 64};
     for (std::size_t i = 0; i < kFlips[pick(kFlips.size())] && reach > 0; ++i) {
@@ -243,7 +243,7 @@ class Fuzz : public Endurance {
 
 volatile std::sig_atomic_t fuzz_seed = 0;
 
-/// Says which case hangs, and ends the process: nothing else ends a thread that does.
+/// Reports the hanging case and ends the process, which is the only way to end a hanging thread.
 void give_up_on_seed(int /*signal*/) {
   std::array<char, 64> text{};
   const int length = std::snprintf(text.data(), text.size(), "seed %d takes too long\n", fuzz_seed);
@@ -267,7 +267,7 @@ TEST_F(Fuzz, DamagedFilesEndWithASentenceOrAFile) {
     RecordProperty("seed", static_cast<int>(seed));
     SCOPED_TRACE(seed);
     fuzz_seed = static_cast<int>(seed);
-    constexpr unsigned kPatience = 60;  // a busy machine needs seconds
+    constexpr unsigned kPatience = 60;  // a busy machine takes seconds
     ::alarm(kPatience);
     try {
       constexpr std::int64_t kMostFrames = 20;

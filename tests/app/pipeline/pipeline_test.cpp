@@ -29,7 +29,7 @@
 namespace limpid::app {
 namespace {
 
-/// Hands frames through, `latency` frames late, as a temporal filter does.
+/// Passes frames through with a delay of `latency` frames, like a temporal filter.
 class PassThrough : public Denoiser {
  public:
   PassThrough(int latency, int concurrency, std::vector<NoiseModel>* levels)
@@ -58,7 +58,7 @@ class PassThrough : public Denoiser {
   bool flushed_ = false;
 };
 
-/// The same on a device that filters each frame for 4 ms, between copies of 1 ms.
+/// A PassThrough on a device that filters each frame for 4 ms, between copies of 1 ms.
 class PassThroughDevice final : public PassThrough {
  public:
   using PassThrough::PassThrough;
@@ -79,7 +79,7 @@ class PassThroughDevice final : public PassThrough {
   std::int64_t received_ = 0;
 };
 
-/// A packet that is known by its time; the pipeline never looks into packets.
+/// A packet identified by its time; the pipeline does not examine packets.
 std::shared_ptr<io::Packet> make_packet(int number) {
   io::PacketHandle packet = io::make_packet();
   packet->pts = number;
@@ -95,15 +95,15 @@ Frame make_frame(std::int64_t index) {
   return frame;
 }
 
-/// A pipeline whose source is a script of items and whose sink notes what arrives.
+/// A pipeline whose source is a list of items and whose sink records what arrives.
 struct Script {
   std::deque<io::Reader::Item> source;
   int latency = 0;
   int concurrency = 1;
   std::vector<std::int64_t> frames;
   std::vector<int> packets;
-  std::vector<std::string> order;  // "f0", "p0", ... as written
-  std::vector<NoiseModel> levels;  // as told to set_noise
+  std::vector<std::string> order;  // "f0", "p0", ... in the order of writing
+  std::vector<NoiseModel> levels;  // in the order of set_noise()
   GivenLevels given{[](const Frame&) { return NoiseModel(); }};
   NoiseModel first_level;
   PipelineCounters counters;
@@ -158,7 +158,7 @@ TEST_P(PipelineWithLatency, EveryFrameComesOutOnceAndInOrder) {
   ASSERT_EQ(script.packets.size(), std::size_t{kFrames});
   EXPECT_EQ(script.counters.write.frames, kFrames);
 
-  // Packets overtake no more than the frames held back: p(n) comes right before f(n - latency).
+  // Packets overtake only the delayed frames: p(n) comes directly before f(n - latency).
   for (std::size_t i = 0; i + 1 < script.order.size(); ++i) {
     if (script.order[i].front() == 'p') {
       const int number = std::stoi(script.order[i].substr(1));
@@ -171,7 +171,7 @@ TEST_P(PipelineWithLatency, EveryFrameComesOutOnceAndInOrder) {
 
 INSTANTIATE_TEST_SUITE_P(Latencies, PipelineWithLatency, testing::Values(0, 2, 100));
 
-// Works on three frames at once, and gives each as it came.
+// Works on three frames at once, and returns each unchanged.
 class HoldingDenoiser : public Denoiser {
  public:
   void set_noise(const NoiseModel& /*noise*/) override {}
@@ -258,10 +258,10 @@ TEST(Pipeline, NoFrameWaitsForTheNext) {
   EXPECT_EQ(script.frames, first_numbers(1));
 }
 
-// Of several devices, one may wait for the frames that the source has next, while the next result is
-// another's.
+// One of several devices may wait for the next frames of the source while the next result comes from another
+// device.
 TEST(Pipeline, FramesAreSentUntilTheNextResultIsReady) {
-  constexpr std::size_t kFrames = 6;  // that its first result waits for
+  constexpr std::size_t kFrames = 6;  // required for its first result
   class OfSeveral final : public HoldingDenoiser {
    public:
     void send(Frame frame) override {
@@ -297,7 +297,8 @@ TEST(Pipeline, FramesAreSentUntilTheNextResultIsReady) {
   const auto read = stages.read;
   std::promise<void> written;
   stages.read = [&] {
-    // The denoiser has nothing to do meanwhile, and must not be asked for what only these frames bring.
+    // The denoiser has no work in the meantime, and must not be asked for results that depend on these
+    // frames.
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     if (script.source.size() == 10 - kFrames) {
       EXPECT_EQ(written.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
@@ -316,7 +317,7 @@ TEST(Pipeline, FramesAreSentUntilTheNextResultIsReady) {
   EXPECT_EQ(script.frames, first_numbers(10));
 }
 
-// Several devices share what is left of a stream once they know that it ends.
+// Several devices share the rest of a stream after its end is known.
 TEST(Pipeline, TheEndIsToldBeforeAnyResultIsAwaited) {
   class OfSeveral final : public HoldingDenoiser {
    public:
@@ -383,7 +384,7 @@ TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
   GivenLevels levels([&](const Frame& frame) {
     if (frame.index == 1) {
       made.get_future().wait();
-      std::this_thread::sleep_for(kPause);  // the first is with the denoiser meanwhile
+      std::this_thread::sleep_for(kPause);  // the first one is in the denoiser
     }
     return NoiseModel{};
   });
@@ -456,14 +457,14 @@ TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
   }
 }
 
-/// Frames that nobody looks at, and how many of them a queue should hold.
+/// A kind of frame without content, and the number of them that a queue should hold.
 struct Waiting {
   int side;
   MemoryDomain memory;
   std::int64_t most;
 };
 
-/// A source of `count` frames of that kind, without samples.
+/// A source of `count` frames of this kind, without samples.
 std::deque<io::Reader::Item> waiting_frames(const Waiting& waiting, std::int64_t count) {
   std::deque<io::Reader::Item> source;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -475,8 +476,8 @@ std::deque<io::Reader::Item> waiting_frames(const Waiting& waiting, std::int64_t
   return source;
 }
 
-/// Called for each frame by the stage that lets the others wait: while it has the first, `ahead` frames are
-/// read and no more, however long it takes; nor are more ahead of the others.
+/// Called for each frame by the stage that blocks the others: while it has the first frame, exactly `ahead`
+/// frames are read, however long it takes; for other frames at most as many.
 void expect_read_ahead(const PipelineCounters& counters, const Frame& frame, std::int64_t ahead) {
   if (frame.index == 0) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -489,10 +490,10 @@ void expect_read_ahead(const PipelineCounters& counters, const Frame& frame, std
   EXPECT_LE(counters.read.frames - frame.index, ahead);
 }
 
-// Beside the frames that wait with their noise: one that is looked at for its noise, and one decoded.
+// In addition to the frames that wait with their noise: one whose noise is being estimated, and one decoded.
 constexpr std::int64_t kWithoutNoise = 2;
 
-// How many frames can wait for a denoiser that takes none.
+// The number of frames that wait for a blocked denoiser.
 TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
   class Waited final : public HoldingDenoiser {
    public:
@@ -525,7 +526,7 @@ TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
   }
 }
 
-// How many results can wait for a writer that takes none.
+// The number of results that wait for a blocked writer.
 TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
   constexpr std::int64_t kFrames = 40;
   for (const Waiting& waiting :
@@ -536,7 +537,7 @@ TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
     PipelineStages stages = script.stages();
     const auto write = stages.write_frame;
     stages.write_frame = [&](const Frame& frame) {
-      // The writer has one, the denoiser another for which there is no room, and three wait to be denoised.
+      // The writer has one, the denoiser another one that finds no room, and three wait to be denoised.
       expect_read_ahead(script.counters, frame, 1 + waiting.most + 1 + 3 + kWithoutNoise);
       write(frame);
     };
@@ -604,7 +605,7 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWay) {
   std::stop_source stop;
   PipelineStages stages = script.stages();
   std::int64_t next = 0;
-  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // endless
   const auto write = stages.write_frame;
   stages.write_frame = [&](const Frame& frame) {
     write(frame);
@@ -630,7 +631,7 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
     }
     return make_frame(next++);
   };
-  script.latency = 1;  // the last frame comes out only when the input is known to have ended
+  script.latency = 1;  // the last frame is returned only at the end of the input
   const auto write = stages.write_frame;
   stages.write_frame = [&](const Frame& frame) {
     write(frame);
@@ -670,7 +671,7 @@ TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
     Script script;
     PipelineStages stages = script.stages();
     std::int64_t next = 0;
-    stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+    stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // endless
     stages.make_denoiser = [&fail = fail](const Frame&, const NoiseModel&) {
       return std::make_unique<Failing>(fail);
     };
@@ -684,7 +685,7 @@ TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
   }
 }
 
-// Fails to estimate the noise of the frame with that index.
+// Fails to estimate the noise of the frame with this index.
 class FailingEstimate final : public Leveler {
  public:
   explicit FailingEstimate(std::int64_t failing) : failing_(failing) {}
@@ -709,7 +710,7 @@ TEST(Pipeline, WhereNoNoiseCanBeFoundTheFramesBeforeAreWritten) {
   script.latency = 2;
   PipelineStages stages = script.stages();
   std::int64_t next = 0;
-  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // endless
   FailingEstimate noise(kFailing);
   stages.noise = &noise;
   try {
@@ -759,7 +760,7 @@ TEST_P(PipelineFailure, OfAnyStageEndsTheRunWithItsMessage) {
   Script script;
   PipelineStages stages = script.stages();
   std::int64_t next = 0;
-  stages.read = [&]() -> io::Reader::Item {  // would never end
+  stages.read = [&]() -> io::Reader::Item {  // endless
     ++next;
     return next % 2 == 0 ? io::Reader::Item(make_frame(next / 2)) : io::Reader::Item(make_packet(0));
   };

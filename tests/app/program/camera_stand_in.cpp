@@ -57,16 +57,16 @@ struct Camera {
   int fps = 30;
   long frames = 0;
   std::array<std::string, 2> content;               // without the lamp, and with it
-  const std::atomic<std::int64_t>* lamp = nullptr;  // another process's
+  const std::atomic<std::int64_t>* lamp = nullptr;  // of another process
 
-  int descriptor = -1;  // a file in memory, which the buffers are in
+  int descriptor = -1;  // a file in memory that contains the buffers
   std::uint8_t* memory = nullptr;
   std::uint32_t buffer_size = 0;
   std::uint32_t buffer_count = 0;
   bool streaming = false;
   bool nonblocking = false;
   Clock::time_point start;
-  long ticks = 0;  // frames that the sensor has taken
+  long ticks = 0;  // frames taken by the sensor
   struct Filled {
     std::uint32_t buffer;
     long number;
@@ -108,7 +108,7 @@ struct Camera {
   Clock::time_point time_of(long number) const {
     return start + number * std::chrono::nanoseconds(1'000'000'000 / fps);
   }
-  /// What the sensor saw then, as long as the lamp isn't switched once more before this is asked.
+  /// The sensor's content at a time, if the lamp is not switched again before the call.
   const std::string& seen_at(Clock::time_point time) const {
     if (lamp == nullptr) {
       return content[0];
@@ -118,7 +118,7 @@ struct Camera {
     return content[(time.time_since_epoch().count() >= switched) == on ? 1 : 0];
   }
 
-  // What has happened since the last call: each frame fills a buffer, or is lost if none is queued.
+  // Processes the time since the last call: each frame fills a buffer, or is lost if none is queued.
   void catch_up() {
     for (; streaming && !unplugged() && time_of(ticks) <= Clock::now(); ++ticks) {
       if (!queued.empty()) {
@@ -354,7 +354,7 @@ int open64(const char* path, int flags, ...) {
   return open_file("open64", path, flags, mode);
 }
 
-// What the two above become where the compiler checks their arguments.
+// The forms of the two functions above in which the compiler checks their arguments.
 // NOLINTBEGIN(readability-identifier-naming): the C library's names
 int __open_2(const char* path, int flags) { return open_file("open", path, flags, 0); }
 int __open64_2(const char* path, int flags) { return open_file("open64", path, flags, 0); }
@@ -372,7 +372,7 @@ int ioctl(int descriptor, unsigned long request, ...) {
     is_camera = descriptor >= 0 && descriptor == camera().descriptor;
     is_loopback = loopbacks.count(descriptor) > 0;
   }
-  // libav hands over its own numbers as signed ones.
+  // libav passes its request numbers as signed ones.
   const unsigned long number = request & 0xFFFFFFFFUL;
   return is_camera ? answer_camera(number, argument)
          : is_loopback

@@ -1,5 +1,5 @@
-// A system that runs out of threads: preloaded into a program, this library lets it start as many as
-// LIMPID_TEST_THREADS says, and then no more.
+// A system that runs out of threads: preloaded into a program, this library allows it to start
+// LIMPID_TEST_THREADS threads and no more.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -16,8 +16,7 @@ int threads_allowed() {
 
 }  // namespace
 
-// The system's own name.
-// NOLINTNEXTLINE(readability-identifier-naming)
+// The system's name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                               void* argument) noexcept {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);

@@ -48,7 +48,7 @@ std::string contents(const FileDescriptor& file) {
   return text;
 }
 
-// The two sides of a terminal of 100 columns: a program's user's and its own.
+// Both ends of a terminal of 100 columns: the user's and the program's.
 std::pair<FileDescriptor, FileDescriptor> open_terminal() {
   int primary = -1;
   int secondary = -1;
@@ -108,7 +108,7 @@ std::string problem_with_terminals() {
 
 Process::Process(const std::vector<std::string>& arguments, const ProcessOptions& options)
     : out_(memory_file("out")), err_(memory_file("err")) {
-  // A program under test that has ended must not take the tests with it when they write to its input.
+  // A program that has ended must not end the tests when they write to its input.
   std::signal(SIGPIPE, SIG_IGN);
   if (options.terminal) {
     FileDescriptor child_side;
@@ -195,7 +195,8 @@ bool Process::wait_for_frames(std::string_view input, int frames, std::chrono::s
       [input, frames](const std::string& err) {
         std::istringstream lines(err);
         for (std::string line; std::getline(lines, line);) {
-          const nlohmann::json progress = nlohmann::json::parse(line, nullptr, false);  // others are no JSON
+          const nlohmann::json progress = nlohmann::json::parse(line, nullptr, false);  // other lines are not
+                                                                                        // JSON
           if (progress.is_object() && progress.value("frames", 0) >= frames &&
               (input.empty() || progress.value("input", "") == input)) {
             return true;
@@ -222,7 +223,7 @@ Outcome Process::wait(std::chrono::seconds timeout) {
   id_ = -1;
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (terminal_reader_.joinable()) {
-    terminal_reader_.join();  // a terminal whose other side is closed ends the read
+    terminal_reader_.join();  // closing the other end of the terminal ends the read
   }
   outcome.out = contents(out_);
   outcome.err = err_so_far();

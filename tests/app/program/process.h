@@ -32,8 +32,8 @@ class FileDescriptor {
 
 struct ProcessOptions {
   std::filesystem::path input;  ///< what standard input reads; empty: /dev/null
-  bool input_pipe = false;      ///< standard input is a pipe that write_input() fills
-  bool terminal = false;        ///< standard input and error are a terminal that write_input() types on
+  bool input_pipe = false;      ///< standard input is a pipe that write_input() writes to
+  bool terminal = false;        ///< standard input and error are a terminal, to which write_input() types
 };
 
 struct Outcome {
@@ -43,10 +43,10 @@ struct Outcome {
   std::string err;
 };
 
-/// Why there can be no terminal for ProcessOptions::terminal; nothing if there can.
+/// The reason why no terminal is available for ProcessOptions::terminal; empty if one is.
 std::string problem_with_terminals();
 
-/// A running program; killed if it is still running in the end.
+/// A running program; killed by the destructor if it is still running.
 class Process {
  public:
   explicit Process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
@@ -59,17 +59,17 @@ class Process {
   void send_signal(int signal) const;
   void write_input(std::string_view text);
   void close_input();
-  /// Whether it has ended by itself; wait() tells how.
+  /// True if it has ended by itself; wait() returns the outcome.
   bool has_ended() const;
-  /// What has come on standard error so far.
+  /// Standard error so far.
   std::string err_so_far();
   /// Waits until standard error contains `text`; false after the timeout.
   bool wait_for_err(std::string_view text, std::chrono::seconds timeout = std::chrono::seconds(60));
-  /// Waits until the JSON progress of the file `input`, or of any if that is empty, tells of at least
-  /// `frames` frames; false after the timeout.
+  /// Waits until the JSON progress of the file `input`, or of any file if that is empty, reports at least
+  /// `frames` frames. False after the timeout.
   bool wait_for_frames(std::string_view input = "", int frames = 1,
                        std::chrono::seconds timeout = std::chrono::seconds(60));
-  /// Waits for the end; kills the process at the timeout.
+  /// Waits for the end; kills the process after the timeout.
   Outcome wait(std::chrono::seconds timeout = std::chrono::seconds(120));
 
  private:

@@ -13,8 +13,8 @@
 
 namespace limpid::test {
 
-/// A fixture for tests that run the built program in a folder of their own, on small clips that the ffmpeg
-/// command makes. Skips where ffmpeg is absent.
+/// A fixture for tests that run the built program in a temporary folder, on small clips made by the ffmpeg
+/// program. Skipped without ffmpeg.
 class ProgramTest : public testing::Test {
  protected:
   void SetUp() override;
@@ -22,12 +22,12 @@ class ProgramTest : public testing::Test {
   const std::filesystem::path& folder() const { return folder_.path(); }
   std::string path(const std::string& name) const { return (folder() / name).string(); }
 
-  /// Runs ffmpeg and returns the path of the file `name` that it has made.
+  /// Runs ffmpeg and returns the path of the file `name` that it makes.
   std::string make(const std::string& name, const std::vector<std::string>& arguments) const;
-  /// A noisy moving test picture without sound.
+  /// A noisy moving test picture without audio.
   std::string make_clip(const std::string& name, int frames = 5, const std::string& size = "64x48") const;
 
-  /// ffprobe's view of the file: streams, and the first video stream's frames, all of them decoded.
+  /// ffprobe's output for the file: streams, and the first video stream's frames, all of them decoded.
   static nlohmann::json probe(const std::string& file);
   /// Presentation times of the first video stream's frames, in seconds.
   static std::vector<double> frame_times(const std::string& file);
@@ -35,7 +35,7 @@ class ProgramTest : public testing::Test {
   /// Packets of the first stream of a type, such as "a".
   static std::size_t packet_count(const std::string& file, const std::string& type);
 
-  /// Names of the files in the folder, sorted: shows whether a run has left anything behind.
+  /// Names of the files in the folder, sorted: shows whether a run has left files behind.
   std::vector<std::string> files() const { return folder_.files(); }
 
  private:

@@ -6,7 +6,8 @@
 
 namespace limpid::benchmarks {
 
-/// What main() of a table returns: reads the arguments and calls `run`, or prints the help, or what is wrong.
+/// The return value of a table's main(): parses the arguments and calls `run`, or prints the help or the
+/// error.
 int run_command(app::CommandLine& command, int argc, char** argv, const std::function<void()>& run);
 
 }  // namespace limpid::benchmarks

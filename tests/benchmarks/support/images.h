@@ -9,7 +9,7 @@ namespace limpid::benchmarks {
 /// The first picture of a file. Throws Error if there is none.
 Frame read_picture(const std::filesystem::path& file);
 
-/// The same picture with float samples, for noise that is neither rounded nor clipped.
+/// The picture with float samples, for noise that is neither rounded nor clipped.
 Frame to_float(const Frame& frame);
 
 /// One color plane as a gray frame that shares its samples.

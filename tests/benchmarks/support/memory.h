@@ -6,7 +6,7 @@
 
 namespace limpid::benchmarks {
 
-/// VmHWM, the most memory that the process has held since the last reset, in MB.
+/// VmHWM, the peak memory of the process since the last reset, in MB.
 inline double peak_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

@@ -4,7 +4,8 @@
 
 namespace limpid::benchmarks {
 
-/// What main() returns of a program whose benchmarks `add` registers, once the arguments have proved right.
+/// The return value of main() in a program whose benchmarks `add` registers, after the arguments have been
+/// checked.
 inline int run_benchmarks(int argc, char** argv, void (*add)()) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {

@@ -1,4 +1,4 @@
-// What both engines carry out, against expectations by hand.
+// The plan that both engines execute, compared with values computed by hand.
 #include "core/bm3d/bm3d_plan.h"
 
 #include <gtest/gtest.h>
@@ -159,7 +159,7 @@ TEST(Bm3dPlan, OfRgbFiltersOpponentChannels) {
 }
 
 TEST(Bm3dPlan, CopiesPlanesOfRgbWithoutNoise) {
-  // The others' noise is in all components, but for green's, which is not in U.
+  // Noise of the other planes is in all components, except green's, which is not in U.
   const Bm3dPlan without_red = plan_of(oracle::rgb(64, 48), {{0, 8, 4}});
   EXPECT_EQ(copied_by(without_red), (std::vector<int>{0}));
   EXPECT_EQ(sets_of(without_red), (Lists{{0, 1, 2}}));
@@ -216,7 +216,7 @@ TEST(Bm3dPlan, MatchesOnLumaWithoutNoiseInBothSteps) {
     ASSERT_EQ(sets_of(plan), (Lists{{1, 2}}));
     expect_size(plan.sets[0], 64 >> shift, 48 >> shift, shift, shift);
     for (const Bm3dGuide& guide : plan.sets[0].guides) {
-      EXPECT_FALSE(guide.basic_estimate);  // it has none
+      EXPECT_FALSE(guide.basic_estimate);  // without a second step's result
       EXPECT_FALSE(guide.smoothed);
       EXPECT_EQ(guide.distances.expected, 0);
     }

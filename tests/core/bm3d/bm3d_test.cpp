@@ -1,6 +1,6 @@
-// Every engine's BM3D against the plain double-precision one, and against itself. What "agree" means is the
-// engines' contract: within one 8-bit code value on 99.99 % of the samples, nowhere more than 4, at least 60
-// dB between them.
+// Every engine's BM3D compared with the plain double-precision implementation and with itself. Results agree
+// if they fulfill the engines' contract: within one 8-bit code value on 99.99 % of the samples, nowhere more
+// than 4, and at least 60 dB.
 #include "tests/oracle/bm3d.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST_P(Bm3dTest, AllProfilesAgreeWithTheOracle) {
 }
 
 TEST_P(Bm3dTest, CoefficientsAtTheThresholdAreKept) {
-  // Integers' transforms hit 2.7 * 20 = 54 exactly, and rounding would decide.
+  // Integers' transforms equal 2.7 * 20 = 54 exactly, so rounding would decide.
   const Frame frame = noisy_picture(gray(60, 45), 20);
   for (const Profile profile : {Profile::kFast, Profile::kNp}) {
     const Bm3dParameters parameters = first_step_only(bm3d_profile(profile));
@@ -114,8 +114,7 @@ TEST_P(Bm3dTest, AllTransformsAgreeWithTheOracle) {
   }
 }
 
-// Of white noise filtered by a kernel that falls off as exp(-distance / reach): the variances of its
-// coefficients.
+// White noise filtered by a kernel that decays as exp(-distance / reach): the variances of its coefficients.
 NoiseShape correlated(double reach_x, double reach_y) {
   constexpr int k = NoiseShape::kFrequencies;
   const auto variances = [](double reach) {
@@ -272,7 +271,7 @@ TEST_P(Bm3dTest, FloatSamplesAgreeWithTheOracleWithoutRounding) {
     const Frame result = run_filter(engine(), frame, parameters, equal_noise(kSigma));
     const Frame expected = oracle::denoise(frame, parameters, equal_noise(kSigma));
     expect_frames_agree(result, expected);
-    // Hardly more than the precision of the arithmetic: a wrong window or weight would show here.
+    // Only slightly above the precision of the arithmetic: wrong windows or weights are detected here.
     EXPECT_GE(oracle::compare(result, expected).psnr, 75);
   }
 }
@@ -364,7 +363,7 @@ TEST_P(Bm3dTest, EverySizeAgreesWithTheOracle) {
     SCOPED_TRACE(width);
     expect_agrees(engine(), noisy_picture(gray(width, 35 - width)), parameters, equal_noise(kSigma));
   }
-  // One sample more than a tile of any power of two, one row, one column more than the patches' grid.
+  // One sample more than a tile of any power of two, one row, and one column more than the patches' grid.
   for (const auto& [width, height] :
        {std::pair{65, 9}, std::pair{9, 65}, std::pair{129, 8}, std::pair{8, 131}}) {
     SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height));
@@ -441,7 +440,7 @@ TEST_P(Bm3dTest, FlatPicturesStayFlat) {
         }
       }
       expect_agrees(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
-      // The first step keeps the mean of a group to the bit; the second shrinks it by the Wiener factor.
+      // The first step keeps the mean of a group bit-exactly; the second shrinks it by the Wiener factor.
       const Frame first =
           run_filter(engine(), frame, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(kSigma));
       EXPECT_TRUE(oracle::same_bits(first, frame));
@@ -449,9 +448,9 @@ TEST_P(Bm3dTest, FlatPicturesStayFlat) {
   }
 }
 
-// Matching by itself: everything but the mean of a group is thresholded away, the reference patches do not
-// overlap and groups are small, so that a single wrong patch in a group shows. Few gray levels make for many
-// equal distances, and many that equal tau.
+// Matching alone: everything but the mean of a group is thresholded away, reference patches do not overlap
+// and groups are small, so that a single wrong patch in a group is visible. Few gray levels give many equal
+// distances, many of which equal tau.
 TEST_P(Bm3dTest, GroupsAreThoseOfTheOracle) {
   std::mt19937_64 random(11);
   for (const int k : {2, 4, 8, 16}) {
@@ -477,8 +476,8 @@ TEST_P(Bm3dTest, GroupsAreThoseOfTheOracle) {
         parameters.hard_threshold.max_distance = static_cast<float>(85 * 85 * tau_in_levels);
         const Frame result = run_filter(engine(), frame, parameters, equal_noise(200));
         const Frame expected = oracle::denoise(frame, parameters, equal_noise(200));
-        // A mean that ends in exactly one half may be rounded either way, which undoing what the ends cut off
-        // doubles at each of them. A wrong patch makes more than 10.
+        // A mean of exactly one half may be rounded either way, and correcting for clipping doubles the
+        // difference at each end. A wrong patch causes more than 10.
         EXPECT_LE(oracle::compare(result, expected).greatest, 4);
       }
     }
@@ -501,9 +500,9 @@ Bm3dStep random_step(std::mt19937_64& random) {
   return step;
 }
 
-// On pictures this small a single coefficient at the threshold, or a single sample of the basic estimate
-// between two steps of the matching scale, may fall either way in single precision and cost the whole
-// allowance, the more so where few large patches overlap. So some requests may miss it, but none by much.
+// On such small pictures, a single coefficient at the threshold, or a single sample of the basic estimate
+// between two steps of the matching scale, may be rounded either way in single precision and exceed the
+// tolerance, especially if few large patches overlap. Some requests may therefore miss it, but only slightly.
 TEST_P(Bm3dTest, RandomLegalRequestsAgreeWithTheOracle) {
   constexpr int kRequests = 60;
   std::string missed;
@@ -553,8 +552,8 @@ TEST_P(Bm3dTest, RandomLegalRequestsAgreeWithTheOracle) {
   EXPECT_LE(misses, kRequests / 20) << missed;
 }
 
-// Rows that begin anywhere, without a spare byte before or after them: a read outside of a plane is a fault
-// under AddressSanitizer, and a wrong stride shows everywhere.
+// Rows begin at any address, without spare bytes before or after them: AddressSanitizer reports reads outside
+// the plane, and a wrong stride changes all samples.
 TEST_P(Bm3dTest, PlanesMayLieAnywhereInMemory) {
   for (const FrameFormat& format : {yuv(37, 29, 1, 1), rgb(21, 19, 10), as_float(gray(29, 23))}) {
     SCOPED_TRACE(to_string(format));
@@ -629,9 +628,10 @@ TEST(CpuBm3d, TheNumberOfThreadsDoesNotChangeABit) {
   }
 }
 
-// Small windows and a tall picture, so that the second step begins above while the first is under way below.
+// Small windows and a tall picture, so that the second step begins above while the first is in progress
+// below.
 TEST(CpuBm3d, StepsAndPlanesThatOverlapInTimeDoNotChangeABit) {
-  // oneTBB would start no more threads than the machine has processors.
+  // By default, oneTBB starts at most as many threads as the machine has processors.
   const tbb::global_control threads_allowed(tbb::global_control::max_allowed_parallelism, 4);
   Bm3dParameters parameters = bm3d_profile(Profile::kFast);
   parameters.hard_threshold.search_window = parameters.wiener->search_window = 5;

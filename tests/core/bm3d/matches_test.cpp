@@ -1,4 +1,4 @@
-// The groups shown to people are those that the engine filters: against the plain search.
+// Displayed groups are those that the engine filters: comparison with the plain search.
 #include "cpu/bm3d/matches.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Matches, AreTheEnginesGroup) {
 
 TEST(Matches, TellDistanceWindowAndPatch) {
   Frame frame = oracle::draw_picture(oracle::gray(40, 30));
-  // Flat but for one brighter sample.
+  // Flat except one brighter sample.
   std::vector<double> samples(1200, 50);
   samples[5 * 40 + 3] = 58;
   oracle::store({40, 30, samples}, frame, 0);
@@ -70,7 +70,7 @@ TEST(Matches, TellDistanceWindowAndPatch) {
   ASSERT_EQ(group.patches.size(), 16U);
   EXPECT_EQ(place(group.patches.front()), (Place{0, 0}));
   EXPECT_EQ(group.patches.front().distance, 0);
-  // Where the bright sample is in both patches it is at different places.
+  // The bright sample has different positions in the two patches.
   EXPECT_EQ(place(group.patches[1]), (Place{4, 0}));
   EXPECT_EQ(group.patches[1].distance, 1);
 }

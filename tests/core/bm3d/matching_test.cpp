@@ -10,8 +10,8 @@
 #include "cpu/bm3d/tile.h"
 #include "tests/cpu/simd_level.h"
 
-// Block matching of the CPU engine against a plain search, on every instruction set that this machine has:
-// the same groups in the same order, whatever the content.
+// Block matching of the CPU engine compared with a plain search, for every instruction set of this machine:
+// equal groups in equal order for any content.
 
 namespace limpid::cpu {
 namespace {
@@ -23,7 +23,7 @@ struct Case {
   int height = 0;
   Bm3dStep step;
   bool bytes = false;
-  double sigma = 0;  // of the guide's noise
+  double sigma = 0;  // of the guide
   Content content = Content::kNoise;
 };
 
@@ -178,7 +178,7 @@ TEST(MatchingDistances, ExpectedOnesFollowTheGuidesNoiseUpToHalfOfTau) {
     EXPECT_EQ(distances.expected + distances.greatest, 3000 * 64 * 16);
     return distances.expected / (64.0 * 16.0);
   };
-  // Of the variance of white noise, smoothing leaves (38/64)^2.
+  // Smoothing leaves (38/64)^2 of the variance of white noise.
   EXPECT_NEAR(expected(false, 20), 0.9 * 2 * 400 * 38 * 38 / (64.0 * 64.0), 0.01);
   EXPECT_NEAR(expected(true, 20), 2 * 4, 0.01);
   EXPECT_NEAR(expected(true, 100), 2 * 2.5 * 2.5, 0.01);

@@ -65,7 +65,7 @@ void expect_equal(const std::vector<double>& values, const oracle::Matrix& expec
   }
 }
 
-// Haar's details may have either sign: the filters treat a coefficient and its negative alike.
+// Haar's details may have either sign: the filters treat a coefficient and its negative equally.
 void expect_equal_up_to_sign(const std::vector<double>& values, const oracle::Matrix& expected,
                              const std::string& name) {
   const int n = expected.size;

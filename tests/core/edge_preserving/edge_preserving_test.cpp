@@ -1,5 +1,5 @@
-// Every engine's edge-preserving filters against the plain double-precision ones: before rounding, within a
-// quarter of a code value everywhere.
+// Every engine's edge-preserving filters compared with the plain double-precision ones: before rounding,
+// within a quarter of a code value everywhere.
 #include "core/edge_preserving/edge_preserving.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ void expect_agrees(Engine& engine, const Frame& frame, const Filter& filter,
     double greatest = 0;
     for (std::size_t i = 0; i < picture.samples.size(); ++i) {
       const double difference = std::abs(picture.samples[i] - expected[plane].samples[i]);
-      // NaN must not pass for agreement.
+      // NaN must not count as agreement.
       greatest = difference <= greatest ? greatest : difference;
     }
     EXPECT_LE(greatest, 0.25 + rounding) << "plane " << plane;
@@ -117,7 +117,7 @@ TEST_P(EdgePreservingTest, RandomParametersAgreeWithTheOracle) {
   const auto pick = [&](int least, int greatest) {
     return least + static_cast<int>(random() % static_cast<unsigned>(greatest - least + 1));
   };
-  // Evenly over the orders of magnitude.
+  // Evenly distributed over the orders of magnitude.
   const auto magnitude = [&](double least, double greatest) {
     return static_cast<float>(least * std::pow(greatest / least, pick(0, 1000) / 1000.0));
   };
@@ -142,7 +142,7 @@ TEST_P(EdgePreservingTest, RandomParametersAgreeWithTheOracle) {
 }
 
 TEST_P(EdgePreservingTest, ExtremeContrastAgreesWithTheOracle) {
-  // Black and white noise has the largest distances that there are.
+  // Black and white noise has the largest possible distances.
   std::mt19937 random(5);
   for (const FrameFormat& format : {gray(24, 22), gray(24, 22, 16), as_float(gray(24, 22))}) {
     Frame frame = oracle::draw_picture(format);
@@ -226,7 +226,7 @@ TEST_P(EdgePreservingTest, FramesOfOneStreamDoNotTouchEachOther) {
 
 INSTANTIATE_TEST_SUITE_P(Engines, EdgePreservingTest, kSuiteEngines, suite_name);
 
-// The CPU's kernels as they would run on a processor whose best instruction set is the parameter.
+// The CPU's kernels, limited to the instruction set of the parameter.
 class EdgePreservingSimdTest : public SimdLevelTest {};
 
 TEST_P(EdgePreservingSimdTest, AgreesWithTheOracle) {
@@ -266,7 +266,7 @@ TEST_P(EdgePreservingSimdTest, PowersOfTwoAreWithinTheirBound) {
   EXPECT_LT(greatest, std::exp2(-10.5));
 }
 
-// Numbers that x86 processors are slow with; whoever calls keeps his own way of taking them.
+// Denormals slow x86 processors down. The caller's treatment of denormals must not change.
 TEST_P(EdgePreservingSimdTest, PowersAreNormalNumbersOrZero) {
   const cpu::AlignedVector<float> x{-125.5F, -125.9F, -126.01F, -126.5F, -126.99F, -127.0F, -127.5F, -140.0F,
                                     -1e10F,  0.0F,    0.0F,     0.0F,    0.0F,     0.0F,    0.0F,    0.0F};

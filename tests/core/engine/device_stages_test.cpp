@@ -16,17 +16,17 @@ void expect_is(const DeviceStage& stage, const DeviceStage& expected) {
 
 TEST(DeviceStage, TellsWaitsForInputFromWaitsForRoom) {
   DeviceStage stage;
-  stage.add_turn(1000, 0, 1300);  // what was before the first turn is no wait
+  stage.add_turn(1000, 0, 1300);  // time before the first turn is not waiting
   expect_is(stage, {1, 300, 0, 0});
-  stage.add_turn(1350, 1100, 1400);  // there was room all the time
+  stage.add_turn(1350, 1100, 1400);  // room was available all the time
   expect_is(stage, {2, 350, 50, 0});
-  stage.add_turn(1200, 1600, 1700);  // there was input all the time
+  stage.add_turn(1200, 1600, 1700);  // input was available all the time
   expect_is(stage, {3, 450, 50, 200});
-  stage.add_turn(1800, 1730, 1900);  // there was room, and then input
+  stage.add_turn(1800, 1730, 1900);  // room was available first
   expect_is(stage, {4, 550, 120, 230});
-  stage.add_turn(1920, 1950, 2000);  // there was input, and then room, for which it would have waited anyway
+  stage.add_turn(1920, 1950, 2000);  // input was available first, and would have waited for room in any case
   expect_is(stage, {5, 600, 120, 280});
-  stage.add_turn(1700, 1600, 2100);  // there was both before the last had ended
+  stage.add_turn(1700, 1600, 2100);  // both were available before the last turn had ended
   expect_is(stage, {6, 700, 120, 280});
   EXPECT_EQ(stage.end_ns, 2100);
 }
@@ -37,7 +37,7 @@ TEST(DeviceStage, BeginsWithInputAndRoom) {
   expect_is(stage, {1, 100, 0, 0});
 }
 
-// Moments are told to half a microsecond only: one turn may seem to end before the last has.
+// Moments have a resolution of half a microsecond: a turn may seem to end before the last one.
 TEST(DeviceStage, TimesAddUpToTheWholeWhateverTheClocksSay) {
   DeviceStage stage;
   stage.add_turn(1000, 0, 2000);

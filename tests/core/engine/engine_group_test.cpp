@@ -1,4 +1,4 @@
-// Several engines as one: their names, and the frames that go round them, each on a thread of its own.
+// Several engines as one: their names, and the distribution of frames among them, each on its own thread.
 #include "core/engine/engine_group.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
   EXPECT_FALSE(denoiser->receive().has_value());
 }
 
-/// Hands frames through and tells a test what is done with them.
+/// Passes frames through and records the calls for the test.
 class EngineDouble final : public Engine {
  public:
   struct Script {
@@ -217,7 +217,7 @@ TEST(EngineGroup, ItsResultsAreInHostMemory) {
 TEST(EngineGroup, EachEngineHasAThreadOfItsOwn) {
   constexpr int kEngines = 3;
   constexpr int kRounds = 20;
-  std::latch all_are_sending(kEngines);  // one thread for all of them would wait for ever
+  std::latch all_are_sending(kEngines);  // a single thread for all of them would hang
   const auto on_send = [&](const Frame&) {
     thread_local bool has_arrived = false;
     if (!std::exchange(has_arrived, true)) {
@@ -295,7 +295,7 @@ TEST(EngineGroup, IsReadyOnceTheNextResultOrItsFailureHasCome) {
   const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
   EXPECT_TRUE(group->is_ready()) << "there is nothing to wait for";
   group->set_ready_listener([&] {
-    static_cast<void>(group->is_ready());  // which it may ask at once
+    static_cast<void>(group->is_ready());  // may be called immediately
     told.release();
   });
   for (int i = 0; i < 3; ++i) {
@@ -346,7 +346,7 @@ TEST(EngineGroup, AFailureComesOutInItsFramesPlace) {
     }
     EXPECT_EQ(message_of([&] { group->receive(); }), kWhy);
     for (int i = kFailing + 1; i < group->concurrency(); ++i) {
-      // Of another engine, or of the one that has failed.
+      // Of another engine, or of the failed one.
       const std::string why = message_of([&] { EXPECT_EQ(group->receive().value().index, i); });
       EXPECT_TRUE(why.empty() || why == kWhy) << why;
     }
@@ -393,7 +393,7 @@ TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
   }
 }
 
-// A decoder has few to spare.
+// Decoders have few frames to spare.
 TEST(EngineGroup, FramesInAGpusMemoryAreLetGoOfAtOnce) {
   Doubles doubles;
   std::latch released(1);
@@ -415,7 +415,7 @@ TEST(EngineGroup, FramesInAGpusMemoryAreLetGoOfAtOnce) {
   }
   released.count_down();
   for (int i = 0; i < 4; ++i) {
-    const Frame sent = denoiser->receive().value();  // as the double has got it
+    const Frame sent = denoiser->receive().value();  // as received by the double
     EXPECT_EQ(sent.index, i);
     EXPECT_EQ(sent.memory, kHostMemory);
   }

@@ -1,4 +1,4 @@
-// Modules of engines: where they are looked for, and that what isn't of this build is told of and not called.
+// Modules of engines: search folders, and rejection of modules of other builds without calling them.
 #include "core/engine/engine_module.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ namespace {
 
 using std::filesystem::path;
 
-// A place that modules, and a library which loads them, are copied to.
+// A folder to which modules, and a library that loads them, are copied.
 class EngineModuleTest : public testing::Test {
  protected:
   void TearDown() override { unsetenv("LIMPID_ENGINE_PATH"); }
@@ -34,7 +34,7 @@ class EngineModuleTest : public testing::Test {
     std::filesystem::copy_file(built(module), file);
     return file;
   }
-  // The one engine that is listed of the modules in these folders.
+  // The engine that is listed for the modules in these folders.
   EngineInfo listed(const std::vector<path>& folders) const {
     std::vector<path> places;
     for (const path& folder : folders) {
@@ -44,7 +44,7 @@ class EngineModuleTest : public testing::Test {
     EXPECT_EQ(engines.size(), 1U);
     return engines.at(0);
   }
-  // Why there is none.
+  // The reason why there is none.
   std::string problem(const std::vector<path>& folders) const {
     const EngineInfo info = listed(folders);
     EXPECT_EQ(info.name, "test");
@@ -52,7 +52,7 @@ class EngineModuleTest : public testing::Test {
     EXPECT_EQ(info.description.find('\n'), std::string::npos) << info.description;
     return info.description;
   }
-  // The file whose engines a library in `folder` finds.
+  // The file of the engines that a library in `folder` finds.
   std::string found_by_host_in(const path& folder) const {
     std::filesystem::create_directories(place_ / folder);
     const path file = place_ / folder / "libhost.so";
@@ -148,7 +148,7 @@ TEST_F(EngineModuleTest, WithoutALibraryThatItNeedsIsTold) {
       << why;
 }
 
-// As from python3, whose own folder says nothing of where Limpid is.
+// As in python3, whose own folder is unrelated to Limpid's.
 TEST_F(EngineModuleTest, AreLookedForBesideTheLibraryThatHasCore) {
   const path by_path = put("engines", "elsewhere");
   setenv("LIMPID_ENGINE_PATH", ("relative/none::" + (place_ / "elsewhere").string()).c_str(), 1);

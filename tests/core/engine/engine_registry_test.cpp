@@ -1,4 +1,4 @@
-// The registry of engines: which families it asks, and when.
+// The registry of engines: the families that it calls, and when.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST(EngineRegistry, AnUnknownNameIsAUsageErrorThatNamesIt) {
   EXPECT_NE(message_of([] { engine_registry().open("gpu"); }).find("gpu"), std::string::npos);
 }
 
-// A registry with families of a test's own, ahead of those that Limpid brings; how often each is asked.
+// A registry with a test's own families ahead of Limpid's, which counts the calls of each.
 class CountedFamilies : public testing::Test {
  protected:
   struct Counts {
@@ -83,7 +83,7 @@ class CountedFamilies : public testing::Test {
   }
 
   EngineRegistry registry_;
-  std::mutex mutex_;  // families may be asked on several threads
+  std::mutex mutex_;  // families may be called on several threads
   std::map<std::string, Counts> counts_;
   std::string last_opened_;
 };
@@ -128,7 +128,7 @@ TEST_F(CountedFamilies, WhatCanNotBeOpenedIsToldOf) {
       << complaint("fast:3");
 }
 
-// An opener may ask the registry itself, and take its time while others do.
+// An opener may call the registry and block while other threads do.
 TEST_F(CountedFamilies, MayBeAskedByListersAndOpenersAndOnSeveralThreads) {
   std::latch inside(2);
   registry_.add(

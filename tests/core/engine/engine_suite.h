@@ -14,7 +14,7 @@
 
 namespace limpid {
 
-/// Engines that the suites run on; one that this machine lacks is skipped, with the registry's reason.
+/// Engines on which the suites run. Engines that this machine lacks are skipped, with the registry's reason.
 inline const auto kSuiteEngines = testing::Values(std::string("cpu"), std::string("cuda:0"));
 
 /// A test of one engine, by its name in the registry.
@@ -45,7 +45,7 @@ inline std::string suite_name(const testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
-/// The sentence of the Error that `call` throws; nothing if it throws none.
+/// The message of the Error that `call` throws; empty if it throws none.
 inline std::string message_of(const std::function<void()>& call) {
   try {
     call();
@@ -55,7 +55,7 @@ inline std::string message_of(const std::function<void()>& call) {
   return "";
 }
 
-/// One frame through a denoiser of its own.
+/// Filters one frame with its own denoiser.
 inline Frame run_filter(Engine& engine, const Frame& frame, const Filter& filter, const NoiseModel& noise) {
   const std::unique_ptr<Denoiser> denoiser = engine.make_denoiser(filter, noise, frame.format);
   denoiser->send(frame);

@@ -1,5 +1,5 @@
-// What every engine's denoisers have in common: the order of frames, what travels with them, and what is
-// refused.
+// Common behavior of all engines' denoisers: the order of frames, the properties they carry, and rejected
+// input.
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -184,7 +184,7 @@ TEST_P(EngineTest, ADenoiserMayGoWithFramesUnderWay) {
   }
 }
 
-// On the machine's own two cores it would take some ten seconds.
+// On two cores it would otherwise take about ten seconds.
 TEST(CpuEngine, CancelledWorkEndsSoonWithoutAResult) {
   const auto engine = engine_registry().open("cpu", EngineOptions{2});
   const FrameFormat format = gray(1400, 1400);
@@ -322,7 +322,7 @@ TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
   EXPECT_NO_THROW(denoiser->set_noise({{0, 5, 200}}));
 }
 
-// Before anything is made of them: no division by a spacing of 0, no memory for patches of 2^31 samples.
+// Checked before any use: no division by a spacing of 0, no memory for patches of 2^31 samples.
 TEST_P(EngineTest, IllegalParametersAreAUsageErrorThatNamesThem) {
   for (const auto& [named, filter] : illegal_filters()) {
     std::string complaint = "nothing was thrown";
@@ -431,7 +431,7 @@ TEST_P(EngineTest, ResultsOutliveDenoiserAndEngine) {
     const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), {{20}}, format);
     denoiser->send(noisy);
     result = denoiser->receive().value();
-    // Later frames must not be written over a result that is still held.
+    // Later frames must not overwrite a result that is still referenced.
     denoiser->send(oracle::add_noise(oracle::draw_picture(format), 40, 6));
     denoiser->receive();
   }
@@ -439,7 +439,8 @@ TEST_P(EngineTest, ResultsOutliveDenoiserAndEngine) {
   EXPECT_TRUE(oracle::same_bits(result, expected));
 }
 
-// On engines with one thread and with several, of which oneTBB would start no more than there are processors.
+// On engines with one and with several threads; by default, oneTBB starts at most as many as there are
+// processors.
 class SharedEngineTest : public EngineSuite {
  protected:
   static constexpr int kStreams = 3;
@@ -463,7 +464,7 @@ class SharedEngineTest : public EngineSuite {
     ASSERT_TRUE(result.has_value());
     EXPECT_TRUE(oracle::same_bits(*result, expected_[stream])) << "stream " << stream;
   }
-  // Three streams, a frame of each in turn, several under way.
+  // Three streams, one frame of each in turn, several in progress.
   void run_in_turns(Engine& engine) const {
     std::array<std::unique_ptr<Denoiser>, kStreams> denoisers;
     for (int i = 0; i < kStreams; ++i) {

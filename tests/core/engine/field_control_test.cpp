@@ -1,4 +1,4 @@
-// Which frames of a stream are filtered by field.
+// The frames of a stream that are filtered by field.
 #include "core/engine/field_control.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr Reach kOverTime{.before = 4, .after = 4};
 
 using CombedShares = std::map<std::int64_t, float>;
 
-// Frames of some numbers have a share of combed blocks.
+// Frames of certain numbers have a share of combed blocks.
 class CombEngine : public test::ForwardingEngine {
  public:
   explicit CombEngine(CombedShares combed) : ForwardingEngine("combs", {}), combed_(std::move(combed)) {}
@@ -47,7 +47,7 @@ class FieldControlTest : public testing::Test {
     std::set<std::int64_t> by_field;
     std::set<std::int64_t> combed;
   };
-  // Of 40 frames.
+  // Decisions on 40 frames.
   static Decided decided(FieldControl fields, const std::set<std::int64_t>& flagged = {},
                          std::int64_t begins_anew = -1) {
     Decided all;
@@ -135,7 +135,8 @@ TEST_F(FieldControlTest, FramesInAnotherMemoryAreNotCompared) {
   EXPECT_EQ(interlaced, (std::vector<bool>{false, false, false, true}));
 }
 
-// Decisions on the frames that a filter reaches are those of the whole, if so many before it are read.
+// Decisions on the frames in a filter's reach are those of the whole stream if the extended reach is read
+// before them.
 TEST_F(FieldControlTest, ReachTellsHowManyFramesDecideOnOne) {
   EXPECT_EQ(FieldControl::reach_with(FieldChoice::kInterlaced, kOverTime), kOverTime);
   const Reach reach = FieldControl::reach_with(FieldChoice::kAuto, kOverTime);

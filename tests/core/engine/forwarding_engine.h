@@ -14,7 +14,7 @@
 
 namespace limpid::test {
 
-/// Another denoiser, behind what a test changes of it.
+/// Forwards to another denoiser all functions that a test does not override.
 class ForwardingDenoiser : public Denoiser {
  public:
   explicit ForwardingDenoiser(std::unique_ptr<Denoiser> denoiser) : denoiser_(std::move(denoiser)) {}
@@ -30,14 +30,14 @@ class ForwardingDenoiser : public Denoiser {
   std::unique_ptr<Denoiser> denoiser_;
 };
 
-/// The CPU engine, whose denoisers a test wraps.
+/// The CPU engine, with denoisers that a test wraps.
 class ForwardingEngine : public Engine {
  public:
   using Wrap = std::function<std::unique_ptr<Denoiser>(std::unique_ptr<Denoiser>)>;
 
   ForwardingEngine(std::string name, Wrap wrap) : name_(std::move(name)), wrap_(std::move(wrap)) {}
 
-  /// Makes one that commands open by this name.
+  /// Registers such an engine, which commands open by this name.
   static void add_to_registry(const std::string& name, const Wrap& wrap) {
     engine_registry().add(
         name,

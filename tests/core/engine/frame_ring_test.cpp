@@ -1,4 +1,4 @@
-// Which frames a filter over time is given, and how long they are kept.
+// The frames that temporal filters receive, and how long they are kept.
 #include "core/engine/frame_ring.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::string text_of(const FrameRing<int>::Window& window) {
   return text;
 }
 
-// By the definition, from all frames at once.
+// By the definition, from all frames.
 std::vector<std::string> expected_windows(const Reach& reach, const std::vector<Sent>& frames) {
   std::vector<std::string> windows;
   const int count = static_cast<int>(frames.size());
@@ -48,7 +48,7 @@ std::vector<std::string> expected_windows(const Reach& reach, const std::vector<
   return windows;
 }
 
-// What a ring gives of frames that are sent one after the other; no more of them are kept than are needed.
+// The windows of a ring for a sequence of frames. The ring keeps no more frames than necessary.
 std::vector<std::string> windows_of(FrameRing<int>& ring, const Reach& reach,
                                     const std::vector<Sent>& frames) {
   std::vector<std::string> windows;
@@ -108,7 +108,7 @@ TEST(FrameRing, AgreesWithTheDefinitionWhateverIsSent) {
     FrameRing<int> ring(reach);
     SCOPED_TRACE("trial " + std::to_string(trial));
     EXPECT_EQ(windows_of(ring, reach, frames), expected_windows(reach, frames));
-    // As new, with whatever was in it.
+    // After reset(), with any previous content.
     ring.push(0, false, false);
     int let_go = 0;
     ring.reset([&](int) { ++let_go; });

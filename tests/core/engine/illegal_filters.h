@@ -9,8 +9,8 @@
 
 namespace limpid {
 
-/// Filters of which one parameter is illegal, each with what a complaint calls it: every parameter below and
-/// above its range, far out of it, and as what is no number.
+/// Filters with one illegal parameter each, and the parameter's name in messages: every parameter below and
+/// above its range, far outside it, and NaN.
 struct IllegalFilter {
   std::string named;
   Filter filter;

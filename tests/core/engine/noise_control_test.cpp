@@ -54,7 +54,7 @@ TEST(NoiseControl, SubsampledChromaIsFilteredByWhatIsBestForIt) {
   EXPECT_LT(found.sigma[1], 12);
   EXPECT_EQ(found.sigma[2], 12.5F);
   EXPECT_EQ(level(std::nullopt).sigma[2], 10);
-  // Levels are equal where filters do the same.
+  // Levels are equal if filters have equal results.
   EXPECT_EQ(found.chroma_strength, NoiseModel().chroma_strength);
   frame.format.chroma_shift_x = 0;
   EXPECT_EQ(level(ColorModel::kYuv).sigma[2], 10);

@@ -63,7 +63,7 @@ TEST_F(NoiseTrackerTest, AveragesTheFirstFramesAndThenHolds) {
   }
 }
 
-/// Counts what it is asked to measure.
+/// Counts the requested measurements.
 class CountingEngine final : public test::ForwardingEngine {
  public:
   CountingEngine() : ForwardingEngine("counting", {}) {}

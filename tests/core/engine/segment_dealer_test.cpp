@@ -1,4 +1,4 @@
-// Which frames of a stream the workers of a group are dealt.
+// Distribution of a stream's frames among the workers of a group.
 #include "core/engine/segment_dealer.h"
 
 #include <gtest/gtest.h>
@@ -18,12 +18,12 @@ namespace {
 
 using Dealt = SegmentDealer::Dealt;
 
-// Workers that take a frame when it is their turn.
+// Workers that take a frame in turn.
 class Workers {
  public:
   Workers(std::size_t count, Reach reach, std::int64_t ahead) : dealer(count, reach, ahead), all(count) {}
 
-  // Whether there was a frame for the worker.
+  // True if there was a frame for the worker.
   bool take(std::size_t worker) {
     const std::int64_t needed = dealer.first_needed();
     const std::optional<Dealt> dealt = dealer.next(worker);
@@ -38,7 +38,8 @@ class Workers {
   std::vector<std::vector<Dealt>> all;
 };
 
-// Each frame is wanted from one worker, which has its whole context, in order, and no other frame between.
+// Each frame has a result from exactly one worker, which gets its complete context, in order, and no other
+// frames in between.
 void expect_each_frame_once(const Workers& workers, Reach reach, std::int64_t count) {
   std::vector<int> results(static_cast<std::size_t>(count));
   for (const std::vector<Dealt>& dealt : workers.all) {
@@ -82,7 +83,7 @@ TEST(SegmentDealer, EachFrameHasOneResultWithAllOfItsContext) {
                  std::to_string(reach.before) + "," + std::to_string(reach.after));
     Workers workers(count, reach, static_cast<std::int64_t>(random() % 30));
     for (int stream = 0; stream < 2; ++stream) {
-      const unsigned speed = 1 + random() % 8;  // of the workers, beside the source
+      const unsigned speed = 1 + random() % 8;  // of the workers, relative to the source
       for (std::int64_t i = 0; i < frames; ++i) {
         workers.dealer.add();
         for (unsigned turn = 0; turn < random() % speed; ++turn) {
@@ -112,8 +113,8 @@ TEST(SegmentDealer, EachFrameHasOneResultWithAllOfItsContext) {
   }
 }
 
-// A long stream, frames ahead so that context is a tenth of a segment: the workers spend no more on it, and
-// are done at the same time.
+// A long stream, with a distance that makes context a tenth of a segment: the workers spend no more on
+// context, and finish at the same time.
 TEST(SegmentDealer, SharesTheWorkWithLittleContext) {
   constexpr Reach kReach{16, 16};
   for (const std::int64_t count : {2, 4, 8}) {
@@ -143,12 +144,12 @@ TEST(SegmentDealer, SharesTheWorkWithLittleContext) {
   }
 }
 
-// How long two workers take for each frame of a source that has one every `interval`, in the time that one of
-// them takes for a result. Context takes a third of that.
+// The time that two workers need for each frame of a source with one frame every `interval`, in units of a
+// worker's time for a result. Context takes a third of that.
 double time_of_two(double interval, std::int64_t frames) {
   constexpr Reach kReach{16, 16};
   constexpr std::int64_t kAhead = 320;
-  constexpr int kTicks = 3;  // of a result
+  constexpr int kTicks = 3;  // per result
   Workers workers(2, kReach, kAhead);
   std::array<int, 2> busy{};
   std::int64_t ticks = 0;
@@ -176,7 +177,8 @@ double time_of_two(double interval, std::int64_t frames) {
   return static_cast<double>(ticks) / static_cast<double>(kTicks * frames);
 }
 
-// Of a source that is little quicker than they are, no worker waits until another's whole segment has come.
+// With a source that is little faster than the workers, no worker waits until another's whole segment has
+// arrived.
 TEST(SegmentDealer, SegmentsAreAsLongAsWhatHasCome) {
   constexpr std::int64_t kFrames = 2400;
   EXPECT_LE(time_of_two(0.01, kFrames), 0.52);
@@ -200,7 +202,7 @@ TEST(SegmentDealer, DealsFramesWithoutReachInTurn) {
   }
 }
 
-// A source as slow as a camera: each frame is dealt as soon as it comes.
+// A source as slow as a camera: each frame is dealt as soon as it arrives.
 TEST(SegmentDealer, NoFrameWaitsForTheNext) {
   Workers workers(2, {2, 0}, 5);
   for (std::int64_t i = 0; i < 100; ++i) {

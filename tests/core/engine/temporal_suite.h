@@ -18,11 +18,11 @@
 #include "core/frame/frame.h"
 #include "tests/oracle/pictures.h"
 
-// What engines have to keep to with filters over time, shown by one that is made for it: it has two steps,
-// the second of which looks at the results of the first, so that every frame of its reach counts. Its result
-// at t is the mean of the basic estimates of t - 1, t and t + 1, and the basic estimate of t that of the
-// samples of t - 1, t and t + 1, weighted 1, 2 and 3 so that no two may be exchanged, plus the frame's sigma.
-// Frames that there are not, before the beginning, behind the end or beyond a cut, don't count.
+// Requirements for engines with temporal filters, tested with a special filter. It has two steps, the second
+// of which uses the results of the first, so that every frame of its reach matters. Its result at t is the
+// mean of the basic estimates of t - 1, t and t + 1. The basic estimate of t is the mean of the samples of t
+// - 1, t and t + 1, weighted 1, 2 and 3 so that exchanged frames are detected, plus the frame's sigma.
+// Missing frames, before the beginning, after the end or beyond a cut, do not count.
 
 namespace limpid::temporal {
 
@@ -31,7 +31,7 @@ inline constexpr int kWeights[] = {1, 2, 3};
 
 inline FrameFormat format() { return oracle::gray(7, 5); }
 
-/// What is sent: the sample that all of a frame's are but for their place, and what the frame says of itself.
+/// A sent frame: the value of its samples (apart from their position) and its flags.
 struct Sent {
   int value = 0;
   float sigma = 0;
@@ -55,7 +55,7 @@ inline Frame make_frame(const Sent& sent, std::int64_t index) {
   return frame;
 }
 
-/// By the definition, of the samples at `place` of all frames.
+/// By the definition, from the samples at `place` of all frames.
 inline std::vector<int> expected_samples(const std::vector<Sent>& frames, int place) {
   const int count = static_cast<int>(frames.size());
   const auto mean_around = [&](int t, const std::function<int(int)>& value) {
@@ -85,8 +85,8 @@ inline std::vector<int> expected_samples(const std::vector<Sent>& frames, int pl
   return samples;
 }
 
-/// Sends the frames, receives what there is at once and, after flush(), the rest. Every result must be there
-/// as soon as the frames are that it depends on.
+/// Sends the frames, receives available results at once and, after flush(), the rest. Every result must be
+/// available as soon as the frames on which it depends are sent.
 inline std::vector<Frame> run(Denoiser& denoiser, const std::vector<Sent>& frames,
                               std::int64_t first_index = 0) {
   std::vector<Frame> results;
@@ -129,10 +129,10 @@ inline void expect_as_defined(const std::vector<Frame>& results, const std::vect
   }
 }
 
-/// Makes a denoiser of that filter.
+/// Makes a denoiser of this filter.
 using Maker = std::function<std::unique_ptr<Denoiser>()>;
 
-/// An engine whose every filter is that one.
+/// An engine on which every filter is this one.
 class OneFilterEngine final : public Engine {
  public:
   explicit OneFilterEngine(Maker maker) : maker_(std::move(maker)) {}
@@ -161,8 +161,7 @@ inline std::vector<Sent> random_frames(std::mt19937& random, std::size_t count) 
   return frames;
 }
 
-/// Streams of all lengths, cut and not, with context here and there, one after the other through one
-/// denoiser.
+/// Streams of all lengths, with and without cuts and context, one after the other through one denoiser.
 inline void expect_every_stream_as_defined(const Maker& make) {
   std::mt19937 random(3);
   const auto denoiser = make();
@@ -187,7 +186,7 @@ inline void expect_every_stream_as_defined(const Maker& make) {
   }
 }
 
-/// Any segment of a stream, with its reach of context, gives the bits of the whole.
+/// Any segment of a stream, with its reach of context, is bit-exact with the whole stream.
 inline void expect_segments_to_give_the_whole(const Maker& make) {
   std::mt19937 random(4);
   std::vector<Sent> all = random_frames(random, 30);
@@ -214,7 +213,7 @@ inline void expect_segments_to_give_the_whole(const Maker& make) {
   }
 }
 
-/// A seek: what was under way is forgotten, received or not, and nothing of it is in what comes then.
+/// A seek: frames in progress are dropped, received or not, and do not affect later results.
 inline void expect_reset_to_begin_anew(const Maker& make) {
   std::mt19937 random(5);
   const auto denoiser = make();

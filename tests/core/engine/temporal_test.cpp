@@ -1,4 +1,4 @@
-// Filters over time on the CPU engine, and dealt to several engines.
+// Temporal filters on the CPU engine, and distributed to several engines.
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 
@@ -21,12 +21,12 @@
 namespace limpid {
 namespace {
 
-// The filter of temporal_suite.h. Basic estimates are kept with their frames.
+// The filter of temporal_suite.h. Basic estimates are stored with their frames.
 class TwoStepMean final : public cpu::FrameFilter {
  public:
   struct Counts {
-    std::atomic<int> states = 0;  ///< made
-    std::atomic<int> basics = 0;  ///< computed
+    std::atomic<int> states = 0;  ///< number made
+    std::atomic<int> basics = 0;  ///< number computed
   };
   explicit TwoStepMean(Counts& counts) : counts_(counts) {}
 
@@ -182,7 +182,7 @@ TEST_P(TemporalGroupTest, TheEnginesShareTheWork) {
   const auto denoiser = group_maker_();
   const int frames = 20 * GetParam() * 4;
   temporal::run(*denoiser, std::vector<temporal::Sent>(static_cast<std::size_t>(frames), {.value = 50}));
-  // Beside its segment of eight an engine computes the basic estimates of a frame on either side.
+  // In addition to its segment of eight, an engine computes the basic estimates of one frame on each side.
   EXPECT_LE(counts_.basics, frames + (GetParam() > 1 ? frames / 8 * 2 : 0));
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Profile kAllProfiles[] = {Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh};
 
-// The sentence of the UsageError that `call` throws.
+// The message of the UsageError that `call` throws.
 std::string complaint_of(const std::function<void()>& call) {
   try {
     call();

@@ -1,4 +1,4 @@
-// Combed frames are told from whole ones, in noise, text and fine patterns too.
+// Combed frames are distinguished from complete ones, in noise, text and fine patterns too.
 #include "core/frame/combing.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace limpid {
 namespace {
 
-// The brightness of a place at a time, in 8-bit code values.
+// The brightness at a position and time, in 8-bit code values.
 using MovingScene = std::function<double(int x, int y, double time)>;
 
 double comb_texture(double x, double y) {
@@ -152,11 +152,11 @@ TEST(Combing, IsNotFoundInFineStripesAndCheckerboards) {
           noise);
     }
   }
-  // Stripes of two rows that don't move, and end within blocks.
+  // Static stripes of two rows that end within blocks.
   expect_no_combing([](int x, int y, double) { return y % 2 == 0 && x / 5 % 2 == 0 ? 60.0 : 180.0; });
 }
 
-// Strokes of a sample's width in every direction.
+// Strokes of one sample's width in every direction.
 TEST(Combing, IsNotFoundInText) {
   const auto text = [](int x, int y) {
     const auto letter = static_cast<unsigned>(x / 9 * 31 + y / 14 * 17);

@@ -9,7 +9,7 @@
 namespace limpid {
 namespace {
 
-// A pool, how many frames it has made, and how many of these there are still.
+// A pool, the number of frames it has made, and the number of those that still exist.
 class FramePoolTest : public testing::Test {
  protected:
   static FrameFormat gray(int width, int height) { return {.width = width, .height = height}; }
@@ -59,7 +59,7 @@ TEST_F(FramePoolTest, WhatNoStreamNeedsAnyMoreIsFreed) {
   EXPECT_EQ(frames_alive(), 21);
   pool_.allocate(gray(16, 16));
   EXPECT_EQ(frames_alive(), 1);
-  // As of those of one format that were only needed once.
+  // As after frames of one format that were only needed once.
   for (int i = 0; i < 20; ++i) {
     many.push_back(pool_.allocate(gray(16, 16)));
   }
@@ -70,7 +70,7 @@ TEST_F(FramePoolTest, WhatNoStreamNeedsAnyMoreIsFreed) {
   EXPECT_EQ(frames_alive(), 1);
 }
 
-// As several GPUs do, whose results wait for those of one that has the segment before theirs.
+// As with several GPUs, whose results wait for those of the one with the earliest segment.
 TEST_F(FramePoolTest, AStreamThatNeedsManyNowAndThenMakesThemOnce) {
   constexpr int kMany = 500;
   for (int round = 0; round < 3; ++round) {
@@ -97,7 +97,7 @@ TEST_F(FramePoolTest, FramesOutliveThePool) {
 
 TEST_F(FramePoolTest, SeveralThreadsMayShareIt) {
   FramePool pool;
-  constexpr int kFrames = 250;  // of each thread: too few in all for the pool to let go of one that waits
+  constexpr int kFrames = 250;  // per thread: too few in all for the pool to release a waiting frame
   const std::int64_t before = allocated_frames();
   {
     std::vector<std::jthread> threads(4);

@@ -61,7 +61,7 @@ double sample_at(const Frame& frame, int x, int y) {
   return value;
 }
 
-// SSIM written down from the paper's equations: one window position at a time, two-dimensional weights.
+// SSIM by the paper's equations: one window position at a time, two-dimensional weights.
 double plain_ssim(const Frame& a, const Frame& b) {
   const int wx = std::min(11, a.format.width);
   const int wy = std::min(11, a.format.height);
@@ -108,7 +108,7 @@ TEST(Metrics, ConstantOffsetGivesThePsnrOfTheDepthsPeak) {
     const FrameFormat format = with_depth(kGray8, depth);
     const PlaneQuality quality = measure(constant_frame(format, 100), constant_frame(format, 103)).at(0);
     EXPECT_NEAR(quality.mse, 9, 1e-4) << depth;
-    // In samples of 10 bits: 12 against 1023.
+    // For samples of 10 bits: 12 against 1023.
     const double peak = depth == 32 ? 255 : (std::exp2(depth) - 1) / std::exp2(depth - 8);
     EXPECT_NEAR(quality.psnr, 20 * std::log10(peak / 3), 1e-4) << depth;
   }
@@ -204,7 +204,7 @@ TEST(Flicker, IsWhatErrorsChangeWhereTheReferenceStandsStill) {
     }
     return frame;
   };
-  // Errors of 3 that stay, of 3 and -3, and of none.
+  // Constant errors of 3, errors of 3 and -3, and none.
   const auto of = [&](int first, int second) {
     return measure_flicker(filled(100), filled(100 + first), filled(100), filled(100 + second))[0];
   };
@@ -214,7 +214,7 @@ TEST(Flicker, IsWhatErrorsChangeWhereTheReferenceStandsStill) {
   EXPECT_DOUBLE_EQ(of(3, -3).share(), 2);
   EXPECT_EQ(of(0, 0).share(), 0);
   EXPECT_EQ(of(3, -3).samples, 40);
-  // Where the reference changes by more than a code value, nothing counts.
+  // If the reference changes by more than a code value, nothing counts.
   const Frame moving = filled(100);
   moving.planes[0].row<std::uint8_t>(1)[3] = 102;
   const Flicker flicker = measure_flicker(filled(100), filled(103), moving, filled(97))[0];

@@ -46,7 +46,7 @@ MotionField estimate(const BytePicture& reference, const BytePicture& current,
   return estimate(frame_of(reference), frame_of(current), parameters);
 }
 
-// Two frames of a disc that moves before a background that moves otherwise.
+// Two frames of a moving disc in front of a background with other motion.
 std::pair<BytePicture, BytePicture> moving_disc(int width, int height, double sigma) {
   const auto at = [&](int time) {
     return [=](int x, int y) {
@@ -58,8 +58,8 @@ std::pair<BytePicture, BytePicture> moving_disc(int width, int height, double si
   return {draw(width, height, at(0), sigma, 1), draw(width, height, at(1), sigma, 2)};
 }
 
-// The share of the blocks, more than `border` samples from the border, that have this vector, or one that is
-// no more than `off` samples off along each axis.
+// The share of the blocks, more than `border` samples from the border, that have this vector, up to `off`
+// samples along each axis.
 double share_with(const MotionField& field, const MotionVector& vector, int border = 0, int off = 0) {
   int all = 0;
   int right = 0;
@@ -146,7 +146,7 @@ TEST(Motion, NoiseIsNotTakenForMotion) {
   }
 }
 
-// A sample of an endless texture, four times as fine, that begins so many of its points later.
+// A sample of an endless texture at four times the resolution, which begins `later` points later.
 double fine_texture(int x, int y) {
   double sum = 0;
   for (int j = 0; j < 8; ++j) {
@@ -283,7 +283,7 @@ TEST(Motion, OfColorFollowsTheLuma) {
     for (int p = 0; p < 3; ++p) {
       for (int y = 0; y < picture.height; ++y) {
         for (int x = 0; x < picture.width; ++x) {
-          // Chroma tells nothing; R, G and B differ, and their luminance is the picture's.
+          // Chroma contains no information; R, G and B differ, and their luminance is the picture.
           const int value = model == ColorModel::kYuv ? (p == 0 ? picture.at(x, y) : x * y % 256)
                                                       : picture.at(x, y) + std::array{30, -20, 10}[p];
           frame.planes[p].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(value);
@@ -298,7 +298,7 @@ TEST(Motion, OfColorFollowsTheLuma) {
 }
 
 TEST(Motion, OfFieldsIsThatOfTheirRows) {
-  // The second fields show something else, moving otherwise.
+  // The second fields show other content with other motion.
   const auto frame_at = [](int time) {
     return frame_of(draw(160, 128, [&](int x, int y) {
       return y % 2 == 0 ? endless_texture(x - 4 * time, y / 2) : endless_texture(x, y / 2 + 3 * time, 5);

@@ -11,12 +11,12 @@
 #include "tests/oracle/motion.h"
 #include "tests/oracle/samples.h"
 
-// Pictures of which the motion is known.
+// Pictures with known motion.
 
 namespace limpid::test {
 
-// A texture without end that nowhere repeats: random values at the points of lattices of three sizes, with
-// straight lines between them. At most 8 to 248 code values.
+// An endless texture without repetition: random values at the points of lattices of three sizes, linearly
+// interpolated. From 8 to 248 code values.
 inline double endless_texture(int x, int y, unsigned seed = 0) {
   const auto value_at = [&](int column, int row, int size) {
     std::uint32_t hash = 0x9E3779B9U * static_cast<std::uint32_t>(column) ^
@@ -74,7 +74,7 @@ inline Frame frame_of(const oracle::BytePicture& picture, int bit_depth = 8) {
   return frame;
 }
 
-// A frame of a panned texture, before which a part of the picture moves otherwise, with noise.
+// A frame of a panned texture, with another moving part in front of it and with noise.
 inline Frame panned_frame(int time, int width, int height, double sigma) {
   const auto scene = [&](int x, int y) {
     return x / 3 + y < height ? endless_texture(x + 9 * time, y - 2 * time)

@@ -1,4 +1,4 @@
-// What is done to many blocks side by side, at every SIMD level, against the same for one block alone.
+// Operations on many blocks side by side, at every SIMD level, compared with those on a single block.
 #include "cpu/noise/block_kernels.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class NoiseBlockKernels : public SimdLevelTest {
   NoiseBlockKernels() {
     std::mt19937 random(1);
     std::generate(rows_.begin(), rows_.end(), [&] { return static_cast<float>(random() % 2550) / 10; });
-    // A constant one.
+    // A constant block.
     for (int y = 0; y < kBlock; ++y) {
       std::fill_n(rows_.begin() + y * kWidth + kFirst + 2 * kSpacing, kBlock, 77.7F);
     }
@@ -123,7 +123,7 @@ TEST_P(NoiseBlockKernels, AddUpSpectraInTheBlocksOrder) {
   std::array<double, noise::kNoiseCoefficients> sums{};
   std::array<double, noise::kNoiseCoefficients> expected{};
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    // So that 1 is lost, but if it came last.
+    // Such that adding 1 is lost to rounding unless it is added last.
     expected[i] = sums[i] = static_cast<double>(i) + 0x1p53;
     blocks[0].spectrum[i] = 1;
     blocks[1].spectrum[i] = -0x1p53F;

@@ -10,8 +10,8 @@
 
 namespace limpid::test {
 
-// A ramp over the whole range, noisy and cut off, and what a perfect estimate of the noisy mean would be: the
-// mean of as many pictures as it takes.
+// A ramp over the whole range with clipped noise, and the result of a perfect estimate of the noisy mean: the
+// mean of sufficiently many pictures.
 struct ClippedRamp {
   Frame clean, noisy, estimate;
 

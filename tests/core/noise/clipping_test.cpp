@@ -1,4 +1,4 @@
-// Noise that the ends of the range cut off, and what undoes it: against plain integration and bisection.
+// Noise clipped at the ends of the range, and its correction, compared with plain integration and bisection.
 #include "core/noise/clipping.h"
 
 #include <gtest/gtest.h>
@@ -63,12 +63,12 @@ TEST(Clipping, UndoneBringsAPerfectEstimateBackToTheTruth) {
 
 TEST(Clipping, ThatDidNotHappenIsNotUndone) {
   const ClippedRamp ramp(gray(160, 64), 10);
-  // A clean picture has at the ends what it has.
+  // A clean picture with samples at the ends does not change.
   EXPECT_TRUE(oracle::same_bits(undone(ramp.clean, equal_noise(10), ramp.clean), ramp.clean));
-  // Noise that is a quarter of what it is said to be puts too few samples there.
+  // Noise of a quarter of the declared level puts too few samples at the ends.
   const ClippedRamp weak(gray(160, 64), 2.5);
   EXPECT_TRUE(oracle::same_bits(undone(weak.noisy, equal_noise(10), weak.estimate), weak.estimate));
-  // Too weak to tell, a plane that isn't filtered, and samples without ends.
+  // Negligible noise, a plane that is not filtered, and samples without ends.
   EXPECT_FALSE(clipped_ends(gray(8, 8), 0, {1.9F, {}}));
   EXPECT_FALSE(clipped_ends(gray(8, 8), 0, {0, {}}));
   EXPECT_FALSE(clipped_ends(oracle::as_float(gray(8, 8)), 0, {20, {}}));
@@ -76,7 +76,7 @@ TEST(Clipping, ThatDidNotHappenIsNotUndone) {
   EXPECT_TRUE(clipped_ends(rgb(8, 8), 2, {20, {}}));
 }
 
-// As planes that are smaller than a patch may have, which pass through.
+// Planes smaller than a patch, which pass through, may have such samples.
 TEST(Clipping, IllegalSamplesStayAsTheyAre) {
   ClippedRamp ramp(gray(160, 64, 10), 20);
   for (const Frame& frame : {ramp.noisy, ramp.estimate}) {
@@ -104,13 +104,13 @@ TEST(Clipping, LeavesMidTonesAndAlphaAlone) {
   }
 }
 
-// By summing up the noise's density in small steps.
+// By integrating the noise's density in small steps.
 TEST(Clipping, ShiftsAndSharesAreThoseOfTheNoise) {
   constexpr double kSigma = 17;
   const auto ends = clipped_ends(gray(8, 8), 0, {static_cast<float>(kSigma), {}});
   ASSERT_TRUE(ends);
   int counted = 0;
-  // Shifts begin with a kink, which linear interpolation rounds off.
+  // The curve of shifts begins with a kink, which linear interpolation rounds off.
   for (double truth = 1; truth < 60; truth += 0.25) {
     double mean = 0;
     double at_end = 0;
@@ -138,11 +138,11 @@ TEST(Clipping, ShiftsFallFromAsMuchAsNoiseLiftsBlackToNothing) {
     const auto ends = clipped_ends(gray(8, 8), 0, {sigma, {}});
     ASSERT_TRUE(ends);
     for (const ClippedEnd& end : *ends) {
-      EXPECT_EQ(end.shift[0], 0);  // there is nothing beyond the end
+      EXPECT_EQ(end.shift[0], 0);  // nothing lies beyond the end
       for (int d = 1; d < ClippedEnd::kDistances; ++d) {
         EXPECT_GE(end.shift[d], 0);
         EXPECT_LE(end.shift[d], 0.4F * sigma);
-        // What is brighter stays brighter.
+        // Brighter samples remain brighter.
         EXPECT_LE(end.shift[d], end.shift[d - 1] + 1.001F);
       }
     }

@@ -1,5 +1,4 @@
-// Noise that a codec has worked on: clips through a toy codec, which copies what it doesn't find worth coding
-// from the frame before.
+// Noise after a codec: clips through a toy codec, which copies negligible changes from the frame before.
 #include "core/noise/coded_noise.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +60,7 @@ Coefficients dct(const Coefficients& block, bool inverse) {
   return result;
 }
 
-// Codes `source` as a change of `decoded`, which becomes what a decoder gets.
+// Codes `source` as a change of `decoded`, and updates `decoded` to the decoder's output.
 void code(const Samples& source, double step, Samples& decoded) {
   for (int y = 0; y < kHeight; y += kBlock) {
     for (int x = 0; x < kWidth; x += kBlock) {
@@ -90,9 +89,9 @@ void code(const Samples& source, double step, Samples& decoded) {
 
 struct Clip {
   NoiseStatistics statistics;
-  NoiseModel white;   // of the last frame
-  double error = 0;   // root mean square, against the scene
-  double common = 0;  // of successive frames' errors, their mean product
+  NoiseModel white;   // for the last frame
+  double error = 0;   // root mean square, relative to the scene
+  double common = 0;  // mean product of successive frames' errors
 
   double deviation() const {  // by coded_noise()
     const std::optional<CodedNoise> found = coded_noise(statistics.channels[0], 1e9);
@@ -102,8 +101,8 @@ struct Clip {
   double repetition() const { return double{model_of(statistics, white).shape[0].repetition}; }
 };
 
-// The scene, clipped, with smooth or white noise, through the codec if there is a `step`. From frame to frame
-// it moves by `motion` to the left and turns by `turn`.
+// The scene, clipped, with smooth or white noise, and coded if there is a `step`. Between frames it moves to
+// the left by `motion` and rotates by `turn`.
 struct Making {
   Pattern scene;
   double sigma = 0;
@@ -111,7 +110,7 @@ struct Making {
   bool smooth = true;
   double motion = 0;
   double turn = 0;
-  double repetition = 0;  // of the noise, as NoiseShape has it, where nothing moves
+  double repetition = 0;  // of the noise, as NoiseShape::repetition, where nothing moves
 };
 
 Clip make_clip(const Making& making) {
@@ -189,7 +188,7 @@ TEST(CodedNoise, RepeatsWhereACameraFilteredOverTime) {
   for (const double repetition : {0.8, 0.9}) {
     SCOPED_TRACE(repetition);
     const Clip clip = make_clip({.scene = slopes, .sigma = 10, .repetition = repetition});
-    // It is taken for somewhat more.
+    // The estimate is slightly greater.
     EXPECT_NEAR(clip.repetition() - clip.correlation(), 0.05, 0.05);
   }
 }
@@ -225,7 +224,7 @@ TEST(CodedNoise, IsNotFoundInCleanClips) {
   }
 }
 
-// Textured everywhere, the more the further down, without high frequencies.
+// Texture without high frequencies everywhere, increasing from top to bottom.
 double blurred(double x, double y) {
   double sum = 0;
   for (int i = 1; i <= 12; ++i) {

@@ -1,4 +1,4 @@
-// Noise in differences of frames, by the evidence that they are: uniform, of followed blocks, of any curve.
+// Noise in differences of frames, and its evidence: uniformity, followed blocks, curves of any shape.
 #include "core/noise/difference_noise.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ struct MeasuredClip {
   NoiseModel model() const { return model_of(statistics, white); }
 };
 
-// Frames of a scene that is a function of its number.
+// Frames of a scene that is a function of the frame number.
 template <typename At>
 MeasuredClip measured(const FrameFormat& format, int frames, const At& at) {
   MeasuredClip clip;
@@ -71,7 +71,7 @@ TEST(DifferenceNoise, IsReliableWhereBlocksAreUniform) {
   EXPECT_NEAR(std::sqrt(found->most_variance), 6, 0.2);
 }
 
-// What is left of texture in few blocks does not raise the level of the others.
+// Remaining texture in few blocks does not raise the level of the others.
 TEST(DifferenceNoise, IsThatOfMostBlocks) {
   const MeasuredClip clip = measured(gray_format(kPictureWidth, kPictureHeight), 4, [](int i) {
     return [noise = make_noise(kPictureWidth, kPictureHeight, 1, false, static_cast<unsigned>(i))](int, int x,
@@ -86,7 +86,7 @@ TEST(DifferenceNoise, IsThatOfMostBlocks) {
 }
 
 TEST(DifferenceNoise, NeedsFollowedBlocks) {
-  // Each frame shows something else.
+  // Each frame shows other content.
   const MeasuredClip clip = measured(gray_format(kPictureWidth, kPictureHeight), 3, [](int i) {
     return [i](int, int x, int y) {
       return 128 + 60 * std::sin((0.11 + 0.07 * i) * x + 2 * i) * std::sin((0.13 + 0.05 * i) * y + 3 * i);
@@ -123,7 +123,7 @@ TEST(DifferenceNoise, IsFoundWhereEveryFrameIsShownTwice) {
   EXPECT_NEAR(clip.model().sigma[0], 6, 0.3);
 }
 
-// A dialog appears over a page that stands still.
+// A dialog appears on a static page.
 TEST(DifferenceNoise, AChangeOfAStillPageIsNoEvidence) {
   const MeasuredClip clip = measured(gray_format(kPictureWidth, kPictureHeight), 6, [](int i) {
     return [i](int, int x, int y) {
@@ -136,7 +136,7 @@ TEST(DifferenceNoise, AChangeOfAStillPageIsNoEvidence) {
   EXPECT_EQ(model.evidence.source, NoiseSource::kRepeatedFrames);
 }
 
-// A camera of 16 bits that writes 2.2 numbers a photon, with an offset of 100.
+// A 16-bit camera with 2.2 values per photon and an offset of 100.
 TEST(DifferenceNoise, TheCurveSpansThePartOfTheRangeThatIsFilled) {
   constexpr double kNumber = 1.0 / 257;  // in 8-bit code values
   const auto level = [](double brightness) {
@@ -183,7 +183,7 @@ TEST(DifferenceNoise, OnlyDeepGrayPicturesHaveAScaleOfTheirOwn) {
   EXPECT_EQ(brightness_scale(picture(gray_format(64, 64, 16), 0)), BrightnessScale());
 }
 
-// Photon noise rises with brightness, and log and PQ bend it.
+// Photon noise rises with brightness; log and PQ change its shape.
 TEST(DifferenceNoise, TheCurveHasAnyShape) {
   for (const bool rises : {true, false}) {
     SCOPED_TRACE(rises);
@@ -206,7 +206,7 @@ TEST(DifferenceNoise, TheCurveHasAnyShape) {
   }
 }
 
-// A picture that fills a sixteenth of its range has the noise of one that fills it, on its scale.
+// On its own scale, a picture that fills a sixteenth of its range has the noise of one that fills it.
 TEST(DifferenceNoise, WeakNoiseOfDeepSamplesIsFound) {
   for (const int depth : {12, 16, 32}) {
     for (const double scale : {1.0 / 16, 1.0 / 64}) {

@@ -97,7 +97,7 @@ TEST(NoiseBlocks, SharesGrowToAllOfTheBlocks) {
       sizes.push_back(size);
     }
     EXPECT_EQ(shares.next(), 0);
-    // Every count from the first on is tried; those that the growing bound passes count.
+    // Every count from the first on is tried; counts that exceed the growing bound are expected.
     std::vector<int> expected;
     double next = std::max(8.0, blocks / 400.0);
     for (int n = 1; n <= blocks; ++n) {
@@ -114,7 +114,7 @@ TEST(NoiseBlocks, GainsAreThoseOfClippedNoise) {
   const Censoring censoring;
   for (const double sigma : {5.0, 20.0}) {
     for (const double level : {-10.0, 0.0, 3.0, 20.0, 128.0, 250.0}) {
-      // Moments of the noise moved to the ends of the range, by plain summation.
+      // Moments of the noise clipped at the ends of the range, by plain summation.
       double mean = 0;
       double square = 0;
       constexpr double kStep = 1e-3;
@@ -127,7 +127,7 @@ TEST(NoiseBlocks, GainsAreThoseOfClippedNoise) {
       const auto gain_at = [&](double remaining_mean) {
         return double{censoring.gain(static_cast<float>(remaining_mean), static_cast<float>(sigma), 255)};
       };
-      // Means under that of a plane at the very end get that plane's variance.
+      // Means below that of a plane at the very end get that plane's variance.
       const double expected = level < 0 ? gain_at(0) : (square - mean * mean) / (sigma * sigma);
       EXPECT_NEAR(gain_at(mean), expected, 0.02) << "sigma " << sigma << " at " << level;
     }

@@ -50,7 +50,7 @@ TEST(EstimateNoise, FindsAlmostNothingInACleanPicture) {
 TEST(EstimateNoise, AccountsForClippedSamples) {
   for (const double level : {0.0, 4.0, 20.0, 235.0, 255.0}) {
     for (const float sigma : {5.0F, 20.0F, 50.0F}) {
-      // The other half isn't clipped at smaller levels of noise, so that there is something to compare.
+      // The other half is not clipped at smaller noise levels, so that there is a reference.
       const Scene scene = [level](int, int x, int) { return x < 128 ? level : 90 + 0.3 * x; };
       EXPECT_NEAR(error_of(cpu::estimate_noise(render(gray_format(256, 200), scene, sigma)).sigma[0], sigma),
                   0, 0.1)
@@ -132,7 +132,7 @@ TEST(EstimateNoise, MeasuresEachPlaneByItself) {
 }
 
 TEST(EstimateNoise, LooksAtOneFieldOfInterlacedFrames) {
-  // The second field is full of texture that nothing tells from noise.
+  // The second field is full of texture that cannot be distinguished from noise.
   std::mt19937 generator(7);
   const Scene fields = [&](int, int, int y) { return y % 2 == 0 ? 80 : 100 + generator() % 100; };
   Frame frame = render(gray_format(256, 256), fields, 10);
@@ -143,7 +143,7 @@ TEST(EstimateNoise, LooksAtOneFieldOfInterlacedFrames) {
 
 TEST(EstimateNoise, IsTheSameForTheSameSamples) {
   const Frame frame = render(gray_format(333, 222), textured, 12);
-  Frame shifted = allocate_frame(gray_format(400, 222));  // another stride and alignment
+  Frame shifted = allocate_frame(gray_format(400, 222));  // other stride and alignment
   for (int y = 0; y < 222; ++y) {
     std::copy_n(frame.planes[0].row<std::uint8_t>(y), 333, shifted.planes[0].row<std::uint8_t>(y) + 5);
   }

@@ -1,4 +1,4 @@
-// What follows from a noise model's spectrum, against noise that is made of white noise by a known kernel.
+// Properties derived from a noise model's spectrum, compared with white noise filtered by a known kernel.
 #include "core/noise/noise_model.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kSize = NoiseShape::kFrequencies;
 using Kernel = std::vector<double>;  // along one axis, of odd length
 
-// Of unit white noise after the kernel.
+// Covariance of unit white noise after the kernel.
 double covariance(const Kernel& kernel, int distance) {
   double sum = 0;
   for (std::size_t i = static_cast<std::size_t>(distance); i < kernel.size(); ++i) {
@@ -27,7 +27,7 @@ double covariance(const Kernel& kernel, int distance) {
   return sum;
 }
 
-// The variance of sum_i row_i n_i, n being unit white noise after the kernel.
+// The variance of sum_i row_i n_i, where n is unit white noise after the kernel.
 double variance(const double* row, int size, const Kernel& kernel) {
   double sum = 0;
   for (int i = 0; i < size; ++i) {

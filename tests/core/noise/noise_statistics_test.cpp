@@ -1,5 +1,5 @@
-// Noise that isn't white, found in frames and in their differences: pictures of known noise, still and
-// moving, of all formats.
+// Colored noise measured in frames and in their differences: pictures of known noise, still and moving, of
+// all formats.
 #include "core/noise/noise_statistics.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using test::noisy;
 using test::Scene;
 using test::striped;
 
-// What `frames` successive frames tell of a scene that moves by (2, 1) from frame to frame.
+// The model from `frames` successive frames of a scene that moves by (2, 1) from frame to frame.
 NoiseModel model_of_clip(const FrameFormat& format, const Scene& scene, const Noise& noise, int frames) {
   NoiseStatistics sum;
   NoiseModel white;
@@ -110,7 +110,7 @@ TEST(NoiseStatistics, SmoothNoiseIsFoundInMotion) {
   for (const int depth : {8, 10, 32}) {
     SCOPED_TRACE(depth);
     const NoiseModel model = model_of_clip(gray_format(320, 240, depth), striped, {10, true}, 4);
-    // Codecs make such noise, too, and leave less of it in differences, for which some is added.
+    // Codecs cause such noise, too, and leave less of it in differences, for which the level is raised.
     EXPECT_GT(model.sigma[0], 9);
     EXPECT_LT(model.sigma[0], 13);
     EXPECT_LT(slope_of(model.shape[0]), 0.15);
@@ -148,7 +148,7 @@ TEST(NoiseStatistics, SmoothNoiseIsFoundInASinglePictureWithFlatPlaces) {
   EXPECT_LT(slope_of(model.shape[0]), 0.4);
 }
 
-// Means of (2 radius + 1)^2 samples; the picture goes on at the other side.
+// Means of (2 radius + 1)^2 samples; the picture is periodic.
 std::vector<double> blurred(const std::vector<double>& samples, int width, int height, int radius) {
   std::vector<double> means(samples.size());
   for (int y = 0; y < height; ++y) {
@@ -165,14 +165,14 @@ std::vector<double> blurred(const std::vector<double>& samples, int width, int h
   return means;
 }
 
-// As demosaicking leaves it.
+// As after demosaicking.
 TEST(NoiseStatistics, BlotchesOfChromaAreFoundInASingleRgbPicture) {
   const int width = 320;
   const int height = 240;
   const std::vector<double> luma = make_noise(width, height, 6, true, 1);
   std::vector<double> chroma = make_noise(width, height, 20, false, 2);
   chroma = blurred(blurred(chroma, width, height, 2), width, height, 1);
-  double in_blocks = 0;  // variance of DCs
+  double in_blocks = 0;  // variance of the DCs
   for (const double mean : blurred(chroma, width, height, 4)) {
     in_blocks += std::pow(kBlock * mean, 2) / (width * height);
   }
@@ -186,12 +186,12 @@ TEST(NoiseStatistics, BlotchesOfChromaAreFoundInASingleRgbPicture) {
   const NoiseModel model = model_of(cpu::measure_noise(frame, nullptr), cpu::estimate_noise(frame));
   const PlaneNoise& found = model.opponent[1];
   const float dc = found.sigma * std::sqrt(found.shape.spectrum[0]);
-  // In flat places cameras leave less, so it is taken for more.
+  // Cameras leave less noise in flat areas, so the level is raised.
   EXPECT_GT(dc, std::sqrt(in_blocks));
   EXPECT_LT(dc, 2.2 * std::sqrt(in_blocks));
   EXPECT_LT(found.shape.spectrum[0], 64);
   EXPECT_LT(slope_of(found.shape), 0.2);
-  // There is none of V, but where a camera has taken chroma's noise out of flat places, it is left in others.
+  // V has none, but a camera that has removed chroma's noise from flat areas leaves it in others.
   EXPECT_NEAR(model.opponent[2].sigma, model.opponent[0].sigma / 2, 0.01);
 }
 
@@ -207,7 +207,7 @@ TEST(NoiseStatistics, IsFoundWhereBrightnessRunsIntoWhiteOrBlack) {
 }
 
 TEST(NoiseStatistics, CleanScenesHaveNone) {
-  // What is between samples can't be followed exactly.
+  // Content between samples cannot be followed exactly.
   const Scene scene = [](int, int x, int y) {
     return 120 + 40 * std::sin(0.031 * x + 0.4) * std::cos(0.023 * y) +
            (y % 120 < 60 ? 20 * std::sin(0.9 * x + 0.7 * y) : 0);
@@ -254,7 +254,7 @@ TEST(NoiseStatistics, NoiseThatFallsWithBrightnessHasACurve) {
   EXPECT_EQ(curve[16], curve[13]);
 }
 
-// Luma is dark in one half and bright in the other, chroma the same throughout.
+// Luma is dark in one half and bright in the other, and chroma is constant.
 TEST(NoiseStatistics, ChromasCurveIsByLumasBrightness) {
   const auto model_of_chroma = [](const FrameFormat& format, double dark, double bright) {
     NoiseStatistics sum;
@@ -379,7 +379,7 @@ TEST(NoiseStatistics, ThreadsDoNotMatter) {
   EXPECT_EQ(model_of(cpu::measure_noise(b, &a), {}), model);
 }
 
-// Noise that the end of the range has cut off in either frame of a pair is smaller than it was.
+// Noise that is clipped in either frame of a pair is reduced.
 TEST(NoiseStatistics, ClippedBlocksOfEitherFrameAreLeftOut) {
   const FrameFormat format = gray_format(160, 120);
   const auto flat = [&](double brightness, unsigned seed) {

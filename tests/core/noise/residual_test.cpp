@@ -39,7 +39,7 @@ TEST(Residual, IsGreatWhereTextureWasRemoved) {
 }
 
 TEST(Residual, IsRelativeToTheCurve) {
-  // Bright places have more noise, and more texture.
+  // Bright areas have more noise, and more texture.
   const auto level = [](int x) { return x < 160 ? 3.0F : 9.0F; };
   const Scene scene = [](int, int x, int y) { return x < 160 ? 60 : 200 + 9 * std::sin(0.9 * x + y); };
   const Frame clean = render(gray_format(320, 240, 16), scene, 0);
@@ -61,7 +61,7 @@ TEST(ResidualCheck, LowersALevelThatRemovesTexture) {
   ResidualCheck check(*engine);
   const Frame noisy = render(gray_format(320, 240), half_textured, 8, 1);
   EXPECT_EQ(check.supported_strength(noisy, {{8}}), 1);
-  // Irregular texture, of which no two patches are alike.
+  // Irregular texture without similar patches.
   const std::vector<double> texture = test::make_noise(320, 240, 14, true, 5);
   const Frame clean = render(
       gray_format(320, 240),

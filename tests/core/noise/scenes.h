@@ -13,7 +13,7 @@
 #include "core/noise/noise_model.h"
 #include "tests/oracle/samples.h"
 
-// Pictures with noise of a known level.
+// Pictures with known noise.
 
 namespace limpid::test {
 
@@ -54,8 +54,8 @@ inline Frame render(const FrameFormat& format, const Scene& scene, float sigma, 
 
 inline double constant(int /*plane*/, int /*x*/, int /*y*/) { return 128; }
 
-// Fine gratings in the upper half, discs and a checkerboard in the rest, between slopes: no more than a third
-// of the picture is free of texture.
+// Fine gratings in the upper half, discs and a checkerboard in the rest, between slopes: at most a third of
+// the picture has no texture.
 inline double textured(int /*plane*/, int x, int y) {
   const double slope = 90 + 0.2 * x + 0.1 * y;
   if (y < 90) {
@@ -70,8 +70,8 @@ inline double textured(int /*plane*/, int x, int y) {
 // Relative error of an estimate.
 inline double error_of(float estimate, double sigma) { return double{estimate} / sigma - 1; }
 
-// White noise of deviation `sigma` in every sample, or, smoothed by [1 2 1] / 4 in both directions before,
-// the same deviation.
+// White noise of standard deviation `sigma` in every sample, or noise of that standard deviation smoothed by
+// [1 2 1] / 4 in both directions.
 inline std::vector<double> make_noise(int width, int height, double sigma, bool smooth, unsigned seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<double> gaussian(0, sigma);
@@ -92,7 +92,7 @@ inline std::vector<double> make_noise(int width, int height, double sigma, bool 
           sum += (2 - std::abs(dx)) * (2 - std::abs(dy)) * at(x + dx, y + dy);
         }
       }
-      smoothed[y * width + x] = sum / 6;  // the weights' squares add up to 36
+      smoothed[y * width + x] = sum / 6;  // the squares of the weights add up to 36
     }
   }
   return smoothed;

@@ -15,7 +15,7 @@
 namespace limpid {
 namespace {
 
-/// What is said when `read` is given the document.
+/// The error message when `read` gets the document.
 std::string objection(const std::string& text, const std::function<void(const JsonValue&)>& read) {
   try {
     read(JsonDocument(text, "job/plan.json").root());

@@ -20,7 +20,7 @@
 #include "tests/oracle/pictures.h"
 #include "tests/oracle/samples.h"
 
-// Clips for the tests of filters along motion.
+// Clips for tests of filters along motion.
 
 namespace limpid::test {
 
@@ -32,8 +32,8 @@ inline void store_sample(const Frame& frame, int plane, int x, int y, double cod
   oracle::set_sample(frame, plane, x, y, code_value * frame.format.code_value());
 }
 
-/// Picture t of a clip in which a texture goes by behind a still frame, with a patch that is in no other
-/// picture; its upper and lower halves differ in speed.
+/// Picture t of a clip in which a texture moves behind a still frame, with a patch that is in no other
+/// picture. Its upper and lower halves differ in speed.
 inline Frame clean_picture(const FrameFormat& format, int t, unsigned scene = 0) {
   Frame frame = allocate_frame(format);
   for (int p = 0; p < format.plane_count(); ++p) {
@@ -68,7 +68,7 @@ inline std::vector<Frame> noisy_clip(const FrameFormat& format, int count, doubl
   return frames;
 }
 
-/// All results that frames give which are sent one after the other.
+/// The results of a sequence of frames.
 inline std::vector<Frame> run_stream(Denoiser& denoiser, const std::vector<Frame>& frames) {
   std::vector<Frame> results;
   const auto take_all = [&] {
@@ -85,7 +85,7 @@ inline std::vector<Frame> run_stream(Denoiser& denoiser, const std::vector<Frame
   return results;
 }
 
-/// A picture in 8-bit gray with other contrast and brightness.
+/// A picture in 8-bit gray with changed contrast and brightness.
 inline Frame relit(const Frame& clean, double gain, double brighter) {
   Frame result = allocate_frame(clean.format);
   for (int y = 0; y < clean.format.height; ++y) {
@@ -96,7 +96,7 @@ inline Frame relit(const Frame& clean, double gain, double brighter) {
   return result;
 }
 
-/// Any segment of the frames, given with its context, has the bits that it has in the whole.
+/// Any segment of the frames, with its context, is bit-exact with the whole stream.
 inline void expect_segments_as_the_whole(Engine& engine, const Filter& filter,
                                          const std::vector<Frame>& frames) {
   const int count = static_cast<int>(frames.size());
@@ -123,7 +123,7 @@ inline void expect_segments_as_the_whole(Engine& engine, const Filter& filter,
   }
 }
 
-/// Results come as soon as the denoiser says, which is not later than `delay` frames after their own.
+/// Results arrive as soon as the denoiser declares, at most `delay` frames after their own.
 inline void expect_no_later(Engine& engine, const Filter& filter, int delay,
                             const std::vector<Frame>& frames) {
   const std::unique_ptr<Denoiser> denoiser =

@@ -17,8 +17,8 @@ constexpr int kHeight = 11;
 constexpr int kSpacing = 3;
 constexpr int kFrames = 9;
 
-// The sums of a picture in which groups of weight 1 have estimated `value` everywhere, `count` times, so many
-// of them at once.
+// The sums of a picture in which groups of weight 1 have estimated `value` everywhere, `count` times, several
+// at once.
 class PictureSumsTest : public SimdLevelTest {
  protected:
   void SetUp() override {
@@ -29,7 +29,7 @@ class PictureSumsTest : public SimdLevelTest {
     }
   }
 
-  // One patch after the other, so that every sample is in one.
+  // Adjacent patches, so that every sample is in one.
   void add(float value, int count, int at_once) {
     const float scale = std::ldexp(1.0F, PictureSums::numerator_bits(kSpacing, kFrames));
     AlignedVector<float> values(PictureSums::aligned(kWidth));
@@ -74,7 +74,7 @@ TEST_P(PictureSumsTest, AreMeans) {
 }
 
 TEST_P(PictureSumsTest, AreNothingOnceTheirRowsAreCleared) {
-  add(255, 4500, 1);  // more than the bits that are always kept
+  add(255, 4500, 1);  // exceeds the bits that are always stored
   for (int y = 0; y < kHeight; ++y) {
     sums_.clear_row(y);
   }
@@ -83,7 +83,7 @@ TEST_P(PictureSumsTest, AreNothingOnceTheirRowsAreCleared) {
 }
 
 TEST_P(PictureSumsTest, HaveNoLimit) {
-  // Of numerators either way, of weights, and of what is added at once.
+  // Overflows of numerators in both directions, of weights, and of values added at once.
   add(255, 1500, 1);
   expect_estimate(255);
   add(0, 4500, 1);

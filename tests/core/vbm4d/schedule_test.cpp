@@ -13,7 +13,7 @@ struct Case {
   bool has_second_step;
 };
 
-// From real parameters (delay of 4, 1 and 0, estimates for fewer frames) and asymmetric ones.
+// From real parameters (delays of 4, 1 and 0, estimates for fewer frames) and asymmetric ones.
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const bool has_second_step : {false, true}) {
@@ -25,7 +25,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-// Executes steps on a stream of `count` pictures and checks that each has what it needs.
+// Executes steps on a stream of `count` pictures and checks their inputs.
 class Stream {
  public:
   Stream(const Case& of, int count) : case_(of), progress_(count) {}
@@ -85,7 +85,7 @@ class Stream {
     }
   }
 
-  // All groups that give estimates for picture i, which is still there, are filtered.
+  // All groups that give estimates for picture i are filtered, and the picture is still loaded.
   void expect_grouped(Work groups, int i) const {
     EXPECT_FALSE(progress_[i].has(Work::kRelease));
     const auto [before, after, spread] = case_.span;
@@ -111,7 +111,7 @@ TEST(ScheduleTest, EachStepOfAStreamHasWhatItNeedsAndIsDoneOnce) {
       EXPECT_TRUE(stream.progress(i).has(Work::kFirstGroups)) << i;
       EXPECT_EQ(stream.progress(i).has(Work::kSecondGroups), each.has_second_step) << i;
     }
-    // Only what groups of later pictures could reach is still held.
+    // Only pictures in reach of later pictures' groups are still held.
     EXPECT_EQ(stream.held(), each.span.before - each.span.spread);
   }
 }

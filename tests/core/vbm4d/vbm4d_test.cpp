@@ -51,7 +51,7 @@ Vbm4dParameters small_parameters() {
   return parameters;
 }
 
-// V-BM3D's.
+// Parameters of V-BM3D.
 Vbm4dParameters predictive_parameters() {
   Vbm3dParameters parameters;
   parameters.before = 2;
@@ -69,8 +69,8 @@ class Vbm4dTest : public EngineSuite {
     return run_stream(*engine().make_denoiser(parameters, noise, frames.front().format), frames);
   }
 
-  // `doubled`: of how many samples a difference in rounding may be doubled by undoing what the ends of the
-  // range have cut off.
+  // `doubled`: the number of samples whose difference in rounding may be doubled by the correction of
+  // clipping.
   void expect_as_defined(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
                          const NoiseModel& noise = white_noise(), std::size_t doubled = 0) {
     const std::vector<Frame> expected = oracle::denoise(frames, parameters, {noise});
@@ -140,7 +140,7 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleFarBackAlone) {
   expect_as_defined(noisy_clip(as_float(gray(24, 20)), 13, static_cast<double>(kSigma)), parameters);
 }
 
-// Noise is taken to be weaker than it is where nothing changes over time, stronger where something does.
+// Noise factors below 1 for constant coefficients, and above 1 for changing ones.
 Vbm4dParameters with_noise_over_time(Vbm4dParameters parameters) {
   parameters.hard_threshold.constant_threshold = 0.75F;
   parameters.hard_threshold.changing_threshold = 1.3F;
@@ -160,7 +160,7 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleWhereNoiseIsTakenToDifferOverTime) {
   expect_as_defined(frames, parameters);
 }
 
-// A texture that drifts by parts of a sample from picture to picture.
+// A texture that moves by fractions of a sample from picture to picture.
 Frame drifting_picture(const FrameFormat& format, int t) {
   const auto texture = [](double x, double y) {
     return 128 + 45 * std::sin(1.5 * x + 0.2 * y) + 40 * std::sin(1.2 * y - 0.3 * x);
@@ -255,11 +255,11 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseOfAnyShape) {
     shape.curve.scale = {.origin = 70, .spacing = 5};
   }
   expect_as_defined(frames, small_parameters(), noise);
-  // That repeats from frame to frame.
+  // Noise that repeats from frame to frame.
   noise.shape[0].repetition = 0.6F;
   noise.shape[1].repetition = 0.9F;
   expect_as_defined(frames, small_parameters(), noise);
-  // Of planes with different noise, and one without.
+  // Planes with different noise, and one without.
   noise = {{12, 0, 20}};
   expect_as_defined(frames, small_parameters(), noise);
   noise = {{0, 9, 9}};
@@ -289,7 +289,7 @@ TEST_P(Vbm4dTest, TakesTheNoiseOfTheReferencesFrame) {
     const Frame result = denoiser->receive().value();
     EXPECT_TRUE(oracle::within_contract(oracle::compare(result, expected[t]))) << t;
   }
-  // Where there is no noise nothing changes.
+  // Without noise, nothing changes.
   EXPECT_TRUE(oracle::same_bits(expected[3], frames[3]));
 }
 
@@ -316,9 +316,9 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleInPredictiveGroups) {
   parameters.hard_threshold.max_distance = 0;
   parameters.hard_threshold.max_group_size = 1;
   expect_as_defined(frames, parameters);
-  // Taus are greater then.
+  // Taus are greater for this noise.
   expect_as_defined(noisy_clip(format, 5, 40), predictive_parameters(), white_noise(40));
-  // Groups of the same patches over and over.
+  // Groups of repeated patches.
   expect_as_defined(std::vector<Frame>(5, frames.front()), predictive_parameters());
 }
 
@@ -342,7 +342,7 @@ TEST_P(Vbm4dTest, NothingReachesBeyondACut) {
   }
   frames[5].begins_anew = true;
   expect_as_defined(frames, small_parameters());
-  // Nothing follows the first scene's patches into the second, even if nobody says that there is a cut.
+  // Patches of the first scene are not followed into the second, even if the cut is not marked.
   const std::vector<Frame> told = run(frames, small_parameters());
   frames[5].begins_anew = false;
   const std::vector<Frame> not_told = run(frames, small_parameters());
@@ -354,7 +354,7 @@ TEST_P(Vbm4dTest, NothingReachesBeyondACut) {
   EXPECT_LT(worst, 0.3);
 }
 
-// A picture follows the one before it if the difference is no more than its own noise explains.
+// A picture continues the one before it if the difference is within its own noise.
 TEST_P(Vbm4dTest, CutsAreDetectedByTheNoiseOfThePictureThatFollows) {
   const FrameFormat format = gray(80, 64);
   Vbm4dParameters parameters = small_parameters();
@@ -376,8 +376,8 @@ TEST_P(Vbm4dTest, CutsAreDetectedByTheNoiseOfThePictureThatFollows) {
   EXPECT_FALSE(depends_on_first(90, 2));
 }
 
-// Whatever the noise hides: the first frame behind a cut is as good as a first one, and nothing of a flash
-// shows in the frames around it, nor of them in it.
+// For any noise, the first frame after a cut is as good as a first frame, and a flash and the frames around
+// it do not affect each other.
 TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
   const FrameFormat format = gray(80, 64);
   for (const auto& [sigma, parameters] : {std::pair(5.0F, small_parameters()),
@@ -416,13 +416,13 @@ TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
     for (std::size_t t = 0; t < results.size(); ++t) {
       EXPECT_TRUE(oracle::same_bits(results[t], expected[t])) << "frame " << t << ", sigma " << sigma;
     }
-    // The flash is so near white that much of the strongest noise is cut off.
+    // The flash is so near white that much of the strongest noise is clipped.
     expect_as_defined(frames, parameters, white_noise(sigma), sigma == 50 ? format.width / 8 : 0);
   }
 }
 
 TEST_P(Vbm4dTest, AgreesWithTheOracleInStrongNoise) {
-  // Something bright goes by before what is dark, and still.
+  // A bright object passes in front of a dark, static scene.
   constexpr double kStrong = 60;
   const FrameFormat format = gray(96, 80);
   std::vector<Frame> clean;
@@ -457,18 +457,18 @@ TEST_P(Vbm4dTest, FadesAreFollowed) {
   }
 }
 
-// Noise that comes again with its picture would pass for something that stays.
+// Noise that is repeated with its picture would look like static content.
 TEST_P(Vbm4dTest, RepeatedPicturesAreNoEvidence) {
   const FrameFormat format = gray(64, 48);
   std::vector<Frame> frames = noisy_clip(format, 4, 20);
   for (int t = 3; t >= 0; --t) {
-    frames.insert(frames.begin() + t, 1 + t % 2, frames[t]);  // twice and three times in turn
+    frames.insert(frames.begin() + t, 1 + t % 2, frames[t]);  // twice and three times, alternating
   }
   Vbm4dParameters parameters = small_parameters();
   parameters.before = parameters.after = 4;
   const NoiseModel noise = white_noise(20);
   expect_as_defined(frames, parameters, noise);
-  // A still picture is filtered as one picture.
+  // A still picture is filtered as a single picture.
   const std::vector<Frame> still(9, frames.front());
   const double alone =
       measure(clean_picture(format, 0), run({still.front()}, parameters, noise).front())[0].psnr;
@@ -497,8 +497,8 @@ TEST_P(Vbm4dTest, WaitsForNoMoreFramesThanItMay) {
 }
 
 TEST_P(Vbm4dTest, PlanesThatAreTooSmallPassThrough) {
-  // In 10 bits, since a few samples of 8 bits that are rounded otherwise are too large a share of so small a
-  // picture.
+  // 10 bits, since a few samples of 8 bits that are rounded differently would be too large a share of so
+  // small a picture.
   for (const FrameFormat& format : {gray(7, 40), gray(40, 7), yuv(14, 14, 1, 1, 10), yuv(8, 8, 1, 1, 10),
                                     gray(8, 8, 10), gray(9, 8, 10), yuv(15, 9, 0, 0, 10)}) {
     SCOPED_TRACE(std::to_string(format.width) + "x" + std::to_string(format.height));
@@ -516,7 +516,7 @@ TEST_P(Vbm4dTest, IsAlikeFromRunToRun) {
 }
 
 TEST_P(Vbm4dTest, OddContentStaysWhatItIs) {
-  // Black, flat and repeated pictures, without noise though noise is told.
+  // Black, flat and repeated pictures without noise, filtered with a noise level.
   const FrameFormat format = yuv(64, 48, 1, 1);
   for (const double level : {0.0, 100.0, 255.0}) {
     std::vector<Frame> frames;
@@ -537,7 +537,7 @@ TEST_P(Vbm4dTest, OddContentStaysWhatItIs) {
   }
 }
 
-// What the filter is for: frames have more to tell than one.
+// The purpose of the filter: several frames contain more information than one.
 TEST_P(Vbm4dTest, MoreFramesGiveBetterPictures) {
   const FrameFormat format = gray(96, 80);
   const std::vector<Frame> frames = noisy_clip(format, 9, 20);

@@ -117,7 +117,7 @@ TEST_P(VnlbTest, AgreesWithTheOracleForNoiseOfAnyShape) {
     }
   }
   expect_vnlb_as_defined(frames, small_vnlb(), noise);
-  // Of planes with different noise, and one without.
+  // Planes with different noise, and one without.
   expect_vnlb_as_defined(frames, small_vnlb(), {{12, 0, 20}});
   expect_vnlb_as_defined(frames, small_vnlb(), {{0, 9, 9}});
 }
@@ -130,7 +130,7 @@ TEST_P(VnlbTest, FiltersFieldsAndScenesByThemselves) {
   frames[3].interlaced = false;
   expect_vnlb_as_defined(frames, small_vnlb());
 
-  // Whether somebody tells of a cut or not.
+  // With marked and unmarked cuts.
   const FrameFormat format = gray(96, 80);
   const std::vector<Frame> before = noisy_clip(format, 3, static_cast<double>(kSigma), 1);
   const std::vector<Frame> behind = noisy_clip(format, 1, static_cast<double>(kSigma), 2);
@@ -147,17 +147,17 @@ TEST_P(VnlbTest, FiltersFieldsAndScenesByThemselves) {
   }
 }
 
-// Noise that comes again with its picture would pass for something that stays.
+// Noise that is repeated with its picture would look like static content.
 TEST_P(VnlbTest, RepeatedPicturesAreNoEvidence) {
   const FrameFormat format = gray(64, 48);
   std::vector<Frame> frames = noisy_clip(format, 3, 20);
   for (int t = 2; t >= 0; --t) {
-    frames.insert(frames.begin() + t, 1 + t % 2, frames[t]);  // twice and three times in turn
+    frames.insert(frames.begin() + t, 1 + t % 2, frames[t]);  // twice and three times, alternating
   }
   VnlbParameters parameters = small_vnlb();
   parameters.before = parameters.after = 3;
   expect_vnlb_as_defined(frames, parameters, white_noise(20));
-  // A still picture is filtered as one picture.
+  // A still picture is filtered as a single picture.
   const std::vector<Frame> still(5, frames.front());
   const Frame alone = run_vnlb({still.front()}, parameters, white_noise(20)).front();
   const double psnr = measure(clean_picture(format, 0), alone)[0].psnr;
@@ -235,13 +235,13 @@ TEST_P(VnlbTest, HardlyAnyNoiseChangesHardlyAnything) {
       for (std::size_t t = 0; t < frames.size(); ++t) {
         EXPECT_LE(oracle::compare(results[t], frames[t]).greatest, 1) << sigma << ", " << t;
       }
-      // And where a part of the brightnesses has yet less.
+      // Also with brightnesses that have even less noise.
       noise.shape[0].curve.fill(1e-3F);
     }
   }
 }
 
-// What the filter is for.
+// The purpose of the filter.
 TEST_P(VnlbTest, MoreFramesAndStepsGiveBetterPictures) {
   const FrameFormat format = gray(96, 80);
   const std::vector<Frame> frames = noisy_clip(format, 7, 20);

@@ -1,4 +1,5 @@
-// BM3D on a GPU against the CPU engine, on pictures large enough for shares of samples: noise of all kinds.
+// BM3D on a GPU compared with the CPU engine, on pictures large enough for shares of samples, with noise of
+// all kinds.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +21,7 @@ namespace {
 
 class Bm3dAgreement : public CudaTest {};
 
-// As cameras have it: deviations of high frequencies are a fraction of those of low ones.
+// As from cameras: standard deviations of high frequencies are a fraction of those of low ones.
 NoiseShape smooth_shape(double fraction) {
   NoiseShape shape;
   double sum = 0;
@@ -56,8 +57,8 @@ TEST_F(Bm3dAgreement, IsTheContractWhateverTheNoise) {
           const Frame result = run_filter(*gpu, frame, bm3d_profile(profile), noise);
           const oracle::Agreement agreement =
               oracle::compare(result, run_filter(*cpu, frame, bm3d_profile(profile), noise));
-          // Each sample of profile fast is in few groups, and shows it if in one of them a coefficient falls
-          // on the other side of its threshold.
+          // With profile fast, each sample is in few groups, so a coefficient on the other side of its
+          // threshold in one of them is visible.
           EXPECT_TRUE(profile == Profile::kFast ? agreement.psnr >= 60 : oracle::within_contract(agreement))
               << oracle::to_string(agreement);
           EXPECT_TRUE(oracle::same_bits(result, run_filter(*gpu, frame, bm3d_profile(profile), noise)));

@@ -1,4 +1,4 @@
-// BM3D by Fourier transforms against plain double precision by FFTW.
+// BM3D by Fourier transforms compared with plain double precision by FFTW.
 #include <algorithm>
 #include <string>
 
@@ -36,7 +36,7 @@ class Fourier : public CudaTest, public testing::WithParamInterface<GroupTransfo
     return parameters;
   }
 
-  // Flat areas have coefficients at the threshold and distances that tie: noise is in all of them.
+  // Flat areas have coefficients at the threshold and equal distances, so all areas have noise.
   void expect_agrees(const FrameFormat& format, const Bm3dParameters& parameters, float sigma) {
     SCOPED_TRACE(to_string(format));
     const NoiseModel noise{{sigma, sigma, sigma}};

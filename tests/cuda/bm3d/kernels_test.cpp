@@ -1,4 +1,4 @@
-// Every kernel against plain host code.
+// Every kernel compared with plain host code.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -21,7 +21,7 @@
 namespace limpid::cuda {
 namespace {
 
-// A plane on both sides. The device's rows are longer than the plane is wide.
+// A plane on host and device. The device's rows have padding.
 struct TestPlane {
   int width;
   int height;
@@ -52,10 +52,10 @@ struct TestPlane {
   float at(int x, int y) const { return samples[static_cast<std::size_t>(y) * width + x]; }
 };
 
-// Where many distances are equal.
+// Patterns with many equal distances.
 enum Tie { kFlat = 0, kRows = -1, kColumns = -2, kDither = -3, kLetterbox = -4, kDiagonals = -5 };
 
-// A texture of so many levels, or a Tie.
+// A texture with `levels` levels, or a Tie.
 std::vector<float> noise_texture(int width, int height, int levels, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto tie = [&](int x, int y) {
@@ -83,7 +83,7 @@ std::vector<float> noise_texture(int width, int height, int levels, std::uint64_
       }
       const double value = 128 + wave + static_cast<double>(random() % 40) - 20;
       const double step = 255.0 / std::max(levels - 1, 1);
-      // Whole numbers, which float arithmetic smooths exactly.
+      // Integers, which float arithmetic smooths exactly.
       values.push_back(
           static_cast<float>(std::clamp(std::round(std::round(value / step) * step), 0.0, 255.0)));
     }
@@ -170,7 +170,7 @@ struct DeviceGroups {
     check(cudaMemset(members.as(), 0x7F, members.bytes()));
   }
 
-  // The others need not be found.
+  // Other groups need not be found.
   void want_every(std::size_t every, std::size_t count) {
     std::vector<std::int16_t> sizes(count * groups.capacity);
     for (std::size_t i = 0; i < count; i += every) {
@@ -197,7 +197,7 @@ struct DeviceGroups {
 
 class BlockMatching : public CudaTest {
  protected:
-  // Every variant that can do the step. Returns whether others than the reference can.
+  // Every variant that supports the step. Returns true if variants other than the reference support it.
   bool check_matching(const Bm3dStep& step, bool bytes, int levels, int width, int height) {
     check_matching(step, bytes, levels, width, height, limpid::Matching::kNearest);
     return check_matching(step, bytes, levels, width, height, limpid::Matching::kStatistical);
@@ -209,8 +209,8 @@ class BlockMatching : public CudaTest {
                  ", window " + std::to_string(step.search_window) + ", N " +
                  std::to_string(step.max_group_size) + (bytes ? ", bytes, " : ", words, ") +
                  std::string(to_string(kind)) + ", levels " + std::to_string(levels));
-    // The fast kernels rank distances of up to 2^20 exactly: of words, 1024 squared code values per sample,
-    // which a group of 32 needs more of where few candidates are to be had in noise of all levels.
+    // The fast kernels rank distances of up to 2^20 exactly, that is, 1024 squared code values per sample. A
+    // group of 32 needs greater ones if few candidates are available in noise of all levels.
     constexpr int kExactLevels = 60;
     const TestPlane guide(width, height,
                           noise_texture(width, height, bytes ? levels : std::min(levels, kExactLevels), 7));
@@ -303,7 +303,7 @@ TEST_F(BlockMatching, FindsTheClosestInWideWindows) {
 TEST_F(BlockMatching, FindsTheFirstWhereDistancesTie) {
   for (const bool bytes : {true, false}) {
     for (const int tie : {kFlat, kRows, kColumns, kDither, kLetterbox, kDiagonals}) {
-      // A warp to a tile, two to a tile, keys of 64 bits, narrow windows of both kinds.
+      // One warp per tile, two per tile, keys of 64 bits, narrow windows of both kinds.
       EXPECT_TRUE(check_matching(make_step(8, 3, 16, 39, 3000), bytes, tie, 90, 70));
       EXPECT_TRUE(check_matching(make_step(8, 3, 32, 39, 400), bytes, tie, 90, 70));
       EXPECT_TRUE(check_matching(make_step(8, 2, 32, 39, 3000), bytes, tie, 61, 58));
@@ -343,7 +343,7 @@ TEST_F(BlockMatching, FindsTheClosestForAnySizeAndParameters) {
   }
 }
 
-// Compute capability 9.0, as most of what is known of speeds is of, and 8.6 and 7.5 with less memory.
+// Compute capability 9.0, for which most measured speeds are, and 8.6 and 7.5 with less memory.
 constexpr DeviceLimits limits(int compute_capability, int multiprocessors, std::size_t block_kib,
                               std::size_t multiprocessor_kib, std::size_t reserved_kib) {
   return {compute_capability, multiprocessors, (block_kib << 10) - DeviceLimits::kStaticSharedMemory,
@@ -397,12 +397,12 @@ TEST(FilterVariants, AreChosenByStepAndDevice) {
 
 class Filter : public CudaTest {
  protected:
-  // Every variant, both steps, against doubles, through aggregation and division. Samples reach `brightness`
-  // times 255.
+  // Every variant and both steps compared with doubles, including aggregation and division. Samples reach
+  // `brightness` times 255.
   void check_filter(const Bm3dStep& step, bool wiener, float brightness = 1) {
     const int samples = step.patch_size * step.patch_size;
     check_filter(step, wiener, brightness, std::vector<float>(samples, 1.0F));
-    // The least variances that there are, and more of one direction than of the other.
+    // The least possible variances, and more in one direction than in the other.
     std::vector<float> variances;
     for (int i = 0; i < samples; ++i) {
       const int u = i % step.patch_size;
@@ -509,11 +509,11 @@ class Filter : public CudaTest {
         differences.push_back(std::abs(static_cast<double>(result[i]) - expected[i]));
       }
       std::sort(differences.begin(), differences.end());
-      // By brightness a group's deviation is right to single precision, and a coefficient at its threshold
-      // may fall either way.
+      // With a curve, a group's standard deviation has single precision, and a coefficient at its threshold
+      // may be on either side.
       const double greatest = curve ? differences[differences.size() * 97 / 100] : differences.back();
       EXPECT_LE(differences.back(), 3 * static_cast<double>(std::max(brightness, 1.0F))) << variant.name;
-      // The fast one's second step has half floats' precision, of samples about mid-gray.
+      // The fast variant's second step has the precision of half floats, for samples relative to mid-gray.
       const bool reference = &variant == &filter_variants().back();
       // Errors grow with the noise, which the curve multiplies by 3.
       const double tolerance = (!reference && wiener ? 0.3 : 0.05) * (curve ? 3 : 1);

@@ -1,6 +1,6 @@
-// The kernels of the edge-preserving filters against their definition
-// (core/edge_preserving/edge_preserving.h) in plain double precision, and the filters against the CPU engine
-// on frames too large for that.
+// The kernels of the edge-preserving filters compared with their definition
+// (core/edge_preserving/edge_preserving.h) in plain double precision, and the filters compared with the CPU
+// engine on larger frames.
 #include "core/edge_preserving/edge_preserving.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace limpid::cuda {
 namespace {
 
-// A plane on both sides, as bytes and as floats.
+// A plane on host and device, as bytes and as floats.
 struct TestPlane {
   int width;
   int height;
@@ -43,7 +43,7 @@ struct TestPlane {
           return std::clamp((x / 9 % 2 == 0 ? 60 : 170) + (x + y) / 8 % 40 + noise, 0, 255);
         }) {}
 
-  // Whole code values sample(x, y).
+  // Integer code values sample(x, y).
   TestPlane(int w, int h, const std::function<int(int, int)>& sample) : width(w), height(h), stride(w + 7) {
     const int pitch = float_pitch();
     std::vector<std::uint8_t> byte_rows(stride * h, std::uint8_t{0});
@@ -145,7 +145,7 @@ class Bilateral : public CudaTest {
              : variant.takes_bytes            ? plane.download_bytes(out)
                                               : plane.download_floats(plane.result);
     };
-    // With the variances that `first` found.
+    // With the variances computed by `first`.
     const auto check_adapted = [&](const BilateralVariant& first, const BilateralVariant& second) {
       const std::vector<double> adapted = run(BilateralPass::kAdapted, second);
       for (std::size_t i = 0; i < adapted.size(); i += every) {
@@ -256,8 +256,8 @@ TEST_F(Bilateral, PlanesOfAnySizeAndShapeOfTiles) {
   check_bilateral(large, weights_of(15, 40), 4001);
 }
 
-// The others' weights all but vanish beside their own, but are many, and their squared differences large:
-// what the variances miss by then must not show in the results.
+// Other samples' weights are nearly zero, but they are many and their squared differences large: errors of
+// the variances must not be visible in the results.
 TEST_F(Bilateral, LoneSamples) {
   const TestPlane plane(150, 90, [random = std::mt19937(5)](int x, int y) mutable {
     return x % 11 == 5 && y % 7 == 3 ? 255 : static_cast<int>(random() % 3);
@@ -298,7 +298,7 @@ class PatchMeans : public CudaTest {
     };
     std::vector<Result> results;
     const DeviceLimits device = device_limits();
-    // Whole code values, and quarters of them as for samples of 10 bits.
+    // Integer code values, and quarters of them as for samples of 10 bits.
     for (const MatchingScale& scale : {matching_scale(true), matching_scale(false)}) {
       PatchWeights scaled = weights;
       scaled.patch /= static_cast<float>(scale.scale * scale.scale);
@@ -380,7 +380,7 @@ TEST_F(PatchMeans, StrengthsFromNothingToAll) {
   for (const float h : {4.5F, 20.0F, 200.0F, 1000.0F}) {
     check_nlm(plane, nlm(plane, 7, 9, h), 5);
   }
-  // So little that half floats' distances do not say which side of 2 sigma^2 they are on.
+  // Noise so weak that distances in half floats are too coarse to compare with 2 sigma^2.
   check_nlm(plane, nlm(plane, 7, 9, 1), 5, false);
   for (const float patch_sigma : {0.01F, 3.0F, 100.0F, 1000.0F}) {
     check_nlm(plane, nlm_bilateral(plane, 7, 9, patch_sigma, {}), 5);

@@ -29,7 +29,7 @@ namespace {
 
 struct Device {
   std::mutex mutex;
-  // Of all streams, in the order of the calls, which keeps to all that they wait for.
+  // Queue of all streams, in the order of the calls, which fulfills all waits.
   std::deque<std::function<void()>> work;
   stand_in::Counts counts;
   int calls_until_failure = -1;
@@ -247,7 +247,7 @@ float NoiseEstimator::combed_share(const FrameFormat& /*format*/, const Plane& /
   return 0;
 }
 
-// Tells the frames' first samples.
+// Returns the frames' first samples as statistics.
 NoiseMeasurer::NoiseMeasurer(const FrameFormat& format) : format_(format), sums_(1) {}
 noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                               const std::array<SamplePlane, kMaxPlanes>* before,

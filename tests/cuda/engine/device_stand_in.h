@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <functional>
 
-// A GPU for tests of the engine's host code, on any machine: the functions of the CUDA runtime that this
-// calls, in the host's memory, and filters that copy. What is enqueued is done when somebody waits for it,
-// and not earlier, so that what doesn't wait is seen.
+// A stand-in for a GPU, for tests of the engine's host code on any machine: the CUDA runtime functions that
+// it calls, in host memory, and filters that copy. Enqueued work is done only when a caller waits for it, so
+// that missing waits are detected.
 
 namespace limpid::cuda::stand_in {
 
-/// What there is of the device's and has not been given back, and how often it was asked for.
+/// Resources of the device that exist, and the number of requests for each.
 struct Counts {
   int memory_blocks = 0;
   int pinned_memory = 0;
@@ -24,21 +24,21 @@ struct Counts {
 };
 Counts counts();
 
-/// A new device, without anything enqueued.
+/// A new device with an empty queue.
 void reset();
 
-/// Puts something into the device's queue, as a kernel would be.
+/// Enqueues work, as a kernel launch does.
 cudaError_t enqueue(std::function<void()> work);
 
-/// Does all that is enqueued.
+/// Executes the queue.
 void run_all();
 
 enum class Failure { kOfOneCall, kOfTheDevice };
-/// After `calls` more calls that enqueue something one fails, or the device: then nothing more is done, and
-/// all calls fail but those that give something back.
+/// After `calls` further calls that enqueue work, one call fails, or the device does: then no more work is
+/// done, and all calls fail except those that release resources.
 void fail_after(int calls, Failure failure);
 
-/// The device's primary context: in use by somebody, who has set these flags.
+/// Marks the device's primary context as in use, with these flags.
 void use_primary_context(unsigned flags);
 unsigned primary_context_flags();
 

@@ -1,4 +1,4 @@
-// Results in frames that a GPU's encoder takes (AVHWFramesContext): the same bits as in the host's memory.
+// Results in frames for a GPU's encoder (AVHWFramesContext) are bit-exact with results in host memory.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -31,7 +31,7 @@ class EncoderFrames : public CudaTest {
   void SetUp() override {
     CudaTest::SetUp();
     if (!IsSkipped()) {
-      // The engine is the first on the device: libav has to take its context as it finds it.
+      // The engine is the first user of the device: libav must use its context as it is.
       engine_ = open_cuda("cuda:0", {});
       engine_->allocate_frame(yuv(64, 48, 1, 1));
     }
@@ -49,7 +49,7 @@ class EncoderFrames : public CudaTest {
 
 TEST_F(EncoderFrames, HoldWhatTheHostWouldGet) {
   const Bm3dParameters parameters = bm3d_profile(Profile::kFast);
-  const NoiseModel noise{{15, 0, 15}};  // a plane that passes through, too
+  const NoiseModel noise{{15, 0, 15}};  // includes a plane that passes through
   for (const Surface& surface :
        {Surface{yuv(202, 150, 1, 1), AV_PIX_FMT_YUV420P}, Surface{yuv(202, 150, 1, 1), AV_PIX_FMT_NV12},
         Surface{yuv(202, 150, 1, 1, 10), AV_PIX_FMT_P010}, Surface{yuv(161, 121, 0, 0), AV_PIX_FMT_YUV444P},

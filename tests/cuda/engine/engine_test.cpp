@@ -1,5 +1,5 @@
-// The CUDA engine against the CPU engine, on frames too large for the oracle, and what is its own: streams,
-// memory and the list of devices.
+// The CUDA engine compared with the CPU engine, on frames too large for the oracle, and its own features:
+// streams, memory and the list of devices.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -38,7 +38,7 @@ TEST(CudaList, NamesDevicesOrTellsWhyThereAreNone) {
   for (const EngineInfo& info : engines) {
     EXPECT_TRUE(info.name.starts_with("cuda"));
     EXPECT_FALSE(info.description.empty());
-    EXPECT_TRUE(!info.available || info.memory_bytes > 0);  // too old a GPU has memory, too
+    EXPECT_TRUE(!info.available || info.memory_bytes > 0);  // GPUs that are too old have memory, too
   }
 }
 
@@ -55,8 +55,9 @@ class CudaEngine : public CudaTest {
   void expect_agrees(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise) {
     const Frame result = run_filter(*engine_, frame, parameters, noise);
     const oracle::Agreement agreement = oracle::compare(result, run_filter(*cpu_, frame, parameters, noise));
-    // The engines' contract allows 1 sample in 10000. In these small drawings' flats, where candidates are
-    // alike, single precision itself makes about 2 of the CPU engine's differ from doubles.
+    // The engines' contract allows 1 sample in 10000. In the flat areas of these small drawings, where
+    // candidates are similar, single precision alone makes about 2 of the CPU engine's samples differ from
+    // doubles.
     EXPECT_LE(static_cast<double>(agreement.over_one), 5e-4 * static_cast<double>(agreement.samples))
         << oracle::to_string(agreement);
     EXPECT_LE(agreement.greatest, 4) << oracle::to_string(agreement);
@@ -79,7 +80,7 @@ TEST_F(CudaEngine, AgreesWithTheCpuAtEveryProfile) {
   }
 }
 
-// They launch the same kernels, with other sizes of blocks' memory.
+// They launch the same kernels with different amounts of shared memory.
 TEST_F(CudaEngine, DenoisersOfSeveralThreadsDoNotDisturbEachOther) {
   const Frame frame = noisy_picture(gray(201, 153), 20);
   constexpr int kRounds = 30;
@@ -108,11 +109,11 @@ TEST_F(CudaEngine, DenoisersOfSeveralThreadsDoNotDisturbEachOther) {
   }
 }
 
-// Samples that come late, on a stream that nothing else waits for.
+// Samples that arrive late, on a stream that no other work waits for.
 TEST_F(CudaEngine, WaitsForTheEventThatSaysThatSamplesAreThere) {
   const FrameFormat format = gray(256, 64);
   const Frame picture = noisy_picture(format, 15);
-  const Frame host = engine_->allocate_frame(format);  // page-locked: a copy from there doesn't wait
+  const Frame host = engine_->allocate_frame(format);  // page-locked: copies from there are asynchronous
   for (int y = 0; y < format.height; ++y) {
     std::copy_n(picture.planes[0].row<std::byte>(y), format.width, host.planes[0].row<std::byte>(y));
   }
@@ -147,7 +148,7 @@ TEST_F(CudaEngine, WaitsForTheEventThatSaysThatSamplesAreThere) {
                                 run_filter(*engine_, host, fast, {{15}})));
 }
 
-// As video decoders leave them: chroma interleaved, deeper samples in the upper bits of 16.
+// In the layout of video decoders: chroma interleaved, deeper samples in the upper bits of 16.
 TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
   for (const FrameFormat& format : {yuv(202, 150, 1, 1), yuv(202, 150, 1, 1, 10), yuv(160, 121, 0, 0, 12)}) {
     SCOPED_TRACE(to_string(format));
@@ -187,13 +188,13 @@ TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
     EXPECT_EQ(engine_->measure_noise(other, &frame, {}), engine_->measure_noise(other, &host, {}));
     EXPECT_EQ(engine_->brightness_histogram(frame), brightness_histogram(host));
     const Bm3dParameters fast = bm3d_profile(Profile::kFast);
-    const NoiseModel noise{{15, 0, 15}};  // a plane that passes through, too
+    const NoiseModel noise{{15, 0, 15}};  // includes a plane that passes through
     EXPECT_TRUE(
         oracle::same_bits(run_filter(*engine_, frame, fast, noise), run_filter(*engine_, host, fast, noise)));
   }
 }
 
-// A picture that moves by 4 samples from one field to the next, in planes as video decoders leave them.
+// A picture that moves by 4 samples from one field to the next, in planes with a video decoder's layout.
 TEST_F(CudaEngine, FindsCombingInItsDevicesMemoryAsInTheHosts) {
   for (const FrameFormat& format : {yuv(202, 150, 1, 1), yuv(201, 151, 1, 1, 10), gray(70, 33, 16),
                                     gray(15, 40), rgb(160, 121), as_float(gray(203, 97))}) {
@@ -293,8 +294,7 @@ TEST_F(CudaEngine, ManyFramesUnderWayGiveWhatSingleFramesGive) {
   }
 }
 
-// A pause on the host's side is one for input; else, since filtering takes the longest, uploads wait for
-// room.
+// A pause of the host is a wait for input; otherwise, since filtering takes longest, uploads wait for room.
 TEST_F(CudaEngine, TellsWhatItsStagesDid) {
   const FrameFormat format = gray(640, 480);
   const auto denoiser = engine_->make_denoiser(bm3d_profile(Profile::kHigh), {{20}}, format);
@@ -359,8 +359,8 @@ TEST_F(CudaEngine, RunningOutOfMemoryIsAnErrorThatSaysHowMuch) {
   EXPECT_NO_THROW(DeviceMemory(1 << 20));
 }
 
-// In processes of their own, which have lost the GPU in the end. A decoder's frame without samples makes a
-// kernel fail, and with it all that follows.
+// In separate processes, which lose the GPU. A decoder's frame without samples makes a kernel fail, and all
+// later work with it.
 TEST_F(CudaEngine, AFailedDeviceIsAnErrorAndIsLetGoOf) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto fails_quietly = [](const auto& call) {

@@ -1,5 +1,5 @@
-// What the engine's host code does when calls to the device fail, and with several streams at once: on a
-// stand-in for the device, which fails when it is told to.
+// The engine's host code when calls to the device fail, and with several streams at once, on a stand-in for
+// the device whose failures are controlled.
 #include <cuda.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ class HostTest : public testing::Test {
     }
     return true;
   }
-  // Frames of the pool with something in them, which nobody may write: among them are those that came back.
+  // Frames of the pool with content that must not change; they include returned ones.
   static std::vector<Frame> take_from_pool(Engine& engine, const FrameFormat& format) {
     std::vector<Frame> frames;
     for (int i = 0; i < 8; ++i) {
@@ -85,7 +85,7 @@ TEST_F(HostTest, FramesComeOutInOrderAsTheyWentIn) {
   EXPECT_EQ(denoiser->device_stages().download.frames, 9);
 }
 
-// Each of the calls in turn that send() makes.
+// Each of the calls made by send(), in turn.
 TEST_F(HostTest, WhereverSendFailsNoMemoryIsWrittenThatWasGivenBack) {
   for (const Failure failure : {Failure::kOfOneCall, Failure::kOfTheDevice}) {
     int calls = 0;
@@ -97,7 +97,7 @@ TEST_F(HostTest, WhereverSendFailsNoMemoryIsWrittenThatWasGivenBack) {
         const auto denoiser = engine->make_denoiser(BilateralParameters(), noise_, format_);
         denoiser->send(fill(engine->allocate_frame(format_), 1));
         denoiser->send(fill(allocate_frame(format_), 2));
-        take_from_pool(*engine, format_);  // a device that has failed makes no more
+        take_from_pool(*engine, format_);  // a failed device makes no more frames
         stand_in::fail_after(calls, failure);
         Frame frame = fill(engine->allocate_frame(format_), 3);
         const std::weak_ptr<void> samples = frame.samples;
@@ -151,7 +151,7 @@ TEST_F(HostTest, WhereverACopyToTheHostFailsNoMemoryIsWrittenThatWasGivenBack) {
   EXPECT_GE(calls, 5);
 }
 
-// Those behind a seek or a cut, and context, are it wherever they are.
+// Frames after a seek or a cut, and context, keep these properties in any memory.
 TEST_F(HostTest, ACopyInTheHostsMemoryIsTheSameFrame) {
   const auto engine = open_cuda("cuda:0", {});
   Frame frame = fill(allocate_frame(format_), 5);
@@ -215,12 +215,12 @@ TEST_F(HostTest, StreamsOfSeveralSizesAllocateNothingOnceUnderWay) {
     }
   }
   EXPECT_EQ(stand_in::counts(), before);
-  // What single frames were looked at with is bounded.
+  // The memory for examining single frames is bounded.
   for (int i = 0; i < 40; ++i) {
     const Frame frame = allocate_frame(yuv(128 + 2 * i, 48));
     engine->measure_noise(frame, &frame, {});
   }
-  constexpr int kMemoryOfAFormat = 3;  // two frames' and what is measured
+  constexpr int kMemoryOfAFormat = 3;  // two frames' and the measurement's
   EXPECT_LE(stand_in::counts().memory_blocks, before.memory_blocks + kMemoryOfAFormat);
 }
 
@@ -250,7 +250,7 @@ TEST_F(HostTest, ThreadsThatLookAtFramesHaveMemoryOfTheirOwn) {
   }
   std::ranges::for_each(threads, &std::thread::join);
   constexpr int kMostAtOnce = 4;
-  constexpr int kMemoryOfEach = 3;  // two frames' and what is measured
+  constexpr int kMemoryOfEach = 3;  // two frames' and the measurement's
   EXPECT_LE(stand_in::counts().memory_blocks, memory_blocks + kMostAtOnce * kMemoryOfEach);
 }
 

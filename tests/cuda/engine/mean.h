@@ -10,7 +10,7 @@
 
 namespace limpid::cuda {
 
-/// The weighted mean of the samples of up to three frames, of 8 bits; what is not there is null.
+/// The weighted mean of the samples of up to three frames, of 8 bits; missing frames are null.
 struct Mean {
   std::array<const std::uint8_t*, 3> in{};
   std::ptrdiff_t in_stride = 0;

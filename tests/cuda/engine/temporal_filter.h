@@ -18,12 +18,12 @@ namespace limpid::cuda {
 /// Enqueues a Mean to a device's stream.
 using MeanLauncher = std::function<void(const Mean&, cudaStream_t)>;
 
-/// The filter over time of tests/core/engine/temporal_suite.h. Basic estimates are kept with their frames.
+/// The temporal filter of tests/core/engine/temporal_suite.h. Basic estimates are stored with their frames.
 class TwoStepMean final : public FrameFilter {
  public:
   struct Counts {
-    std::atomic<int> states = 0;  ///< made
-    std::atomic<int> basics = 0;  ///< computed
+    std::atomic<int> states = 0;  ///< number made
+    std::atomic<int> basics = 0;  ///< number computed
   };
   TwoStepMean(Counts& counts, MeanLauncher launch)
       : FrameFilter(temporal::format()), counts_(counts), launch_(std::move(launch)) {}

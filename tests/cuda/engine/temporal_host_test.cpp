@@ -1,4 +1,4 @@
-// Filters over time on the CUDA engine's host code, on a stand-in for the device.
+// Temporal filters in the CUDA engine's host code, on a stand-in for the device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST_F(TemporalHostTest, FramesAreUploadedOnceAndAllMemoryIsUsedAgain) {
   EXPECT_EQ(counts_.basics, 5 * 30) << "each frame's once";
 }
 
-// The samples are read when the device gets to it, which may be late.
+// Samples are read when the device gets to them, which may be late.
 TEST_F(TemporalHostTest, FramesAreKeptUntilTheyAreReadAndNoLonger) {
   const auto denoiser = maker_();
   std::vector<std::weak_ptr<void>> samples;
@@ -75,7 +75,7 @@ TEST_F(TemporalHostTest, FramesAreKeptUntilTheyAreReadAndNoLonger) {
   }
   EXPECT_TRUE(denoiser->receive().has_value());
   EXPECT_EQ(kept(), 11 - temporal::kReach.after) << "those that the result depends on have been read";
-  // Long before results that need them.
+  // Long before results that depend on them.
   stand_in::run_all();
   Frame later = temporal::make_frame({.value = 12}, 12);
   samples.push_back(later.samples);
@@ -86,7 +86,7 @@ TEST_F(TemporalHostTest, FramesAreKeptUntilTheyAreReadAndNoLonger) {
   EXPECT_LE(kept(), 1);
   denoiser->reset();
   EXPECT_EQ(kept(), 0);
-  // Of nothing but context no result comes.
+  // Context frames alone have no results.
   for (int i = 0; i < 100; ++i) {
     Frame frame = temporal::make_frame({.value = i, .context_only = true}, i);
     samples.push_back(frame.samples);
@@ -117,7 +117,7 @@ TEST_F(TemporalHostTest, WhereverACallFailsWhatIsWholeComesAndNothingElse) {
     while (std::optional<Frame> result = denoiser->receive()) {
       results.push_back(std::move(*result));
     }
-    // The frame that failed took with it the result that it completed.
+    // The failed frame also loses the result that it completed.
     EXPECT_EQ(results.size(), std::max<std::size_t>(failed ? sent - 1 : sent, temporal::kReach.after) -
                                   temporal::kReach.after);
     for (std::size_t i = 0; i < results.size(); ++i) {

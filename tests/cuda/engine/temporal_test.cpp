@@ -1,4 +1,4 @@
-// Filters over time on a GPU, and dealt to several streams of it as to several GPUs.
+// Temporal filters on a GPU, and distributed to several streams as to several GPUs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ TEST_F(TemporalCudaTest, EveryStreamIsAsDefined) { temporal::expect_every_stream
 TEST_F(TemporalCudaTest, SegmentsGiveTheWhole) { temporal::expect_segments_to_give_the_whole(maker_); }
 TEST_F(TemporalCudaTest, ResetBeginsAnew) { temporal::expect_reset_to_begin_anew(maker_); }
 
-// As many as there are, two at least: those that are missing are the first once more.
+// As many GPUs as there are, at least two: the first one replaces missing ones.
 TEST_F(TemporalCudaTest, SeveralGpusGiveTheBitsOfOne) {
   int devices = 0;
   check(cudaGetDeviceCount(&devices));

@@ -1,4 +1,5 @@
-// The C library with frames in a GPU's memory: the bits of frames in the host's, and its module beside it.
+// The C library with frames in a GPU's memory: bit-exact with frames in host memory; its module is in the
+// library's folder.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <limpid.h>
@@ -16,7 +17,7 @@ namespace {
 using lib::Handle;
 using lib::sized;
 
-// A frame's planes on the device, with rows that are longer than they need to be.
+// A frame's planes on the device, with padded rows.
 class OnDevice {
  public:
   explicit OnDevice(const FrameFormat& format) : format_(format) {

@@ -69,7 +69,7 @@ MotionField estimate_on_gpu(const Frame& reference, const Frame& current, const 
   return field.download(stream.get());
 }
 
-// Two frames of a disc that moves before a background that moves otherwise.
+// Two frames of a moving disc in front of a background with other motion.
 std::pair<oracle::BytePicture, oracle::BytePicture> moving_disc(int width, int height, double sigma) {
   const auto at = [&](int time) {
     return [=](int x, int y) {

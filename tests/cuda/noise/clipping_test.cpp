@@ -1,4 +1,4 @@
-// What undoes clipped noise on a GPU has the CPU engine's bits.
+// The correction of clipped noise on a GPU is bit-exact with the CPU engine's.
 #include "cuda/noise/clipping.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What frames tell of their noise on a GPU is what they tell on the CPU.
+// Noise statistics of frames on a GPU are those of the CPU.
 #include "cuda/noise/noise_measurement.h"
 
 #include <gtest/gtest.h>
@@ -131,7 +131,7 @@ TEST_F(NoiseMeasurement, IsTheCpusAtEverySize) {
       expect_agrees(moving(oracle::yuv(width, height, 1, 1), {10}));
     }
   }
-  // More blocks than are looked at.
+  // More blocks than are measured.
   expect_agrees(moving(oracle::yuv(1283, 725, 1, 1), {6, true}));
 }
 
@@ -158,7 +158,7 @@ TEST_F(NoiseMeasurement, CopiedAndConstantBlocksTellNothing) {
   auto frames = moving(oracle::yuv(160, 120, 1, 1), {10});
   expect_agrees(frames.first, &frames.first);
   EXPECT_EQ(engine_->measure_noise(frames.first, &frames.first, {}).channels[0].copied, 20 * 15);
-  // Blocks that are neither, in both frames' upper half.
+  // Blocks that are neither, in the upper half of both frames.
   for (Frame* frame : {&frames.first, &frames.second}) {
     for (int y = 60; y < 120; ++y) {
       std::fill_n(frame->planes[0].row<std::uint8_t>(y), 160, std::uint8_t{90});
@@ -181,18 +181,18 @@ TEST_F(NoiseMeasurement, SamplesMayBeAnything) {
   expect_agrees(frames);
 }
 
-// No sum overflows: all blocks are in one bin, with all the energy that there can be.
+// No sum overflows if all blocks are in one bin with the maximum energy.
 TEST_F(NoiseMeasurement, SamplesMayBeAsGreatAsAny) {
   const auto rows = [](double even, double odd) {
     return test::render(
         gray_format(720, 720, 32), [=](int, int, int y) { return y % 2 == 0 ? even : odd; }, 0);
   };
   const Frame least = rows(-1e30, -1e30);
-  const Frame middle = rows(0.5, 0.5);  // 0 would be cut off
+  const Frame middle = rows(0.5, 0.5);  // 0 would count as clipped
   const Frame greatest = rows(1e30, -1e30);
   expect_agrees(rows(1e30, 1e30), &least);
   expect_agrees(greatest, &least);
-  // Rows of 2^12 and -2^12 less half a code value, over sqrt 2.
+  // Rows of 2^12 and -2^12 minus half a code value, divided by sqrt 2.
   expect_agrees(greatest, &middle);
   double energy = 0;
   const NoiseStatistics statistics = engine_->measure_noise(greatest, &middle, {});

@@ -1,5 +1,5 @@
-// V-BM4D on a GPU against the CPU engine, on pictures too large for the oracle, and its memory. What it must
-// compute is in the suite of all engines, tests/core/vbm4d.
+// V-BM4D on a GPU compared with the CPU engine, on pictures too large for the oracle, and its memory. The
+// suite of all engines, tests/core/vbm4d, defines its results.
 #include "cuda/vbm4d/vbm4d.h"
 
 #include <gtest/gtest.h>
@@ -60,8 +60,8 @@ void expect_agreement(const std::vector<Frame>& frames, const NoiseModel& noise)
       EXPECT_GE(oracle::compare(on_gpu[t], on_cpu[t]).psnr, 60) << t;
       EXPECT_TRUE(oracle::same_bits(on_gpu[t], again[t])) << t;
     }
-    // Of the whole clip: where a rounding decides which patch is found, all samples that differ can be in one
-    // frame. Not of profile fast, as BM3D's: samples are in few groups.
+    // For the whole clip: if rounding decides on a patch, all samples that differ can be in one frame. Not
+    // for profile fast, as in BM3D: samples are in few groups.
     const oracle::Agreement agreement = oracle::compare(on_gpu, on_cpu);
     EXPECT_TRUE(profile == Vbm4dProfile::kFast || oracle::within_contract(agreement))
         << oracle::to_string(agreement);
@@ -94,7 +94,7 @@ TEST_F(Vbm4dCuda, AgreesWithTheCpuInColorAndWhereNothingMoves) {
   }
 }
 
-// The frames of a stream through a filter, as an engine gives them.
+// Passes the frames of a stream through a filter, as an engine does.
 void enqueue_frames(FrameFilter& filter, const SamplePlanes& samples, const SamplePlanes& out, int count,
                     const std::vector<std::unique_ptr<FrameState>>& states, cudaStream_t stream) {
   const Reach reach = filter.reach();
@@ -141,8 +141,8 @@ TEST_F(Vbm4dCuda, AllocatesNothingOnceAllFramesAreThere) {
   }
 }
 
-// So many groups of one patch each, all of the same patch, whose mean is all that is kept of them: what
-// becomes of the plane.
+// The result of a plane after `groups` groups of one patch each, all of the same patch, of which only the
+// mean is kept.
 std::vector<float> estimate_of(int groups, const std::vector<float>& plane, int side,
                                const TemporalSpan& span = {}) {
   constexpr int kAt = 20;
@@ -206,7 +206,7 @@ TEST_F(Vbm4dCuda, MakesNoEstimateWhereMorePatchesMeetThanSumsHold) {
   for (const int groups : {1, 20, 40}) {
     EXPECT_NEAR(estimate_of(groups, plane, kSide)[kCenter], mean, 0.02) << groups;
   }
-  // What comes into the picture for 16 frames is followed back to its edge.
+  // Content that enters the picture during 16 frames is followed back to its edge.
   const TemporalSpan far_back{.before = 16, .after = 0, .spread = 16};
   EXPECT_NEAR(estimate_of(100, plane, kSide, far_back)[kCenter], mean, 0.02);
   for (const int groups : {60, 5000, 100000}) {

@@ -1,5 +1,5 @@
-// VNLB on a GPU against the CPU engine, on pictures too large for the oracle, and its filter of eigenvalues.
-// What it must compute is in the suite of all engines, tests/core/vnlb.
+// VNLB on a GPU compared with the CPU engine, on pictures too large for the oracle, and its filter of
+// eigenvalues. The suite of all engines, tests/core/vnlb, defines its results.
 #include "tests/oracle/vnlb.h"
 
 #include <gtest/gtest.h>

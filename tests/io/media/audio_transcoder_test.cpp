@@ -1,4 +1,4 @@
-// Sound that a container can't hold is encoded anew, and is heard when it was heard before.
+// Audio that a container cannot store is transcoded and keeps its times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,17 +26,18 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// What is heard of a file, in seconds since its first picture.
+/// The audible content of a file, in seconds since its first picture.
 struct Sound {
   std::string codec;
   std::string layout;
   int rate = 0;
   int channels = 0;
-  double begin = 0;  ///< of the first sample that isn't priming
+  double begin = 0;  ///< of the first sample after the priming
   double end = 0;
-  std::vector<std::pair<double, double>> energies;  ///< of each sample of the first channel, with its time
+  std::vector<std::pair<double, double>> energies;  ///< times and energies of the samples of the first
+                                                    ///< channel
 
-  /// When the middle of what is heard between two times is heard; 0 if that is silence.
+  /// The center of the energy between two times; 0 for silence.
   double middle(double from = 0, double to = 1e9) const {
     double sum = 0;
     double weighted = 0;
@@ -135,7 +136,7 @@ Sound listen_to(const std::string& file) {
   return sound;
 }
 
-// The times of two bursts of sound in what is made here.
+// The times of two tone bursts in the files made here.
 constexpr double kFirst = 0.21;
 constexpr double kSecond = 0.51;
 constexpr double kLength = 0.6;
@@ -144,7 +145,7 @@ class AudioTranscoderTest : public ::testing::Test {
  protected:
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  /// A source with pictures and, at kFirst and kSecond, 20 ms of a tone, which `filter` may change.
+  /// A source with pictures and, at kFirst and kSecond, 20 ms of a tone, changed by `filter`.
   std::string make(const std::string& name, const std::string& codec, const std::string& filter = "",
                    int rate = 48000, const WriterOptions& more = {}) const {
     const auto burst = [](double at) {
@@ -167,7 +168,7 @@ class AudioTranscoderTest : public ::testing::Test {
   test::TemporaryFolder folder_;
 };
 
-// Bursts are smeared by the codecs' filters, times rounded to milliseconds.
+// Codecs' filters smear bursts, and times are rounded to milliseconds.
 constexpr double kTolerance = 0.005;
 constexpr double kPicture = 0.045;
 constexpr double kHalfAPicture = 0.0205;
@@ -204,7 +205,8 @@ TEST_F(AudioTranscoderTest, EveryCodecIsHeardInEveryContainer) {
       const std::string warnings = joined(transcode(source, target, options).warnings);
       const Sound after = listen_to(target);
       EXPECT_EQ(after.channels, before.channels) << warnings;
-      // There, times of pictures are rounded to whole ones, and copied sound begins with the file.
+      // In these containers, times of pictures are multiples of the frame duration, and copied audio begins
+      // with the file.
       const bool counts = std::string_view(container) == "avi" || std::string_view(container) == "ogv";
       expect_bursts(after, before.middle(0, 0.36), before.middle(0.36), counts ? kPicture : kTolerance);
       const bool is_new = warnings.find("becomes ") != std::string::npos;
@@ -232,7 +234,7 @@ TEST_F(AudioTranscoderTest, SoundKeepsItsPlaceWhereverItBegins) {
     const std::string target = path(std::string("target.") + container);
     for (const std::string& source : {late, early}) {
       if (source == early && std::string_view(container) == "avi") {
-        continue;  // the first picture is shown from the beginning there, whenever it should be
+        continue;  // the first picture is always shown from the beginning there
       }
       const Sound before = listen_to(source);
       ASSERT_NEAR(before.begin, source == late ? 0.1 : -0.12, 0.002);
@@ -245,7 +247,7 @@ TEST_F(AudioTranscoderTest, SoundKeepsItsPlaceWhereverItBegins) {
 
 TEST_F(AudioTranscoderTest, GapsBecomeSilenceAndWhatOverlapsIsLeftOut) {
   const std::string gap = make("gap.mkv", "pcm_s16le", "aselect=not(between(t\\,0.25\\,0.45))");
-  // What comes behind 0.3 s comes a tenth of a second too early there.
+  // Audio after 0.3 s is a tenth of a second early.
   const std::string overlap =
       make("overlap.mkv", "pcm_s16le", "asetpts=if(gt(PTS*TB\\,0.3)\\,PTS-0.1/TB\\,PTS)");
   for (const char* const container : {"mp4", "webm", "avi"}) {

@@ -55,7 +55,7 @@ class BadInputTest : public MediaTest {
     return "no error";
   }
 
-  /// The message with which a transcode to `target` ends; checks that nothing is left behind.
+  /// The message of a failed transcode to `target`; checks that no file is left behind.
   std::string message_of_writing(const std::string& target, const WriterOptions& options = {}) const {
     std::string message = "no error";
     try {
@@ -93,7 +93,7 @@ TEST_F(BadInputTest, UnreadableFilesAreNamedWithTheReason) {
           ": no picture of this sequence is found, from --input-option start_number=N on if that is given");
 }
 
-/// A TIFF file of 8-bit gray, 2x2, one directory for each page, with a further field in each.
+/// A TIFF file of 8-bit gray, 2x2, with one directory per page and an additional field in each.
 std::string tiff_of(int pages, int tag, int value) {
   const auto number = [](std::size_t n, int bytes) {
     std::string text;
@@ -206,7 +206,7 @@ TEST_F(BadInputTest, DamagedJpegsAreFoundAndShownAllTheSame) {
     EXPECT_EQ(reading.damaged_frames, 1) << file;
     EXPECT_EQ(reading.damaged_packets, 0) << file;
   }
-  // Who says how errors are to be taken is obeyed.
+  // The user's setting for errors takes precedence.
   EXPECT_THROW(read_clip(cut, {.options = {{"err_detect", "explode"}}}), Error);
   EXPECT_EQ(read_all(cut, {.options = {{"err_detect", "crccheck"}}}).damaged_frames, 0);
 }
@@ -267,8 +267,8 @@ TEST_F(BadInputTest, FilesThatEndEarlyAreFound) {
   }
 }
 
-/// Whether libav takes a text for a list of that kind. From FFmpeg 7.1 on, playlists must have a name of
-/// theirs.
+/// True if libav recognizes a text as this kind of list. From FFmpeg 7.1 on, playlists must have a known
+/// extension.
 bool is_recognized(const std::string& file, const std::string& text, const std::string& demuxer) {
   std::string bytes = text + std::string(AVPROBE_PADDING_SIZE, '\0');
   AVProbeData data{};
@@ -674,7 +674,7 @@ TEST_F(BadInputTest, OfAFullDiskWhatFitsIsKept) {
   }
   for (const auto& entry : std::filesystem::directory_iterator(disk)) {
     const std::string left = entry.path().filename().string();
-    EXPECT_TRUE(left.starts_with("out_")) << left;  // pictures that were complete
+    EXPECT_TRUE(left.starts_with("out_")) << left;  // complete pictures
   }
   EXPECT_EQ(::umount(disk.c_str()), 0);
 }
@@ -715,7 +715,7 @@ TEST_F(BadInputTest, AbandonedRunLeavesTheOldFileAndNoOther) {
   EXPECT_EQ(files(), (std::vector<std::string>{"out.mkv", "source.mkv"}));
 }
 
-// A killed run leaves its temporary file, of which Matroska's last cluster is missing.
+// A killed run leaves its temporary file, in which Matroska's last cluster is missing.
 TEST_F(BadInputTest, OfAnUnfinishedMatroskaFileAllButItsLastSecondOrMegabyteCanBeRead) {
   const auto lost_of = [&](const std::string& name, const std::string& pictures) {
     const std::string from = make("of_" + name, "-f lavfi -i " + pictures + " -c:v ffv1");

@@ -46,8 +46,8 @@ class ChecksumsTest : public MediaTest {
     return count;
   }
 
-  /// Changes bytes inside of slices of an Annex B stream, in the middle of the file; no start code comes or
-  /// goes.
+  /// Changes bytes inside the slices of an Annex B stream, in the middle of the file, without creating or
+  /// removing start codes.
   static void damage_slices(const std::string& file) {
     std::string bytes = bytes_of(file);
     int slices = 0;

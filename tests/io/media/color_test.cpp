@@ -1,4 +1,4 @@
-// The range and matrix of sources: what a player shows stays what it was.
+// The range and matrix of sources: players show the output as they show the source.
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ namespace {
 
 class ColorTest : public MediaTest {
  protected:
-  /// One raw picture of a ramp from black to white, 64 columns wide, without a tag for its range.
+  /// One raw picture of a ramp from black to white, 64 columns wide, without a range tag.
   std::string make_ramp(const std::string& pixel_format) const {
     return make("ramp_" + pixel_format + ".nut",
                 "-f lavfi -i \"color=black:s=64x48:r=25:d=0.04,format=gray,geq=lum='round(X*255/63)'\" "
                 "-c:v rawvideo -color_range unknown -pix_fmt " +
                     pixel_format);
   }
-  /// What ffmpeg shows of the first picture's middle row, one byte for each column.
+  /// The first picture's middle row as decoded by ffmpeg, one byte for each column.
   static std::string shown(const std::string& file, const std::string& decoder = "") {
     const std::string rgb = output_of("ffmpeg -nostdin -v error " + decoder + " -i '" + file +
                                       "' -frames:v 1 -pix_fmt rgb24 -f rawvideo -");
@@ -82,7 +82,7 @@ TEST_F(ColorTest, ChangesInMidStreamAreConvertedOrReported) {
   for (Reader::Item item = reader.read(); !std::holds_alternative<Reader::End>(item); item = reader.read()) {
     luma.push_back(std::get<Frame>(item).planes[0].row<std::uint8_t>(24)[32]);
   }
-  ASSERT_GE(luma.size(), 8U);  // where streams are joined one may be lost
+  ASSERT_GE(luma.size(), 8U);  // one may be lost where streams are joined
   EXPECT_NEAR(luma.back(), luma.front(), 2);
   EXPECT_GE(count_of(reader.diagnostics(), Diagnostic::Kind::kConvertedFrames), 4);
   const std::string aspect = text_of(reader.diagnostics(), Diagnostic::Kind::kAspectChange);
@@ -109,7 +109,7 @@ TEST_F(ColorTest, ARangeThatChangesInMidStreamIsConverted) {
 
 class AlphaTest : public MediaTest {
  protected:
-  /// The least and the greatest alpha of a file's first picture.
+  /// The minimum and maximum alpha of a file's first picture.
   static std::pair<int, int> alpha_of(const std::string& file, const std::string& decoder = "") {
     const std::string alpha = output_of("ffmpeg -nostdin -v error " + decoder + " -i '" + file +
                                         "' -frames:v 1 -vf alphaextract,format=gray -f rawvideo -");
@@ -117,7 +117,7 @@ class AlphaTest : public MediaTest {
         alpha.begin(), alpha.end(), [](unsigned char a, unsigned char b) { return a < b; });
     return {static_cast<unsigned char>(*least), static_cast<unsigned char>(*greatest)};
   }
-  /// A picture that is opaque on its left and transparent on its right.
+  /// A picture whose left half is opaque and whose right half is transparent.
   static std::string picture(const std::string& rest) {
     return "-f lavfi -i \"testsrc2=s=64x48:r=10:d=0.3,format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':"
            "a='if(lt(X,32),255,0)'\" " +

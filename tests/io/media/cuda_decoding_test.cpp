@@ -1,4 +1,4 @@
-// Asking for a GPU's decoder gives all frames, whether there is one or not.
+// Requesting a GPU's decoder gives all frames, with and without a GPU.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +34,7 @@ TEST_F(CudaDecodingTest, FramesComeWithAGpuOrWithout) {
   }
 }
 
-// More than the decoder has memory for: all come, or the one that doesn't is told of.
+// More than the decoder has memory for: all frames arrive, or the missing one is reported.
 TEST_F(CudaDecodingTest, AFrameThatTheGpuHasNoMemoryForIsAnError) {
   const std::string source =
       make("source.mkv", "-f lavfi -i testsrc2=s=256x192:r=25:d=4 -pix_fmt yuv420p -c:v libx264 -bf 2");
@@ -71,7 +71,7 @@ TEST_F(CudaDecodingTest, CodecsThatNoGpuKnowsAreDecodedByTheCpu) {
   EXPECT_EQ(clip.video.why_not_on_cuda, "no GPU decodes ffv1");
 }
 
-// Decoders of MPEG-2 may round as they like.
+// Decoders of MPEG-2 may round in different ways.
 TEST_F(CudaDecodingTest, CodecsWhoseSamplesGpusMakeOthersOfAreDecodedByTheCpuIfThatIsAskedFor) {
   const std::string source = "-f lavfi -i testsrc2=s=256x192:r=25:d=0.2 -pix_fmt yuv420p -c:v ";
   const Clip mpeg = read(make("mpeg.mkv", source + "mpeg2video"), true);
@@ -99,7 +99,7 @@ TEST_F(CudaDecodingTest, MonochromeH264IsDecodedByTheCpu) {
   }
 }
 
-// A GPU would give them half the rows of chroma.
+// A GPU would output half the rows of chroma.
 TEST_F(CudaDecodingTest, JpegWithMoreChromaThanGpusGiveIsDecodedByTheCpu) {
   const auto with_format = [&](const std::string& format) {
     return read(

@@ -1,5 +1,5 @@
-// Which encoders get frames from a GPU's memory, and what comes of asking for one that isn't there. Without a
-// GPU, an attempt shows in the warning that libav can't reach it.
+// Encoders that accept frames in a GPU's memory, and requests for a missing GPU. Without a GPU, an attempt is
+// visible in the warning that libav cannot use it.
 #include "io/media/cuda_encoding.h"
 
 #include <gtest/gtest.h>
@@ -28,11 +28,11 @@ bool gpu_can_be_reached() {
 }
 
 struct Attempt {
-  bool tried = false;  // to have the frames on the GPU
+  bool tried = false;  // an attempt to have the frames on the GPU was made
   std::string error;
 };
 
-/// Sets an encoder up for frames of a pixel format, a GPU's memory being on offer.
+/// Sets up an encoder for frames of a pixel format, with a GPU's memory available.
 Attempt open_encoder(const std::string& codec, AVPixelFormat source, const std::string& pixel_format = "") {
   EncoderSource description;
   description.format = frame_format(source).value();

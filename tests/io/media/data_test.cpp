@@ -9,7 +9,7 @@
 namespace limpid::io {
 namespace {
 
-/// A file of the real test data and the frames that ffmpeg decodes from it.
+/// A file of the real test data and the number of frames that ffmpeg decodes from it.
 using DataFile = std::pair<std::string, std::size_t>;
 
 class DataTest : public ::testing::TestWithParam<DataFile> {};
@@ -39,8 +39,8 @@ TEST_P(DataTest, AsManyFramesAsFfmpegInRisingOrder) {
   EXPECT_EQ(frames, GetParam().second);
 }
 
-// Without the largest (4K and 8K) and damaged_1080i_h264.ts, of which libav decodes more frames the more
-// threads it has.
+// Without the largest files (4K and 8K) and damaged_1080i_h264.ts, of which libav decodes more frames with
+// more threads.
 INSTANTIATE_TEST_SUITE_P(
     Files, DataTest,
     ::testing::Values(

@@ -1,4 +1,4 @@
-// What encoders do unless they are told otherwise.
+// The defaults of encoders.
 #include "io/media/encoder.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class EncoderDefaultsTest : public MediaTest {
                           std::string(name.ends_with(".png") ? "1" : "3 -c:v ffv1") + " -pix_fmt " +
                           pixel_format);
   }
-  /// Of the first plane of the last frame.
+  /// PSNR of the first plane of the last frame.
   static double psnr(const std::string& reference, const std::string& test) {
     return measure(read_clip(reference).frames.back(), read_clip(test).frames.back()).at(0).psnr;
   }
@@ -47,7 +47,7 @@ TEST_F(EncoderDefaultsTest, WebpTellsWhatItLosesAndLosesLittle) {
   const std::string told = " halves chroma and is lossy: -e lossless=1 keeps 8-bit RGB as it is";
   const std::string lossy = joined(transcode(source, path("lossy.webp")).warnings);
   EXPECT_NE(lossy.find(told), std::string::npos) << lossy;
-  const std::string usual = path("usual.webp");  // of the encoder
+  const std::string usual = path("usual.webp");  // with the encoder's default
   transcode(source, usual, {.encoder_options = {{"quality", "75"}}});
   EXPECT_GT(std::filesystem::file_size(path("lossy.webp")), std::filesystem::file_size(usual) * 5 / 4);
   EXPECT_EQ(
@@ -63,7 +63,7 @@ TEST_F(EncoderDefaultsTest, PgmTellsThatColorIsDropped) {
   EXPECT_EQ(told.find("YUV"), std::string::npos) << told;
 }
 
-/// An option of libaom's encoder for a file of that name.
+/// An option of libaom's encoder for a file of this name.
 std::int64_t libaom_option(const std::string& file, const std::string& option, const WriterOptions& options) {
   EncoderSource source;
   source.format = frame_format(AV_PIX_FMT_YUV420P).value();
@@ -79,7 +79,7 @@ std::int64_t libaom_option(const std::string& file, const std::string& option, c
   return value;
 }
 
-// Its slowest, which it takes by default, makes a small frame each second.
+// Its default speed is the slowest, which takes a second per small frame.
 TEST(EncoderDefaults, LibaomIsNotAtItsSlowest) {
   if (avcodec_find_encoder_by_name("libaom-av1") == nullptr) {
     GTEST_SKIP() << "this libavcodec has no libaom-av1";

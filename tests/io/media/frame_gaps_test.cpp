@@ -1,4 +1,4 @@
-// Frames that are missing in the middle are noticed; pauses that are meant are not.
+// Frames that are missing in the middle are detected; intended pauses are not reported.
 #include "io/media/frame_gaps.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr AVRational kMilliseconds{1, 1000};
 constexpr std::int64_t kFrame = 40;
 
-/// Packets that lie so far apart, and what is missing among them.
+/// Packets at these distances, and the missing frames among them.
 FrameGaps::Missing missing_of(const std::vector<std::int64_t>& steps, std::size_t damaged_at = 0,
                               std::int64_t duration = kFrame) {
   FrameGaps gaps;
@@ -36,7 +36,7 @@ FrameGaps::Missing missing_of(const std::vector<std::int64_t>& steps, std::size_
   return gaps.missing(true);
 }
 
-/// A steady stream with these steps in its middle.
+/// A regular stream with these steps in its middle.
 std::vector<std::int64_t> steady_around(const std::vector<std::int64_t>& middle, std::size_t each_side = 30) {
   std::vector<std::int64_t> steps(each_side, kFrame);
   steps.insert(steps.end(), middle.begin(), middle.end());

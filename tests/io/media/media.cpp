@@ -22,7 +22,7 @@ bool have_ffmpeg() {
   return found;
 }
 
-// As the program does at its start. Until then the library has set nothing that is the process's.
+// As the program does at its start. The library changes no process-wide settings before.
 class Logs : public testing::Environment {
  public:
   void SetUp() override {

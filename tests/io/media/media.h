@@ -1,7 +1,7 @@
 #pragma once
 
-// What the tests of io share: a scratch folder, the ffmpeg and ffprobe programs as makers and judges of media
-// files, and a run from Reader to Writer without a denoiser between.
+// Shared code of io's tests: a temporary folder, the ffmpeg and ffprobe programs for making and checking
+// media files, and a run from Reader to Writer without a denoiser.
 
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@
 
 namespace limpid::io {
 
-/// Test with a folder of its own, removed afterwards. Skipped where the ffmpeg program is missing.
+/// A test with its own folder, removed afterwards. Skipped without the ffmpeg program.
 class MediaTest : public ::testing::Test {
  protected:
   void SetUp() override;
 
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  /// Makes a file with ffmpeg: `arguments` come between "ffmpeg" and the file's name, which is returned.
+  /// Makes a file with ffmpeg and returns its name: `arguments` come between "ffmpeg" and the name.
   std::string make(const std::string& name, const std::string& arguments) const;
   /// Everything in the folder, sorted.
   std::vector<std::string> files() const { return folder_.files(); }
@@ -32,24 +32,24 @@ class MediaTest : public ::testing::Test {
   test::TemporaryFolder folder_;
 };
 
-/// What tags a picture that ffmpeg makes as BT.2020 of that transfer, limited range: from version 7 on
-/// encoders take a frame's tags, before that the options.
+/// A filter that tags pictures of ffmpeg as BT.2020 with this transfer, limited range: from version 7 on,
+/// encoders use a frame's tags; before, their options.
 std::string color_filter(const std::string& transfer);
 std::string color_options(const std::string& transfer);
 
-/// Standard output of a shell command; fails the test if the command does.
+/// Standard output of a shell command; the test fails if the command does.
 std::string output_of(const std::string& command);
 
-/// What is in a file.
+/// The content of a file.
 std::string bytes_of(const std::string& file);
 
-/// ffprobe's words on the first frame and on the streams of a file, "key=value" lines.
+/// ffprobe's output for the first frame and the streams of a file, in "key=value" lines.
 std::string probe_frame(const std::string& file);
 std::string probe_streams(const std::string& file);
-/// One line with a checksum for each stream of the type ("a", "s"), of its packets as they are.
+/// One line with a checksum of the packets of each stream of this type ("a", "s").
 std::string packet_hashes(const std::string& file, const std::string& type);
 
-/// Frames in full and their times, as the Reader delivers them.
+/// Frames and their times, as the Reader delivers them.
 struct Clip {
   VideoProperties video;
   std::vector<Frame> frames;

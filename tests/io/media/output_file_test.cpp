@@ -1,4 +1,4 @@
-// Under which names, and with which permissions, outputs appear.
+// Names and permissions of outputs.
 #include "io/media/output_file.h"
 
 #include <dlfcn.h>
@@ -26,7 +26,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// What is synchronized with the disk while it lives: names of files, and of folders what is in them then.
+/// Records what is synchronized with the disk during its lifetime: names of files, and the contents of
+/// folders at that time.
 class Syncs {
  public:
   explicit Syncs(bool fail = false) : fail_(fail) { current = this; }
@@ -68,7 +69,7 @@ Function* next_of(const char* name) {
 
 }  // namespace
 
-// In place of the system's, for the code under test as well.
+// Replaces the system's function, for the code under test as well.
 extern "C" int fsync(int descriptor) {
   return Syncs::let_pass(descriptor) ? next_of<int(int)>("fsync")(descriptor) : -1;
 }
@@ -168,7 +169,7 @@ TEST_F(OutputFileTest, IsOnTheDiskBeforeItHasItsNameAndThenTheNameIs) {
   EXPECT_EQ(text_of("out.mkv"), "result");
 }
 
-// Whoever may write to the folder could put another file in its place before it is opened again.
+// Other users with write access to the folder could replace the file before it is opened again.
 TEST_F(OutputFileTest, TheTemporaryFileIsNotOpenedByItsNameAgain) {
   const int events = ::inotify_init1(IN_NONBLOCK);
   ASSERT_GE(events, 0);
@@ -227,8 +228,7 @@ TEST_F(OutputFileTest, TheReplacedFilesPermissionsAreKept) {
   EXPECT_EQ(permissions("fresh.mkv"), 0640U);
 }
 
-/// Runs `body` as the user "nobody" in a process of its own, which only root can, and returns what it
-/// returns.
+/// Runs `body` in a separate process as the user "nobody", which requires root, and returns its result.
 std::string as_nobody(const std::function<std::string()>& body) {
   constexpr uid_t kNobody = 65534;
   int ends[2]{};

@@ -117,7 +117,7 @@ Bytes make_exif(bool big_endian, std::uint16_t orientation) {
 
 Bytes as_bytes(std::string_view text) { return {text.begin(), text.end()}; }
 
-/// As Adobe's programs write it, shorter.
+/// In a shortened form of that of Adobe's programs.
 Bytes make_xmp(int orientation, std::size_t padding = 40) {
   const std::string number = std::to_string(orientation);
   return as_bytes(
@@ -128,7 +128,7 @@ Bytes make_xmp(int orientation, std::size_t padding = 40) {
       "<?xpacket end=\"w\"?>");
 }
 
-/// The picture with this behind its first bytes.
+/// The picture with `text` inserted after its first bytes.
 Bytes inserted(const Bytes& picture, std::size_t at, std::string_view text) {
   Bytes result = picture;
   result.insert(result.begin() + static_cast<std::ptrdiff_t>(at), text.begin(), text.end());
@@ -159,14 +159,14 @@ std::string png_chunk(const std::string& name, const std::string& content) {
 constexpr std::size_t kBehindSoi = 2;    // of a JPEG
 constexpr std::size_t kBehindIhdr = 33;  // of a PNG
 
-/// Something of Photoshop's, with a name; `number` 0x0404 is IPTC.
+/// A resource of Photoshop, with a name; `number` 0x0404 is IPTC.
 std::string photoshop_resource(std::uint32_t number, const std::string& content) {
   return "8BIM" + big_endian_text(number, 2) + std::string("\3abc", 4) +
          big_endian_text(static_cast<std::uint32_t>(content.size()), 4) + content +
          std::string(content.size() % 2, '\0');
 }
 
-/// What looks like a profile as far as anybody here looks into it.
+/// A profile, as far as the code under test examines it.
 Bytes make_profile(std::size_t size, std::string_view space = "RGB ") {
   Bytes profile(size);
   for (std::size_t i = 0; i < size; ++i) {
@@ -189,7 +189,7 @@ AVCodecID codec_of(const std::string& extension) {
              : avcodec_descriptor_get_by_name(extension == "tif" ? "tiff" : extension.c_str())->id;
 }
 
-/// As libav's own decoder gives it.
+/// As decoded by libav's own decoder.
 FrameHandle first_frame(const std::string& file) {
   AVFormatContext* context = nullptr;
   check(avformat_open_input(&context, file.c_str(), nullptr, nullptr), file, "can't open it");
@@ -211,7 +211,7 @@ FrameHandle first_frame(const std::string& file) {
 
 class PictureMetadataTest : public MediaTest {
  protected:
-  /// A picture with these; "" has none.
+  /// A picture with this metadata; "" has none.
   std::string make_picture(const std::string& extension, const PictureMetadata& metadata) const {
     const std::string format = extension == "jpg" ? "yuvj420p" : extension == "webp" ? "bgra" : "rgb24";
     std::string plain = path("plain." + extension);
@@ -226,7 +226,7 @@ class PictureMetadataTest : public MediaTest {
 };
 
 TEST_F(PictureMetadataTest, GoesFromAnyKindOfPictureToAnyOther) {
-  const Bytes profile = make_profile(70'000);  // longer than a segment of a JPEG
+  const Bytes profile = make_profile(70'000);  // longer than a JPEG segment
   for (const bool big_endian : {false, true}) {
     const Bytes exif = make_exif(big_endian, 1);
     const Bytes xmp = make_xmp(1);
@@ -238,7 +238,7 @@ TEST_F(PictureMetadataTest, GoesFromAnyKindOfPictureToAnyOther) {
         const Transcoded result = transcode(source, target, {.overwrite = Overwrite::kAlways});
         EXPECT_EQ(joined(result.warnings).find("not kept") != std::string::npos,
                   to == "tif" && from != "tif")
-            << joined(result.warnings);  // of the maker's note
+            << joined(result.warnings);  // of the maker note
         const Bytes written = read_bytes(target);
         EXPECT_EQ(find_xmp(codec_of(to), written), xmp);
         const Bytes kept = find_exif(codec_of(to), written);
@@ -283,7 +283,7 @@ TEST_F(PictureMetadataTest, TellsTheSizeAndOrientationOfWhatIsWritten) {
       if (extension != "tif") {
         EXPECT_EQ(kept, updated_exif(exif, copy.video.format.width, copy.video.format.height, true));
       }
-      // Not only the size: all four turn it alike.
+      // Not only the size: all four rotate it equally.
       transcode(source, path("turned.png"), {.overwrite = Overwrite::kAlways});
       const Clip turned = read_clip(path("turned.png"));
       ASSERT_EQ(turned.video.format.width, expected.video.format.width);
@@ -302,7 +302,7 @@ TEST_F(PictureMetadataTest, TellsTheSizeAndOrientationOfWhatIsWritten) {
   EXPECT_EQ(exif_orientation(after), 6) << "the pixels are as they were";
 }
 
-// Where the specification of XMP wants it, part 3.
+// At the position that the XMP specification requires, part 3.
 TEST_F(PictureMetadataTest, XmpAloneLiesWhereOthersLookForIt) {
   const Bytes xmp = make_xmp(1);
   const Bytes jpg = read_bytes(make_picture("jpg", {.xmp = xmp}));
@@ -491,11 +491,11 @@ TEST_F(PictureMetadataTest, WhatIsToldAgainAndAgainIsNotReadAgainAndAgain) {
     }
     maker.put(0, 4);
   };
-  ExifMaker loop(false);  // each field leads to all of them
+  ExifMaker loop(false);  // each field refers to all of them
   directory(loop, [&](std::uint32_t) { loop.field(kDetails, 4, 1, 8); });
   EXPECT_LE(find_exif(AV_CODEC_ID_TIFF, loop.bytes()).size(), 2 * loop.bytes().size());
 
-  ExifMaker overlap(false);  // each value is the whole of the block
+  ExifMaker overlap(false);  // each value is the whole block
   overlap.put(1, 2);
   overlap.field(kDetails, 4, 1, 26);
   overlap.put(0, 4);
@@ -505,8 +505,8 @@ TEST_F(PictureMetadataTest, WhatIsToldAgainAndAgainIsNotReadAgainAndAgain) {
   EXPECT_LE(find_exif(AV_CODEC_ID_TIFF, overlap.bytes()).size(), 2 * overlap.bytes().size());
 }
 
-/// A block whose first directory leads to others of 65,535 entries each: to one again and again, or to as
-/// many as it has entries, of which each begins an entry behind the one before it.
+/// A block whose first directory refers to others of 65,535 entries each: to one repeatedly, or to as many as
+/// it has entries, each of which begins one entry after the one before it.
 Bytes make_overlapping_directories(bool one, std::uint16_t tag, std::uint16_t type) {
   constexpr std::uint32_t kPointers = 65000;
   constexpr std::uint32_t kEntries = 2 * 65535;

@@ -1,4 +1,4 @@
-// Which pixel format an encoder gets, and what that loses.
+// The pixel format for an encoder, and its losses.
 #include "io/media/pixel_format_choice.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ FrameFormat format_of(AVPixelFormat format, int width = 64, int height = 48) {
 
 class PixelFormatChoiceTest : public ::testing::Test {
  protected:
-  /// For `source` in a file of that name.
+  /// For `source` in a file of this name.
   static PixelFormatRequest request(const std::string& file, const std::string& encoder,
                                     const FrameFormat& source) {
     const AVCodec* const codec = avcodec_find_encoder_by_name(encoder.c_str());

@@ -1,4 +1,4 @@
-// ReaderOptions::start and end: exactly the frames and packets of a range, wherever the key frames lie.
+// ReaderOptions::start and end: exactly the frames and packets of a range, for any positions of key frames.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 struct RangeSource {
   std::string name;
   std::string arguments;
-  double tolerance = 0.0011;  ///< of times; those that count frames are moved by whole frames
+  double tolerance = 0.0011;  ///< of times; containers that count frames shift times by whole frames
 };
 
 std::ostream& operator<<(std::ostream& stream, const RangeSource& source) { return stream << source.name; }
@@ -55,7 +55,7 @@ const std::vector<RangeSource> kSources{
 
 using RangeOfDataTest = MediaTest;
 
-// By x264's build 142, which coded 4:4:4 in a way of its own and says who it is with the first frame only.
+// From x264's build 142, which coded 4:4:4 in its own way and identifies itself in the first frame only.
 TEST_F(RangeOfDataTest, WhatOnlyTheFirstPacketTellsCountsInARange) {
   const std::string source = data_file("odd/cockatoo_yuv444p.mp4");
   if (source.empty()) {
@@ -81,7 +81,7 @@ TEST_P(RangeTest, DeliversExactlyItsFramesFromZeroOn) {
       make(GetParam().name,
            arguments.starts_with("-vsync vfr ") ? arguments.substr(11) + " -vsync vfr" : arguments);
   const Clip whole = read_clip(source);
-  // MPEG streams begin at zero as the Reader delivers them.
+  // The Reader delivers MPEG streams with times from zero.
   const double begin = source.ends_with(".ts") ? 0 : start_time(source);
   const double tolerance = GetParam().tolerance;
   struct Range {
@@ -167,7 +167,7 @@ TEST_F(RangeOfStreamsTest, SoundSubtitlesAndChaptersAreCutToIt) {
                         "' -map 0 -map 1 -map 2 -map_chapters 3 -c:v libx264 -g 250 -c:a pcm_s16le -c:s srt");
   for (const std::string target : {"part.mkv", "part.mov"}) {
     SCOPED_TRACE(target);
-    // mov holds no SubRip; it is left out there.
+    // mov cannot store SubRip, which is left out there.
     transcode(source, path(target), {}, {.start = 2, .end = 4});
     const std::vector<double> frames = packet_times(path(target), "v");
     EXPECT_EQ(frames.size(), 50U);

@@ -13,7 +13,7 @@
 namespace limpid::io {
 namespace {
 
-/// Name in libav's terms, and core's words for what the Reader is to make of it.
+/// A libav format name, and core's properties that the Reader should report for it.
 struct LosslessCase {
   std::string pixel_format;
   std::string delivered;
@@ -88,7 +88,7 @@ bool redirect(int descriptor, const std::string& file, int flags) {
 
 class RoundTripTest : public MediaTest {
  protected:
-  /// Five frames of 4:2:0 of any size; ffmpeg's own pictures have even sizes only.
+  /// Five frames of 4:2:0 of any size; ffmpeg's own test pictures have even sizes only.
   std::string make_cropped(const std::string& width, const std::string& height) const {
     return make("source.nut", "-f lavfi -i testsrc2=s=64x64:r=25:d=0.2,format=yuv444p,crop=" + width + ":" +
                                   height + ":exact=1,format=yuv420p -c:v rawvideo");
@@ -145,7 +145,7 @@ TEST_F(RoundTripTest, WholeFilesAreNotCalledCut) {
     }
     return text_of(reader.diagnostics(), Diagnostic::Kind::kShortfall);
   };
-  // The last frame lasts 3 s, and the first fragment begins hours behind zero.
+  // The last frame lasts 3 s, and the first fragment begins hours after zero.
   const std::string still =
       make("still.mkv", "-i '" + make("longer.mp4", kLongLastFrame) + "' -c copy -frames:v 20");
   EXPECT_EQ(shortfall(still), "");
@@ -201,7 +201,7 @@ void expect_even(const std::vector<double>& times, double tolerance) {
 }
 
 TEST_F(RoundTripTest, RawStreamsAreTimedByTheRateThatTheyTell) {
-  constexpr std::size_t kFrames = 72;  // libav looks at fewer before it delivers the first
+  constexpr std::size_t kFrames = 72;  // libav examines fewer before it delivers the first one
   for (const auto& [name, codec, rate] :
        {std::tuple{"told.h264", "libx264 -bf 0", 24},
         {"told.m2v", "mpeg2video", 24},
@@ -218,7 +218,7 @@ TEST_F(RoundTripTest, RawStreamsAreTimedByTheRateThatTheyTell) {
 }
 
 TEST_F(RoundTripTest, FramesBeforeTheFirstTimeAreEvenAndInStepWithTheSound) {
-  // Matroska's muxer leaves out the times of what begins before zero, but not those of sound.
+  // Matroska's muxer omits the times of packets that begin before zero, except audio.
   const std::string source =
       make("early.mkv",
            "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f lavfi -i sine=d=1 -c:v libx264 -c:a pcm_s16le"
@@ -237,7 +237,7 @@ TEST_F(RoundTripTest, FramesBeforeTheFirstTimeAreEvenAndInStepWithTheSound) {
       path("copy.mkv") + "'");
   EXPECT_NEAR(copy.times[0], std::stod(first_sound), 0.0021) << "they began together";
   expect_same_frames(clip.frames, copy.frames);
-  // Where no time comes at all.
+  // Without any times.
   const std::string timeless =
       make("timeless.mkv",
            "-f lavfi -i testsrc2=s=64x48:r=25:d=0.3 -c:v libx264 -avoid_negative_ts disabled"
@@ -325,7 +325,7 @@ TEST_F(RoundTripTest, OddAndTinySizesGivePlayableFiles) {
   }
 }
 
-// x265 3.5 damages the heap with widths from 33 to 48.
+// x265 3.5 corrupts the heap with widths from 33 to 48.
 TEST_F(RoundTripTest, WidthsThatTheEncoderFailsWithAreKeptFromIt) {
   const std::string source =
       make("source.mkv", "-f lavfi -i testsrc2=s=48x32:r=25:d=0.2 -pix_fmt yuv420p12le -c:v ffv1");

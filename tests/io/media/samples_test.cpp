@@ -62,7 +62,7 @@ std::vector<AVPixelFormat> all_readable_formats() {
 
 class SampleMovingTest : public ::testing::TestWithParam<AVPixelFormat> {};
 
-// libav's own slow reader of single samples is the judge.
+// The reference is libav's own slow reader of single samples.
 TEST_P(SampleMovingTest, PacksAndUnpacksEverySampleExactly) {
   const AVPixelFormat pixel_format = GetParam();
   const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(pixel_format);

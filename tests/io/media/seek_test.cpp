@@ -1,4 +1,4 @@
-// Reader::seek: the frames from a time on, as often as one likes, wherever the key frames lie.
+// Reader::seek: the frames from a time on, repeatedly, for any positions of key frames.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -156,7 +156,7 @@ TEST_F(SeekInterruptionTest, OnTheWayFramesThatNobodySeesAreLeftOut) {
   }
 }
 
-// As in a recording that was appended to another.
+// As in a recording that was appended to another one.
 TEST_F(SeekInterruptionTest, FramesWhoseTimesStepBackBehindTheTargetAreSeen) {
   const std::string once =
       make("once.mkv", "-f lavfi -i testsrc2=s=32x24:r=25:d=4 -c:v libx264 -preset ultrafast -bf 2 -g 25");
@@ -171,7 +171,7 @@ TEST_F(SeekInterruptionTest, FramesWhoseTimesStepBackBehindTheTargetAreSeen) {
   EXPECT_EQ(frames, 25 + 100);
 }
 
-// As by Ctrl-C, or by who closes the window: what was being read then may be cut short.
+// As after Ctrl-C, or when the window is closed: the packet being read may be truncated.
 TEST_F(SeekInterruptionTest, AnInterruptedSourceHasNoDamage) {
   const std::string file = make("long.ts", "-f lavfi -i testsrc2=s=320x240:r=25:d=4 -c:v mpeg2video");
   int asked = 0;

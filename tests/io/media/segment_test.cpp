@@ -1,4 +1,4 @@
-// Files of segments: lossless frames, and packets that are joined.
+// Files of segments: lossless frames, and packets for joining.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -128,8 +128,8 @@ TEST_F(SegmentTest, AFileThatIsCutOrChangedIsToldAndAnUnfinishedOneIsGone) {
   }
 }
 
-/// Numbers of a file of packets, from the file's first packet on: its mark, pts, dts, duration, flags, size
-/// and number of side data.
+/// Numbers in a packet file, from its first packet on: mark, pts, dts, duration, flags, size and number of
+/// side data.
 class PacketNumbers {
  public:
   explicit PacketNumbers(std::string path) : path_(std::move(path)) {
@@ -174,7 +174,7 @@ TEST_F(SegmentTest, SizesAndNumbersOfAFileAreNotNarrowed) {
   std::filesystem::copy_file(whole, file);
   const std::int64_t large = (std::int64_t{1} << 32) + 16;
   std::error_code failure;
-  std::filesystem::resize_file(file, static_cast<std::uintmax_t>(large) + 1000000, failure);  // takes no room
+  std::filesystem::resize_file(file, static_cast<std::uintmax_t>(large) + 1000000, failure);  // sparse
   if (failure) {
     GTEST_SKIP() << "the file system has no sparse files of 4 GiB: " << failure.message();
   }

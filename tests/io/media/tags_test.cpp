@@ -61,7 +61,7 @@ TEST_F(TagsTest, ColorTagsAreKept) {
   }
 }
 
-/// A broadcast: the video of a file with streams beside it whose packets say nothing.
+/// A broadcast: the video of a file with other streams, whose packets have no content.
 void write_broadcast(const std::string& video, const std::string& to, const std::vector<AVCodecID>& others) {
   AVFormatContext* opened = nullptr;
   check(avformat_open_input(&opened, video.c_str(), nullptr, nullptr), video, "can't open it");
@@ -99,8 +99,8 @@ void write_broadcast(const std::string& video, const std::string& to, const std:
   avio_closep(&made->pb);
 }
 
-/// Says in the tables of a stream's programs that the last stream is of a type that libav can't write.
-/// `descriptors` of the program may be what gives that type its meaning.
+/// Changes the type of the last stream in a stream's program tables to one that libav cannot write.
+/// `descriptors` of the program may give that type its meaning.
 void retype_last_stream(const std::string& file, char type, const std::string& descriptors) {
   std::string bytes = bytes_of(file);
   constexpr std::size_t kPacket = 188;
@@ -113,7 +113,7 @@ void retype_last_stream(const std::string& file, char type, const std::string& d
     constexpr std::size_t kSection = 5;
     const auto length = static_cast<std::size_t>((byte(6) & 0x0F) << 8 | byte(7)) + 3;
     std::string section = bytes.substr(at + kSection, length);
-    section[section.size() - kChecksum - 5] = type;  // it has no descriptors behind
+    section[section.size() - kChecksum - 5] = type;  // it has no descriptors
     section.insert(12, descriptors);
     section[11] = static_cast<char>(section[11] + std::ssize(descriptors));
     section[2] = static_cast<char>(section[2] + std::ssize(descriptors));
@@ -172,7 +172,7 @@ TEST_F(TagsTest, StreamsOfBroadcastsThatNobodyCouldReadAreNamed) {
          {"subtitle stream #1 (dvb_subtitle)", "subtitle stream #2 (dvb_teletext)", "data stream #3 (klv)",
           "data stream #4 (bin_data)", "data stream #5 (scte_35)"}) {
       const std::string codec = stream.substr(stream.find('(') + 1, stream.size() - stream.find('(') - 2);
-      // Either it is there as what it is, or a warning names it.
+      // The stream is kept as it is, or a warning names it.
       EXPECT_NE(contains(warnings, "can't hold the " + stream + ": it is left out"),
                 contains(streams, "codec_name=" + codec))
           << stream << "\n"
@@ -206,7 +206,7 @@ TEST_F(TagsTest, TracksOfPhonesThatNobodyCouldReadAreNamed) {
       make("known.mov", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -f data -i '" + path("data.bin") +
                             "' -map 0 -map 1 -c:v mpeg4 -c:d copy -tag:d gpmd");
   for (const std::string kind : {"mebx", "mett"}) {
-    // libav reads these, but can't write them.
+    // libav reads these, but cannot write them.
     std::string bytes = bytes_of(known);
     const std::string written = "gpmd";
     for (std::size_t at = 0; (at = bytes.find(written, at)) != std::string::npos;) {
@@ -340,7 +340,7 @@ TEST_F(TagsTest, PicturesAreTurnedUnlessNoPixelFormatHoldsThem) {
     const Clip turned = read_clip(copy);
     ASSERT_EQ(turned.frames.size(), 2U);
     EXPECT_EQ(turned.video.pixel_format, upright);
-    if (upright == format) {  // ffmpeg's filter turns nothing else
+    if (upright == format) {  // ffmpeg's filter rotates no other formats
       expect_same_frames(read_clip(make("expected.nut", "-i " + source + " -c:v rawvideo")).frames,
                          turned.frames);
     }
@@ -380,7 +380,7 @@ TEST_F(TagsTest, Hdr10MetadataIsKept) {
       const std::size_t at = probed.find(key);
       EXPECT_NE(at, std::string::npos) << key;
       if (at != std::string::npos) {
-        // "34000/50000": equal values may come in different fractions
+        // "34000/50000": equal values may be different fractions
         const std::string value = probed.substr(at + key.size(), probed.find('\n', at) - at - key.size());
         const std::size_t slash = value.find('/');
         const double number =
@@ -465,7 +465,7 @@ TEST_F(TagsTest, ClosedCaptionsAreKeptOrMissedAloud) {
   EXPECT_EQ(joined(lost.warnings),
             "the source's closed captions are not kept: ffv1 can't embed them, libx264 can\n");
 
-  // Those that begin in the third frame.
+  // Captions that begin in the third frame.
   std::ofstream(path("late.264"), std::ios::binary) << bytes.str() << h264;
   Reader reader(path("late.264"));
   Writer writer(path("late.mkv"), reader, {.codec = "ffv1"});
@@ -529,7 +529,7 @@ TEST_F(TagsTest, ChaptersEndWithTheFramesThatAreWritten) {
   EXPECT_FALSE(contains(probed, "TAG:title=Two")) << probed;
 }
 
-// As all that it has is at one time, its track looks like other data of which that is so.
+// All of its content has one time, so its track looks like such a data stream.
 TEST_F(TagsTest, ASingleChapterIsNoDataBeside) {
   std::ofstream(path("meta.txt"))
       << ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=200\ntitle=All\n";

@@ -1,4 +1,4 @@
-// Times the CPU engine on one well-known picture at the settings for which other programs' times are known.
+// Times the CPU engine on a well-known picture with settings for which other programs' times are published.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Setting {
   Bm3dParameters parameters;
 };
 
-// Both steps with the same spacing and search window and groups of 8; all else is np's.
+// Both steps with equal spacing and search window and groups of 8; other parameters are np's.
 Bm3dParameters groups_of_eight(int spacing, int radius) {
   Bm3dParameters parameters = bm3d_profile(Profile::kNp);
   for (Bm3dStep* one : {&parameters.hard_threshold, &*parameters.wiener}) {
@@ -101,8 +101,8 @@ Frame mosaic() {
   return frame;
 }
 
-// Frames one after the other, each waited for. `efficiency` is the speed of a thread against that of one
-// thread alone, by the least times of this run of the program.
+// Frames one after the other, each awaited. `efficiency` is the speed per thread relative to a single
+// thread's, by the least times of this run of the program.
 void measure_scaling(benchmark::State& state, Profile profile, int threads) {
   using Clock = std::chrono::steady_clock;
   static std::map<Profile, std::map<int, double>> least_seconds;

@@ -1,4 +1,5 @@
-// Prints what BM3D gains on the literature's images, beside the figures that its authors' software reaches.
+// Prints the PSNR gains of BM3D on the literature's images, beside the published figures of its authors'
+// software.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -135,7 +136,7 @@ class Table {
     }
   }
 
-  // What is lost when sigma is estimated: 8-bit pictures, noise rounded and clipped as in a file.
+  // The loss from estimating sigma: 8-bit pictures, noise rounded and clipped as in a file.
   void print_auto() {
     std::printf("8-bit pictures, PSNR in dB with the true sigma and with the estimated one\n\n");
     std::printf("| sigma | image | estimate | true sigma | estimated | loss |\n|---|---|---|---|---|---|\n");

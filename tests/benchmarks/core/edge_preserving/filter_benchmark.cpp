@@ -1,5 +1,5 @@
-// Times the CPU engine's edge-preserving filters, and OpenCV's bilateral filter beside ours where it is
-// installed. Everything on 8-bit luma with noise of sigma 20.
+// Times the CPU engine's edge-preserving filters and, if installed, OpenCV's bilateral filter, on 8-bit luma
+// with noise of sigma 20.
 #include <benchmark/benchmark.h>
 
 #include <exception>
@@ -91,7 +91,7 @@ void measure_limpid(benchmark::State& state, Pictures (*read)(), const Filter& f
 }
 
 #if LIMPID_OPENCV
-// With the parameters that ours takes by itself. Its window is the circle in our square.
+// With the default parameters of Limpid's filter. OpenCV's window is the circle in Limpid's square.
 void measure_opencv(benchmark::State& state, Pictures (*read)(), int radius, int threads) {
   measure(state, read, [&](const Frame& noisy) {
     cv::setNumThreads(threads);

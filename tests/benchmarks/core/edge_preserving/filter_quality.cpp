@@ -1,6 +1,6 @@
-// What filters and settings gain on still pictures: the table that the defaults of
-// core/edge_preserving/edge_preserving_parameters.cpp were found with, and that tells which filter suits
-// which noise and budget.
+// Prints the gains of filters and settings on still pictures: the table from which the defaults of
+// core/edge_preserving/edge_preserving_parameters.cpp were chosen, and which shows the best filter for a
+// noise level and time.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -38,7 +38,7 @@ struct Options {
   int threads = 0;
 };
 
-// Green where there are colors, so that all pictures are gray.
+// Converts to gray by the green plane.
 Frame read_gray(const std::filesystem::path& file) {
   const Frame frame = read_picture(file);
   return plane_as_gray(frame, frame.format.color_model == ColorModel::kRgb ? 1 : 0);

@@ -1,11 +1,11 @@
-// How long filters take by what the picture shows: none may take much longer than a natural one. On any
-// engine, through send() and receive(). Without FFmpeg, so that it runs on a bare GPU machine:
+// Times filters by picture content: no content may take much longer than a natural picture. On any engine,
+// through send() and receive(). Without FFmpeg, so that it runs on a bare GPU machine:
 //   content_benchmark [--engine cpu] [--image lena_512x512.gray] [--size 1920x1080] [--repeats 20]
 //                     [--only fast] [--simd AVX2] [--json results.json]
-// The image is 512x512 bytes; without it one is made up. The CPU engine takes the processor's best
-// instruction set unless told a lower one. Figures are milliseconds per frame: of the CPU engine, the least
-// processor time on one thread, which other work on the machine disturbs least; of others, of the clock with
-// as many frames under way as they work on.
+// The image is 512x512 bytes; by default one is drawn. The CPU engine uses the processor's best instruction
+// set or that of --simd. Figures are milliseconds per frame: for the CPU engine, the least processor time on
+// one thread, which is least affected by other work on the machine; for other engines, wall-clock time with
+// as many frames in progress as they process at once.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -23,14 +23,14 @@ struct Point {
 
 int bar(const Point& at) {
   constexpr int kBars = 7;
-  // Of the 75 % color bars, BT.601.
+  // The 75 % color bars of BT.601.
   constexpr std::array<std::array<int, kBars>, 3> kColors = {{{180, 162, 131, 112, 84, 65, 35},
                                                               {128, 44, 156, 72, 184, 100, 212},
                                                               {128, 142, 44, 58, 198, 212, 114}}};
   return kColors[at.plane][at.x * kBars / at.width];
 }
 
-// Stripes of 1 to 8 samples, upright, level and slanting.
+// Vertical, horizontal and diagonal stripes of 1 to 8 samples.
 int stripes(const Point& at) {
   constexpr int kSide = 120;
   const int field = at.x / kSide + at.y / kSide * 5;
@@ -39,7 +39,7 @@ int stripes(const Point& at) {
   return along[field % 3] % period < period / 2 ? 60 : 190;
 }
 
-// Flats, discs, a ramp, a fine grid and something like lines of text.
+// Flat areas, discs, a ramp, a fine grid and shapes like lines of text.
 int drawing(const Point& at) {
   const int u = at.x * 16 / at.width;
   const int v = at.y * 9 / at.height;

@@ -4,13 +4,12 @@
 #include <string>
 #include <vector>
 
-// Pictures by what makes filters fast or slow: how alike the patches of a window are. Without FFmpeg, so that
-// they are there on a bare GPU machine.
+// Pictures with properties that make filters fast or slow, in particular the similarity of patches in a
+// window. Without FFmpeg, for bare GPU machines.
 
 namespace limpid::benchmarks {
 
-/// A natural picture and what is drawn, of which filters are timed. Natural comes first: what the others are
-/// compared with.
+/// Natural and drawn pictures for timing filters. The natural one comes first, as reference for the others.
 struct Content {
   std::string name;
   bool noisy = false;  ///< noise is added
@@ -18,8 +17,8 @@ struct Content {
 
 std::vector<Content> contents();
 
-/// width * height bytes of plane `plane` (0: luma). `natural` is a picture of side * side bytes, which is
-/// tiled and mirrored. Noise is not in it.
+/// width * height bytes of plane `plane` (0: luma), without noise. `natural` is a picture of side * side
+/// bytes, which is tiled and mirrored.
 std::vector<std::uint8_t> draw(const Content& content, int width, int height, int plane,
                                const std::vector<std::uint8_t>& natural, int side);
 

@@ -1,7 +1,8 @@
-// A digest of each filter's results, of every format and of much content, to compare two builds by:
+// Prints a digest of each filter's results for every format and much content, to compare two builds:
 //   result_digests [--engine cpu] [--simd AVX2]
-// A line each: the filter, the frame, a digest of its bits; of the engine's noise levels too. Builds whose
-// lines are the same compute the same. Without FFmpeg, so that it runs on a bare GPU machine.
+// Each line has the filter, the frame and a digest of the result's bits; further lines have digests of the
+// engine's noise levels. Builds with equal lines have equal results. Without FFmpeg, so that it runs on a
+// bare GPU machine.
 #include <algorithm>
 #include <array>
 #include <cinttypes>

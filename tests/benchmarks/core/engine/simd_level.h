@@ -4,8 +4,8 @@
 
 namespace limpid::benchmarks {
 
-/// Makes the CPU engine work as on a processor whose best instruction set is the one of that name, as in
-/// "AVX2". Throws UsageError if this processor hasn't it.
+/// Limits the CPU engine to the instruction set of this name, such as "AVX2". Throws UsageError if the
+/// processor does not support it.
 void limit_simd_level(const std::string& name);
 
 }  // namespace limpid::benchmarks

@@ -1,5 +1,5 @@
-// Prints how well block motion that was found in noise fits the clean frames, and how much of the noise is
-// left in differences along it.
+// Prints how well block motion estimated on noisy frames fits the clean frames, and the share of the noise
+// that remains in differences along it.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace {
 constexpr double kSigmas[] = {0, 20, 40, 50};
 constexpr int kLumaOfRgb[] = {1, 2, 1};  // quarters
 
-// Pairs of frames, some frames apart, and how far the exhaustive search looks.
+// Pairs of frames at a distance, and the radius of the exhaustive search.
 struct Clip {
   const char* file;
   int first;
@@ -58,7 +58,7 @@ struct Options {
   std::string json_file;
 };
 
-// The luma, of RGB a rough luminance, in whole code values.
+// The luma, for RGB a rough luminance, in integer code values.
 oracle::BytePicture luma_of(const Frame& frame) {
   const int width = frame.format.width;
   oracle::BytePicture picture = {width, frame.format.height, {}};
@@ -119,7 +119,7 @@ std::vector<Pair> read_pairs(const std::filesystem::path& file, const Clip& clip
   return pairs;
 }
 
-// The energy of noise in differences along vectors, over that of both pictures' noise.
+// Ratio of the energy of noise in differences along vectors to that of both pictures' noise.
 double noise_left(const Pair& clean, const Pair& noisy, const MotionField& field) {
   const oracle::BytePicture pictures[] = {luma_of(clean.reference), luma_of(noisy.reference),
                                           luma_of(clean.current), luma_of(noisy.current)};

@@ -1,4 +1,4 @@
-// Times the noise estimate, which must not show beside the denoiser: on one thread, per frame.
+// Times the noise estimate on one thread, per frame; it should be negligible beside the denoiser.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -28,7 +28,7 @@ void BM_EstimateNoise(benchmark::State& state, const FrameFormat& format) {
   }
 }
 
-// Of a frame and its difference from the one before, motion included.
+// For a frame and its difference from the frame before, including motion estimation.
 void BM_MeasureNoise(benchmark::State& state, const FrameFormat& format) {
   const Frame before = noisy_frame(format);
   const Frame frame = noisy_frame(format, 2);
@@ -38,7 +38,7 @@ void BM_MeasureNoise(benchmark::State& state, const FrameFormat& format) {
   }
 }
 
-// What a stream pays per frame once the first ones have been averaged.
+// The cost per frame of a stream after the first frames have been averaged.
 void BM_NoiseTracker(benchmark::State& state, const FrameFormat& format) {
   const std::array<Frame, 2> frames = {noisy_frame(format), noisy_frame(format, 2)};
   const std::shared_ptr<Engine> engine = cpu::open_cpu({.threads = 1});
@@ -53,7 +53,7 @@ void BM_NoiseTracker(benchmark::State& state, const FrameFormat& format) {
   }
 }
 
-// What a result pays for undoing what the ends of the range cut off of the noise.
+// The cost per result of correcting clipped noise.
 void BM_UndoClipping(benchmark::State& state, const FrameFormat& format) {
   const Frame noisy = noisy_frame(format);
   Frame out = oracle::draw_picture(format);

@@ -1,5 +1,5 @@
-// Prints how far noise estimates are from the noise that was added to clean pictures and clips, and how
-// steady the tracker is.
+// Prints the errors of noise estimates for known noise that was added to clean pictures and clips, and the
+// variation of the tracker's level.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -32,7 +32,7 @@ constexpr double kTrackedSigmas[] = {5, 20, 50};
 constexpr int kTrackedFrames = 16;
 constexpr double kAllowed = 0.15;  // from sigma 5 on
 
-// Material with hardly any noise of its own. Names are compared from the start.
+// Material with hardly any noise of its own. Names are compared by prefix.
 constexpr const char* kStills[] = {"bm3d_", "cc_",       "gpu-bm3d_lena.", "gpu-bm3d_pentagon",
                                    "kodim", "mcmaster_", "set12_"};
 constexpr const char* kClips[] = {"video/akiyo",        "video/baseball",     "video/basketballpass",
@@ -103,7 +103,7 @@ std::string plane_name(const FrameFormat& format, int plane) {
   return {};
 }
 
-// The same picture in 10-bit samples; `frame` has 8-bit ones.
+// The picture in 10-bit samples; `frame` has 8-bit ones.
 Frame to_ten_bit(const Frame& frame) {
   FrameFormat format = frame.format;
   format.sample_type = SampleType::kUint16;
@@ -135,7 +135,7 @@ class Table {
     }
   }
 
-  // The tracker's level after some frames, and how much it has moved since the first.
+  // The tracker's level after some frames, and its change since the first frame.
   void track(const std::filesystem::path& file) {
     const std::string name = file.stem().string();
     if (name.find(options_.only) == std::string::npos) {

@@ -1,5 +1,5 @@
 // Times the CPU engine's filters along motion, V-BM4D and VNLB, on clips: by profile and content, by threads,
-// and the memory that 1080p takes.
+// and the memory for 1080p.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -30,14 +30,14 @@ namespace {
 
 constexpr float kSigma = 20;
 constexpr int kLenaSide = 512;
-constexpr int kDistinct = 10;  // frames of a clip, which then goes backwards
+constexpr int kDistinct = 10;  // frames of a clip, which is then repeated backward
 
-// A picture goes by, of which a part goes the other way; what is flat stays as it is.
+// A moving picture, a part of which moves in the opposite direction; flat pictures are still.
 struct ClipContent {
   std::string name;
-  std::string drawing;    // of contents.h
-  double sigma = 0;       // of the noise in it
-  bool drifting = false;  // it goes by halves of samples, too
+  std::string drawing;    // name in contents.h
+  double sigma = 0;       // noise level
+  bool drifting = false;  // motion includes half samples
 };
 
 std::vector<ClipContent> clip_contents() {
@@ -107,13 +107,13 @@ int distinct_of(std::int64_t t) {
   return reduced < kDistinct ? reduced : 2 * kDistinct - 2 - reduced;
 }
 
-// A clip that passes through a denoiser, each frame with samples of its own, as from a file.
+// A clip that passes through a denoiser. Each frame has its own samples, as from a file.
 class FilteredClip {
  public:
   FilteredClip(const Filter& filter, Clip clip, int threads)
       : clip_(std::move(clip)), engine_(engine_registry().open("cpu", {.threads = threads})) {
     denoiser_ = engine_->make_denoiser(filter, {{kSigma, kSigma, kSigma}}, clip_.clean.front().format);
-    // Until every result depends on as many frames as it can.
+    // Until every result depends on the maximum number of frames.
     const Reach reach = denoiser_->reach();
     for (int i = 0; i < reach.before + reach.after; ++i) {
       next();
@@ -168,8 +168,8 @@ void measure_content(benchmark::State& state, const Filter& filter, const ClipCo
   }
 }
 
-// As of BM3D's benchmark: frames one after the other, each waited for. `efficiency` is the speed of a thread
-// against that of one thread alone, by the least times of this run of the program.
+// Frames one after the other, each awaited, as in BM3D's benchmark. `efficiency` is the speed per thread
+// relative to a single thread's, by the least times of this run of the program.
 void measure_scaling(benchmark::State& state, Vbm4dProfile profile, const FrameFormat& format, int threads) {
   using Clock = std::chrono::steady_clock;
   static std::map<std::pair<Vbm4dProfile, int>, std::map<int, double>> least_seconds;
@@ -192,7 +192,7 @@ void measure_scaling(benchmark::State& state, Vbm4dProfile profile, const FrameF
   }
 }
 
-// What a process takes more than before for a clip to pass through, with the frames that the filter holds.
+// The additional memory of a process while a clip passes through, with the frames that the filter holds.
 void measure_clip_memory(benchmark::State& state, const Filter& filter, int threads) {
   try {
     double before = 0;

@@ -1,8 +1,8 @@
-// The CUDA engine's speed: each kernel, whole frames on the device, and frames through send() and receive(),
-// with the quality beside them. Without FFmpeg, so that it runs on a bare GPU machine:
+// Times the CUDA engine: each kernel, whole frames on the device, and frames through send() and receive(),
+// with PSNR. Without FFmpeg, so that it runs on a bare GPU machine:
 //   bm3d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
-// --only takes a setting's name, or "variants" for every kernel that can do a setting's steps beside the
-// others. The image is 512x512 bytes; without it one is drawn, whose PSNR compares with nothing.
+// --only takes the name of a setting, or "variants" for every kernel that supports a setting's steps. The
+// image is 512x512 bytes; by default one is drawn, whose PSNR is not comparable.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -37,9 +37,9 @@ struct Setting {
   std::string name;
   Bm3dParameters parameters;
   FrameFormat format;
-  double goal_ms = 0;  // of a whole frame
+  double goal_ms = 0;  // for a whole frame
   bool streamed = false;
-  NoiseModel noise = white_noise();  // of whole frames
+  NoiseModel noise = white_noise();  // for whole frames
 };
 
 Bm3dParameters groups_of_eight(int spacing, int radius) {
@@ -65,9 +65,9 @@ std::vector<Setting> settings() {
           {"np, camera", bm3d_profile(Profile::kNp), yuv420p(kWidth, kHeight), 0, false, camera_noise()}};
 }
 
-// The least times that the arithmetic of a step could take on the current device: 64 products of half floats
-// for each distance on tensor cores, and for each coefficient of a group 64 operations in single precision
-// there and back (twice, in the second step), at the peak of GPUs of compute capability 9.0.
+// Lower bounds of the time for the arithmetic of a step on the current device: 64 products of half floats for
+// each distance on tensor cores, and for each coefficient of a group 64 operations in single precision in
+// each direction (twice, in the second step), at the peak of GPUs of compute capability 9.0.
 struct Bounds {
   double match_ms;
   double filter_ms;
@@ -93,7 +93,7 @@ Bounds bounds_of(const Bm3dStep& step, bool wiener, const ReferenceGrid& grid) {
           coefficients * 64 / (cycles * kOperationsPerCycle)};
 }
 
-// What a step's kernels take and make, for a luma plane. The first step's result is `basic`.
+// Input and output of a step's kernels for a luma plane. The first step's result is `basic`.
 class StepKernels {
  public:
   StepKernels(const Bm3dStep& step, bool wiener, const DeviceMemory& noisy, const DeviceMemory& basic)
@@ -134,7 +134,7 @@ class StepKernels {
   void clear(const FilterVariant& variant) const {
     clear_sums(sums(fixed_point(variant)), kWidth, kHeight, nullptr);
   }
-  // Made beforehand, so that only its run is timed.
+  // Prepared in advance, so that only its run is timed.
   FilterJob job(const FilterVariant& variant) const {
     FilterJob job;
     job.step = step_;
@@ -210,7 +210,7 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   return json;
 }
 
-// Every variant that can do a step. The references are slow, and need not be timed as often.
+// Every variant that supports a step. The references are slow and timed less often.
 nlohmann::ordered_json time_variants(const Bm3dStep& step, bool wiener, const DeviceMemory& noisy,
                                      const DeviceMemory& basic, int most_repeats) {
   const StepKernels kernels(step, wiener, noisy, basic);
@@ -271,7 +271,7 @@ double time_frame(const Setting& setting, const Frame& noisy, int repeats, std::
   return time_ms(repeats, [&] { filter.enqueue(in_planes, out_planes, false, setting.noise, nullptr); });
 }
 
-// Frames per second through the denoiser, pinned frames up and down, a few in flight.
+// Frames per second through the denoiser, from and to pinned frames, with a few in flight.
 double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, double frame_ms) {
   const auto denoiser = engine.make_denoiser(setting.parameters, setting.noise, setting.format);
   const int in_flight = denoiser->concurrency();
@@ -324,7 +324,7 @@ nlohmann::ordered_json time_surfaces(int repeats) {
   return {{"unpack_ms", unpack}, {"pack_ms", pack}};
 }
 
-// Whether every engine of the group gives the bits that `one` gives.
+// True if every engine of the group is bit-exact with `one`.
 bool same_bits(Engine& group, Engine& one, const Setting& setting, const Frame& noisy) {
   const Frame expected = run(one, noisy, setting.parameters);
   const auto denoiser = group.make_denoiser(setting.parameters, setting.noise, setting.format);
@@ -381,7 +381,7 @@ nlohmann::ordered_json time_groups(Engine& one, const std::vector<std::uint8_t>&
   return json;
 }
 
-// Every variant of every setting's kernels, beside the others.
+// All variants of every setting's kernels, for comparison.
 nlohmann::ordered_json compare_variants(Engine& engine, const std::vector<std::uint8_t>& picture,
                                         int repeats) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();

@@ -1,5 +1,5 @@
-// BM3D's Fourier variants on the GPU beside the separable transforms, at the settings of the programs that
-// they come from: time, memory and quality.
+// BM3D's Fourier variants on the GPU and the separable transforms, with the settings of the programs from
+// which they come: time, memory and quality.
 //   fourier_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only thesis]
 #include <cuda_runtime_api.h>
 
@@ -21,11 +21,11 @@ namespace {
 struct Setting {
   const char* name;
   Bm3dParameters parameters;
-  double reference_db;  // of the program that the setting is from
+  double reference_db;  // of the program with this setting
   double goal_ms;       // a twentieth of its time at 512x512
 };
 
-// Honzatko 2015: the first step alone. Wang and Sun 2018: both.
+// Honzatko 2015: the first step only. Wang and Sun 2018: both.
 std::vector<Setting> settings() {
   Bm3dParameters thesis = bm3d_profile(Profile::kNp);
   thesis.wiener.reset();

@@ -1,9 +1,9 @@
-// The edge-preserving filters' speed on the GPU, with the quality beside it; and beside the kernels of the
-// report that the filters come from, rebuilt from its description, at its radii and sizes.
-//   edge_preserving_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only
-//   nlm]
-// --only takes a filter's name, "report" for the comparison alone, or "variants" for every kernel that can do
-// a job beside the others.
+// Times the edge-preserving filters on the GPU, with PSNR, and the kernels of the report in which they were
+// published, rebuilt from its description, with its radii and sizes.
+//   edge_preserving_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30]
+//                                  [--only nlm]
+// --only takes a filter's name, "report" for the comparison, or "variants" for every kernel that supports a
+// job.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ std::vector<Setting> settings() {
       {"nlm-bilateral, 10 bit", nlm_bilateral, words}};
 }
 
-// A noisy frame in device memory, and room for the result.
+// A noisy frame in device memory, and memory for the result.
 struct DeviceFrames {
   DeviceMemory in;
   DeviceMemory out;
@@ -106,7 +106,7 @@ void time_settings(Engine& engine, const std::vector<std::uint8_t>& picture, con
   }
 }
 
-// A filter of the report's, and Limpid's with the same parameters.
+// A filter of the report, and Limpid's with equal parameters.
 struct Comparison {
   const char* name;
   std::vector<int> radii;
@@ -185,7 +185,7 @@ nlohmann::ordered_json compare(const Comparison& comparison, const Frame& frame,
   entry["filter"] = comparison.name;
   entry["size"] = std::to_string(width) + "x" + std::to_string(height);
   entry["radius"] = radius;
-  // The report's NLM computes every patch distance anew: up to a second.
+  // The report's NLM computes every patch distance from scratch: up to a second.
   const bool slow = std::string(comparison.name) == "nlm-bilateral";
   double best = std::numeric_limits<double>::max();
   for (const report::Variant& variant : report::kVariants) {
@@ -201,7 +201,7 @@ nlohmann::ordered_json compare(const Comparison& comparison, const Frame& frame,
   entry["limpid"] = ours;
   entry["times_as_fast"] = best / ours;
 
-  // The same picture from both, or the times could not be compared.
+  // Times are only comparable for equal results.
   const DeviceFrames frames(frame);
   const auto engine = make_filter(filter, frame.format);
   engine->enqueue_window(frames.window(), frames.out_planes, nullptr);
@@ -236,7 +236,7 @@ void compare_with_report(Engine& engine, const std::vector<std::uint8_t>& pictur
   }
 }
 
-// Times every variant of a table that can do a job.
+// Times every variant of a table that supports a job.
 template <typename AVariant, typename Job>
 void time_variants(const std::string& name, std::span<const AVariant> table, const Job& job, int repeats,
                    nlohmann::ordered_json& json) {
@@ -255,7 +255,7 @@ void time_variants(const std::string& name, std::span<const AVariant> table, con
   json["variants"].push_back(entry);
 }
 
-// Every kernel for a job beside the others, on an 8-bit plane.
+// Every kernel that supports a job, on an 8-bit plane.
 void compare_variants(Engine& engine, const std::vector<std::uint8_t>& picture, int repeats,
                       nlohmann::ordered_json& json) {
   const Frame frame = make_frame(engine, gray(1920, 1080), picture, true);

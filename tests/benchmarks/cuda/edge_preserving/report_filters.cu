@@ -1,7 +1,7 @@
 #include "cuda/runtime/launch.h"
 #include "tests/benchmarks/cuda/edge_preserving/report_filters.h"
 
-// A thread for each sample, in blocks of 16 x 16.
+// One thread per sample, in blocks of 16 x 16.
 
 namespace limpid::report {
 namespace {

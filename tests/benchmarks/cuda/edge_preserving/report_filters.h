@@ -5,17 +5,17 @@
 #include <cstdint>
 
 // The filters of Indurkhya and Vallabhu, "Efficient implementation of edge-preserving denoising filters on
-// GPU" (2023), rebuilt from its description, so that its table can be redrawn on other hardware. They are
-// what Limpid's kernels are compared with, and no part of Limpid.
+// GPU" (2023), rebuilt from its description, to repeat its table on other hardware. Limpid's kernels are
+// compared with them; they are not part of Limpid.
 
 namespace limpid::report {
 
-/// The report's optimizations of its plain kernels, which compute all weights and read all samples from
+/// The report's optimizations of its basic kernels, which compute all weights and read all samples from
 /// global memory.
 struct Variant {
   const char* name = "";
-  bool tables = false;  ///< of range and spatial weights, which each block copies to shared memory
-  bool tile = false;    ///< a block's samples with their margin in shared memory
+  bool tables = false;  ///< tables of range and spatial weights, which each block copies to shared memory
+  bool tile = false;    ///< a block's samples and their margin in shared memory
 };
 
 inline constexpr Variant kVariants[] = {

@@ -1,5 +1,5 @@
-// Block motion on a GPU beside the CPU, and whether the two agree. Without FFmpeg, so that it runs on a bare
-// GPU machine:
+// Times block motion on a GPU and on the CPU, and compares the results. Without FFmpeg, so that it runs on a
+// bare GPU machine:
 //   motion_cuda_benchmark [--json results.json] [--repeats 30]
 #include <tbb/task_arena.h>
 

@@ -1,5 +1,5 @@
-// The noise estimate's time on a GPU beside the CPU's, and that of what a stream's every frame is looked at
-// for. Without FFmpeg, so that it runs on a bare GPU machine:
+// Times the noise estimate on a GPU and on the CPU, and the other measurements of every frame of a stream.
+// Without FFmpeg, so that it runs on a bare GPU machine:
 //   noise_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30]
 #include <array>
 #include <cstddef>
@@ -38,7 +38,7 @@ Frame on_device(const Frame& host, const DeviceMemory& memory) {
   return frame;
 }
 
-// What two successive frames tell of noise that isn't white, motion between them included.
+// The measurement of colored noise in two successive frames, including motion estimation.
 void measure(Engine& engine, const BenchmarkOptions& options, const std::vector<std::uint8_t>& picture,
              nlohmann::ordered_json& json) {
   std::printf("\n%-26s %10s %10s %10s %10s %8s\n", "noise of two frames, ms", "of host's", "of GPU's",
@@ -71,7 +71,7 @@ void measure(Engine& engine, const BenchmarkOptions& options, const std::vector<
   }
 }
 
-// Undoing what the ends of the range cut off: of a picture, and of one that is black all over, the worst.
+// The correction of clipped noise: of a picture, and of a black one, the worst case.
 void undo_clipping(Engine& engine, const BenchmarkOptions& options, const std::vector<std::uint8_t>& picture,
                    nlohmann::ordered_json& json) {
   std::printf("\n%-26s %10s %10s\n", "clipping undone, ms", "picture", "black");
@@ -86,7 +86,8 @@ void undo_clipping(Engine& engine, const BenchmarkOptions& options, const std::v
       const DeviceFrame estimate(format);
       copy(noisy, on_gpu.planes(), cudaMemcpyHostToDevice, nullptr);
       copy(make_frame(engine, format, shown, false), estimate.planes(), cudaMemcpyHostToDevice, nullptr);
-      correction.enqueue(on_gpu.planes(), noise, estimate.planes(), nullptr);  // with the tables' upload
+      correction.enqueue(on_gpu.planes(), noise, estimate.planes(), nullptr);  // includes the upload of
+                                                                               // tables
       return time_in_graph_ms(options.repeats, [&](cudaStream_t stream) {
         correction.enqueue(on_gpu.planes(), noise, estimate.planes(), stream);
       });

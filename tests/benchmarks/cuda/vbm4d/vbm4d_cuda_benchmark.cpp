@@ -38,7 +38,7 @@ namespace {
 
 constexpr int kWidth = 1920;
 constexpr int kHeight = 1080;
-constexpr int kDistinct = 12;  // frames of a clip, which then goes backwards
+constexpr int kDistinct = 12;  // frames of a clip, which is then repeated backward
 constexpr int kSide = 512;     // of the picture
 
 enum class Content { kMoving, kDrifting, kBroken, kNoise, kFlat, kBlack };
@@ -47,8 +47,8 @@ bool is_picture(Content content) {
   return content == Content::kMoving || content == Content::kDrifting || content == Content::kBroken;
 }
 
-// Sample (x, y) of frame t, without noise: a picture that goes by, before which a part goes the other way, by
-// whole samples or by parts of them. Or it is broken into squares, each of which shows another part of it
+// Sample (x, y) of frame t, without noise: a moving picture, a part of which moves in the opposite direction,
+// by whole samples or by fractions; or a picture divided into squares, each of which shows another part of it
 // every few frames.
 float clean_sample(const std::vector<std::uint8_t>& picture, Content content, int t, int x, int y,
                    int height = kHeight) {
@@ -92,8 +92,8 @@ void store_row(const std::vector<float>& code_values, int bit_depth, Sample* row
   }
 }
 
-// The clip's frames, in page-locked host memory. Noise is what a generator has made once, from other places
-// on in each frame.
+// The clip's frames, in page-locked host memory. The noise is generated once and read from different
+// positions for each frame.
 std::vector<Frame> make_clip(Engine& engine, const FrameFormat& format,
                              const std::vector<std::uint8_t>& picture, Content content) {
   constexpr std::size_t kNoise = 1 << 22;
@@ -137,7 +137,7 @@ int distinct_of(int t) {
   return reduced < kDistinct ? reduced : 2 * kDistinct - 2 - reduced;
 }
 
-// Frames that follow each other through a filter, all in device memory.
+// Successive frames through a filter, all in device memory.
 class FilteredStream {
  public:
   FilteredStream(FrameFilter& filter, const FrameFormat& format, const std::vector<Frame>& clip,
@@ -167,7 +167,7 @@ class FilteredStream {
   }
 
   double ms_per_frame(int repeats) {
-    // Until as many frames are there as a result can depend on, and nothing is allocated any more.
+    // Until every result depends on the maximum number of frames, and nothing is allocated any more.
     for (std::size_t i = 0; i < 2 * states_.size() + 4; ++i) {
       enqueue();
     }
@@ -444,7 +444,7 @@ void benchmark(int argc, char** argv) {
       }
     }
   }
-  // What the second step takes for the basic estimate is the clip without noise; of noise alone, half of it.
+  // The second step's basic estimate is the clip without noise; for noise alone, half of the noise.
   const FrameFormat luma = gray(kWidth, kHeight);
   const std::pair<const char*, Content> kernel_contents[] = {{"", Content::kMoving},
                                                              {", drifting", Content::kDrifting},

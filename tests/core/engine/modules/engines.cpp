@@ -1,4 +1,4 @@
-// A module whose engines tell which file they come from.
+// A module whose engines report the file they come from.
 #include <dlfcn.h>
 
 #include "core/base/error.h"

@@ -1,4 +1,4 @@
-// A shared library that has core in it, as what an interpreter loads would: the program is elsewhere.
+// A shared library that contains core, as an interpreter would load it: the program is in another folder.
 #include "core/engine/engine_module.h"
 
 extern "C" void list_test_engines(std::string& descriptions);

@@ -1,4 +1,4 @@
-// A module that needs a library which isn't there when it is loaded, as those of a GPU's driver.
+// A module that depends on a missing library, as modules for GPUs depend on the driver's libraries.
 #include "core/engine/engine_module.h"
 
 int answer_of_a_library();

@@ -1,4 +1,4 @@
-// A module that has nothing, as after a mistake in it.
+// A faulty module without engines.
 #include "core/engine/engine_module.h"
 
 void limpid::provide_engines(EngineModule& /*module*/) {}

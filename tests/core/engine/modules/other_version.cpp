@@ -1,4 +1,4 @@
-// What a module of another version, or built from other headers, has: an entry that must not be called.
+// A module of another version, or built from other headers: its entry must not be called.
 #include <cstdlib>
 
 extern "C" void limpid_engine_module();

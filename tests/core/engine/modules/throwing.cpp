@@ -1,4 +1,4 @@
-// A module that finds only when it is asked that it can't work.
+// A module that detects only when called that it cannot work.
 #include "core/base/error.h"
 #include "core/engine/engine_module.h"
 

@@ -1,4 +1,4 @@
-// Packets in, frames out.
+// Decoding of packets to frames.
 #include "io/media/reader/decoder.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Sources are opened, their streams chosen and their packets read.
+// Opening of sources, selection of streams and reading of packets.
 #include "io/media/reader/demuxer.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace limpid::io {
 namespace {
 
-/// Sources written by hand: y4m of 2x2 gray samples, at 25 frames per second.
+/// Sources made by the test: y4m of 2x2 gray samples, at 25 frames per second.
 class DemuxerTest : public ::testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& content) const {

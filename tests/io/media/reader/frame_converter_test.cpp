@@ -1,4 +1,4 @@
-// Decoded frames become frames of one format.
+// Conversion of decoded frames to frames of one format.
 #include "io/media/reader/frame_converter.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ TEST(FrameConverterTest, RangeAndMatrixBecomeThoseOfTheFirst) {
   EXPECT_EQ(limited->color_range, AVCOL_RANGE_MPEG);
   EXPECT_EQ(limited->data[0][5], 235);
 
-  const FrameHandle green = yuv(145, 54, 34);  // pure, by BT.601; by BT.709 it is 173, 42, 26
+  const FrameHandle green = yuv(145, 54, 34);  // pure green by BT.601; by BT.709 it is 173, 42, 26
   green->colorspace = AVCOL_SPC_SMPTE170M;
   EXPECT_FALSE(converter.fits(*green, AV_PIX_FMT_YUV444P));
   const FrameHandle converted = converter.adapted(*green, 2);

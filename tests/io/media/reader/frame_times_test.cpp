@@ -1,4 +1,4 @@
-// Decoded frames get increasing times, the first ones from the first that has one.
+// Decoded frames get increasing times; the first ones are counted back from the first one that has a time.
 #include "io/media/reader/frame_times.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is wrong with a source is counted and said.
+// Faults of a source are counted and reported.
 #include "io/media/reader/health.h"
 
 #include <gtest/gtest.h>

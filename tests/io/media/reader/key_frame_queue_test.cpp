@@ -1,4 +1,4 @@
-// The search for the key frame that decoding begins at.
+// The search for the key frame at which decoding begins.
 #include "io/media/reader/key_frame_queue.h"
 
 #include <gtest/gtest.h>

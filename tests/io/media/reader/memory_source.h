@@ -9,7 +9,7 @@
 
 namespace limpid::io {
 
-/// A demuxer that isn't open, with streams. Times of the video are in milliseconds.
+/// A demuxer that is not open, with streams. Times of the video are in milliseconds.
 class MemorySource {
  public:
   explicit MemorySource(const char* demuxer = "matroska");

@@ -1,4 +1,4 @@
-// Which packets are read and which frames are delivered.
+// The packets that are read and the frames that are delivered.
 #include "io/media/reader/range.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kSecond = AV_TIME_BASE;
 
-/// A source of two streams, the video and its sound.
+/// A source of two streams, video and audio.
 class SourceRangeTest : public ::testing::Test {
  protected:
   SourceRangeTest() : sound(source.add_stream(AVMEDIA_TYPE_AUDIO, {1, 1000})) {}

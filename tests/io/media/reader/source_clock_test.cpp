@@ -1,4 +1,4 @@
-// The clock of a source: its zero, and jumps that are taken out.
+// The clock of a source: its zero, and removal of jumps.
 #include "io/media/reader/source_clock.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace limpid::io {
 namespace {
 
-/// The time that the clock gives a packet of the video, in milliseconds.
+/// The time of a packet of the video after the clock's shift, in milliseconds.
 std::int64_t shifted(SourceClock& clock, const MemorySource& source, std::int64_t time,
                      bool times_are_guesses = false) {
   const PacketHandle packet = packet_at(time);

@@ -17,7 +17,7 @@ extern "C" {
 
 namespace limpid::io {
 
-/// Its stream #0 is a video of 64x48 at 25 frames per second; others are added. All are wanted.
+/// Its stream #0 is a video of 64x48 at 25 frames per second; others can be added. All are copied.
 class MadeSource {
  public:
   MadeSource() {
@@ -70,7 +70,7 @@ class MadeSource {
   FrameHandle first = make_frame();
 };
 
-/// What a file holds as video, without an encoder.
+/// A codec context of video, without an encoder.
 inline CodecHandle make_video_context(AVCodecID codec = AV_CODEC_ID_MPEG4) {
   CodecHandle context(avcodec_alloc_context3(nullptr));
   context->codec_type = AVMEDIA_TYPE_VIDEO;

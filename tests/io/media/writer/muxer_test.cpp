@@ -19,7 +19,7 @@ namespace {
 
 class MuxerTest : public ::testing::Test {
  protected:
-  /// A file of PCM beside a video that is stored as it comes.
+  /// A file of PCM and a video that is stored unchanged.
   std::unique_ptr<Muxer> open(const std::string& name, const std::string& container) {
     url_ = (folder_.path() / name).string();
     auto muxer = std::make_unique<Muxer>(url_, container_named(container),

@@ -1,4 +1,4 @@
-// Segments as files of packets, and what joins them.
+// Packet files of segments, and their joining.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Pictures and files of video, from an encoder's packets.
+// Picture and video files from an encoder's packets.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ namespace {
 
 class SinksTest : public ::testing::Test {
  protected:
-  /// A sink for the made source, to a file of that name.
+  /// A sink for the made source, to a file of this name.
   template <typename Made>
   std::unique_ptr<Made> open(const std::string& name, const std::string& codec, WriterOptions options = {}) {
     options.codec = codec;

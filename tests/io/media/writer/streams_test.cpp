@@ -1,4 +1,4 @@
-// Streams and tags of a file that is written.
+// Streams and tags of an output file.
 #include "io/media/writer/streams.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Streams beside the video, and the way of sound.
+// Streams other than the video, and the processing of audio.
 #include "io/media/writer/tracks.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 class TracksTest : public ::testing::Test {
  protected:
-  /// What is reported of the made source's streams in such a file.
+  /// The diagnostics when the made source's streams are added to such a file.
   Diagnostics add_all(const std::string& container, const WriterOptions& options = {}) {
     const std::string url = (folder_.path() / ("out." + container)).string();
     const AVOutputFormat& format = container_named(container);
