@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prints CMake's arguments for the CUDA engine, one a line, and says in one line on standard error what will be built: it is where
-# there are an nvcc that compiles C++20 and a GPU, for the GPUs there are. Without a GPU it could not run, and all architectures take
-# ten times as long as one.
+# Prints CMake's arguments for the CUDA engine, one per line, and reports in one line on standard error what will be built. The engine is
+# built if there are a GPU and an nvcc that supports C++20, for the GPUs of this machine. Without a GPU it could not run, and building for
+# all architectures takes ten times as long as for one.
 # Environment: LIMPID_CUDA=OFF leaves it out; LIMPID_CUDA=ON builds it without a GPU too, for all architectures that nvcc supports;
-# LIMPID_CUDA_ARCHITECTURES, such as 90, is used instead of the machine's; LIMPID_CUDA_FAST_COMPILE=ON lets nvcc optimize little where
-# there is no GPU, if it can.
+# LIMPID_CUDA_ARCHITECTURES, such as 90, is used instead of the machine's; LIMPID_CUDA_FAST_COMPILE=ON reduces
+# nvcc's optimization without a GPU, if nvcc supports that.
 set -euo pipefail
 
 leave_out() {
@@ -32,7 +32,7 @@ version=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p
 if [[ $(printf '%s\n' 12.0 "${version:-0}" | sort -V | head -n 1) != 12.0 ]]; then
   leave_out "$nvcc is of CUDA ${version:-unknown}, and C++20 needs 12.0"
 fi
-# Each nvcc takes compilers up to some version only; 12.0 to 12.3 GCC 12, 12.4 to 12.7 GCC 13, 12.8 GCC 14, 13.0 GCC 15.
+# Each nvcc supports compilers up to a certain version: 12.0 to 12.3 GCC 12, 12.4 to 12.7 GCC 13, 12.8 GCC 14, 13.0 GCC 15.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 printf '#include <vector>\nint main() { return static_cast<int>(std::vector<int>(0).size()); }\n' >"$folder/trial.cu"

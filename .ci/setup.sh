@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that Limpid needs and that are not there yet.
-# Usage: .ci/setup.sh [test] [check]    building always; with what the tests need; with what the checks need
+# Installs missing Debian packages that Limpid requires.
+# Usage: .ci/setup.sh [test] [check]    packages for building; test: also for the tests; check: also for the checks
 set -euo pipefail
 
 packages=(
@@ -48,7 +48,7 @@ if [[ $(id -u) -ne 0 ]]; then
   as_root=(sudo)
 fi
 echo "Installing ${missing[*]}"
-# Another apt may be at work, as after a start of the machine. For the packages' lists it would not be waited for.
+# Another apt may be running, as after a start of the machine. apt-get update does not wait for it by itself.
 for ((tries = 60; ; --tries)); do
   if message=$("${as_root[@]}" apt-get update -qq </dev/null 2>&1); then
     break

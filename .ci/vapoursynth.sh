@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints CMake's argument for the VapourSynth plug-in, and says in one line on standard error if there will be none. VapourSynth isn't in
-# Debian: its Python package, which has its headers and its core, is taken from PyPI into FOLDER, once, and not installed.
+# Prints CMake's argument for the VapourSynth plug-in, and reports in one line on standard error if it will not be built. VapourSynth is
+# not in Debian: its Python package, which contains its headers and core, is downloaded once from PyPI to FOLDER, and not installed.
 # Usage: .ci/vapoursynth.sh FOLDER
 set -euo pipefail
 folder=$1

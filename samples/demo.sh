@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Limpid, denoises the sample clip and says how much that has gained.
+# Builds Limpid, denoises the sample clip and prints the gain in PSNR.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,7 @@ mkdir -p out
 echo
 "$bin/limpid" denoise "$noisy" -o "$denoised" -y --crf 16 --progress plain
 
-# The ground truth: the very pictures that the sample was made of.
+# The ground truth: the pictures from which the sample was made.
 truth=out/sample_truth.y4m
 "$bin/limpid-samples" --size 480x270 --frames 24 --fps 25 --clean "$truth"
 

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Noise hardly compresses. Every frame is a key frame without the filters that would smooth it, and the
-# rounding (deadzone) lets the coefficients keep their mean energy, so that the deviation survives.
+# rounding (deadzone) keeps the coefficients' mean energy, and thus the noise level.
 build/release/bin/limpid-samples --size 480x270 --frames 24 --fps 25 --sigma 20 --chroma-sigma 10 --seed 1 --noisy - |
   ffmpeg -v error -y -i - -map_metadata -1 -fflags +bitexact -flags:v +bitexact \
     -c:v libx264 -preset veryslow -tune psnr -qp 35 -threads 1 \

@@ -1,11 +1,11 @@
-# For scripts that try what is committed in a fresh Debian, with nothing but its base, in a folder of its own. Ends them if root or
-# debootstrap is missing. The mirror and how to reach it are this machine's. LIMPID_CCACHE=FOLDER is there as ccache's folder.
+# For scripts that test the last commit in a fresh Debian base system in a temporary folder. Ends them without root or debootstrap. Uses
+# this machine's mirror and proxies. LIMPID_CCACHE=FOLDER is mounted as ccache's folder.
 
 for need in debootstrap unshare; do
   command -v "$need" >/dev/null || { echo "$0: needs $need" >&2; exit 2; }
 done
 if [[ $(id -u) -ne 0 ]]; then
-  echo "$0: only root can make systems" >&2
+  echo "$0: requires root" >&2
   exit 2
 fi
 if [[ -n $(git status --porcelain) ]]; then
@@ -20,7 +20,7 @@ make_root() {
   debootstrap --variant=minbase "$1" "$2" "$mirror" && copy_settings "$2"
 }
 
-# The proxies, certificates and time limits by which this machine's apt reaches the mirror.
+# The proxies, certificates and timeouts with which this machine's apt accesses the mirror.
 copy_settings() {
   local root=$1
   apt-config dump | grep -E '^Acquire::(http|https|ftp|Retries|Check-|Max-)' >"$root/etc/apt/apt.conf.d/99machine" || true
@@ -31,7 +31,7 @@ copy_settings() {
   fi
 }
 
-# Runs a command in a root, with mounts and processes that are gone when it ends.
+# Runs a command in a root, with mounts and processes that are removed when it ends.
 in_root() {
   local root=$1
   shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets by Clang, with AddressSanitizer and UBSan, and runs each from its seeds and from what earlier runs have found. A
-# report ends the run; the input that caused it is then in build/fuzz/corpus/TARGET.
+# Builds the fuzz targets with Clang, AddressSanitizer and UBSan, and runs each on its seeds and on inputs found by earlier runs. A report
+# ends the run; the input that caused it is then in build/fuzz/corpus/TARGET.
 # Usage: tests/fuzz.sh [SECONDS [TARGET...]]    SECONDS for each target, default 60; targets: job_files library picture_metadata y4m
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -20,7 +20,7 @@ for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target
   mkdir -p "$corpus"
   echo "== $target"
-  # libFuzzer's handlers take the place of a process's that hangs or needs too much memory.
+  # libFuzzer's handlers end a process that hangs or uses too much memory.
   "build/fuzz/bin/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 -close_fd_mask=1 \
     -artifact_prefix="$corpus/" "$corpus" "build/fuzz/seeds/$target" 2>&1 | tail -n 40 || rc=1
 done

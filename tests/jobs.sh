@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Jobs that many workers share (app/jobs), where it hurts: workers killed at random, a full disk, two workers on one segment, clocks
-# that differ, slow file systems, and a Slurm of three nodes of which one dies; and limpid denoise --resume killed at random and
-# at each of its steps. Minutes; not a part of CI.
-# Usage: tests/jobs.sh [PART...]    parts: kills resume steps two disk clocks slow parallel slurm; without, all
-# Needs root, a built build/release/bin/limpid, and apt for what it installs: into a layer over this system, which is gone afterwards.
+# Tests shared jobs (app/jobs) with failures: workers killed at random, a full disk, two workers on one segment, different clocks,
+# slow file systems, and a Slurm cluster of three nodes, one of which fails; and limpid denoise --resume, killed at random and at each
+# of its steps. Takes minutes; not a part of CI.
+# Usage: tests/jobs.sh [PART...]    parts: kills resume steps two disk clocks slow parallel slurm; default: all
+# Requires root, a built build/release/bin/limpid, and apt. Installs packages into an overlay of this system, which is removed afterwards.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tree=$PWD
 export PATH=$tree/build/release/bin:$PATH
 
 if [[ ${LIMPID_JOBS_INSIDE:-} != yes ]]; then
-  [[ $(id -u) -eq 0 ]] || { echo "$0: only root can lay a system over this one" >&2; exit 2; }
+  [[ $(id -u) -eq 0 ]] || { echo "$0: requires root for an overlay of this system" >&2; exit 2; }
   [[ -x build/release/bin/limpid ]] || { echo "$0: build/release/bin/limpid is not built" >&2; exit 2; }
   layer=$(mktemp -d "${TMPDIR:-/tmp}/limpid-jobs.XXXXXX")
   trap 'umount "$layer/own" 2>/dev/null || true; rm -rf --one-file-system "$layer"' EXIT
   mkdir "$layer/own" "$layer/system"
   mount -t tmpfs tmpfs "$layer/own"
   mkdir "$layer/own/upper" "$layer/own/work"
-  # Its own mounts, processes and host name: what is started ends with it.
+  # Its own mounts, processes and host name: all processes end with it.
   # shellcheck disable=SC2016  # for the inner shell
   LIMPID_JOBS_INSIDE=yes unshare --mount --pid --uts --fork --kill-child --propagation private bash -euc '
     layer=$1; tree=$2; shift 2
@@ -51,7 +51,7 @@ install() {
 plan() { limpid plan "$clip" -o "$1" "${options[@]}" -q; }
 segments() { find "$1/segments" -name '*.json' | wc -l; }
 finished() { find "$1/done" -name '*.json' | wc -l; }
-# Merges, compares with one run, and sees that nothing is left that should not be.
+# Merges, compares with one run, and checks that no files are left behind.
 check() {
   limpid merge "$1" -o "$1.mkv" -q -y
   cmp -s <(content "$1.mkv") one.txt || fail "$1 differs from one run"
@@ -88,7 +88,7 @@ part_kills() {
     done
     wait
     limpid work kills -q --claim-timeout 1  # removes the claims of the dead
-    rm -f kills/claims/*                    # of those that were killed between the end of a segment and giving it back
+    rm -f kills/claims/*                    # of workers killed between the end of a segment and its release
     check kills
   done
   echo "kills: 50 workers killed in $jobs jobs, $((SECONDS - seconds)) s: identical; left half: $(find kills/data -name '*.tmp' | wc -l)"
@@ -101,7 +101,7 @@ guarded_folder() {
   echo mine >"$1/.limpid-abcdef-out.mkv"
   echo mine >"$1/other.mkv.limpid-job/f"
 }
-# Compares the film with one run, and sees that nothing else is new or gone in that folder.
+# Compares the film with one run, and checks that no other files of that folder are new or missing.
 check_resumed() {
   cmp -s <(content "$1/out.mkv") "$2" || fail "$3: the film differs from one run"
   rm "$1/out.mkv"
@@ -138,7 +138,7 @@ part_resume() {
   echo "resume: killed $kills times in $films films, $((SECONDS - seconds)) s: identical, nothing left behind, nothing gone"
 }
 
-# Killed before each call that changes a folder, in turn; then the same command once more.
+# Killed before each call that changes a folder, in turn; then the command is repeated.
 part_steps() {
   cat >steps.c <<'C'
 #define _GNU_SOURCE

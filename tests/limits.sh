@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the program where the system refuses memory (ulimit -v) or threads (ulimit -u). Every run must end within a minute: with exit code
+# Runs the program with limited memory (ulimit -v) or threads (ulimit -u). Every run must end within a minute: with exit code
 # 0, or with exit code 1 and one sentence, and then without an output under its final name.
 # Usage: tests/limits.sh [BUILD_FOLDER]    default build/release; as root, whose other users ulimit -u holds for
 set -euo pipefail
@@ -18,7 +18,7 @@ cd "$folder"
 
 as_another_user=()
 if [[ $(id -u) -eq 0 ]]; then
-  as_another_user=(setpriv --reuid 64123 --regid 64123 --clear-groups)  # an id that nobody has
+  as_another_user=(setpriv --reuid 64123 --regid 64123 --clear-groups)  # an unused id
 fi
 runs=0 failed=0
 declare -A ended
@@ -51,7 +51,7 @@ commands=(
 )
 for command in "${commands[@]}"; do
   read -ra words <<<"$command"
-  for megabytes in $(seq 300 50 900); do  # with less the loader refuses the program's libraries
+  for megabytes in $(seq 300 50 900); do  # with less the loader cannot load the program's libraries
     try "-v ${megabytes}000" "${words[@]}"
   done
   if [[ $(id -u) -eq 0 ]]; then
@@ -59,7 +59,7 @@ for command in "${commands[@]}"; do
       try "-u $threads" "${words[@]}"
     done
   else
-    echo "not tried, as that takes root: ulimit -u"
+    echo "not tested, as that requires root: ulimit -u"
   fi
 done
 for rc in "${!ended[@]}"; do

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Makes the Debian packages in a fresh Debian 12, lets lintian look at them, installs them in another, runs README's lines on packages
-# there as they are written, and removes them again.
-# Usage: tests/packages.sh    Needs root and debootstrap. What is committed is tested. What was printed stays in out/packages/, and the
-#                             packages in out/packages/made.
-# LIMPID_CCACHE=FOLDER keeps what compilers made there. LIMPID_CUDA=ON makes limpid-cuda, too, by this machine's /usr/local/cuda;
-# LIMPID_CUDA_ARCHITECTURES is for which GPUs.
+# Makes the Debian packages of the last commit in a fresh Debian 12, checks them with lintian, installs them in another system, runs
+# README's commands for packages there, and removes them again.
+# Usage: tests/packages.sh    Requires root and debootstrap. Logs are kept in out/packages/, and the packages in out/packages/made.
+# LIMPID_CCACHE=FOLDER is ccache's folder. LIMPID_CUDA=ON also makes limpid-cuda, with this machine's /usr/local/cuda, for the GPUs of
+# LIMPID_CUDA_ARCHITECTURES.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/fresh_root.sh
@@ -50,7 +49,7 @@ if [[ ${LIMPID_CUDA:-} == ON ]]; then
 fi
 step build-tools "$maker" "$install ${tools[*]}; apt-get build-dep -qq -y --no-install-recommends /limpid"
 step build "$maker" "cd /limpid; LIMPID_CCACHE=${LIMPID_CCACHE_USED:-OFF} dpkg-buildpackage -us -uc ${profiles[*]}"
-# Tags of all severities but those of experiments and classifications; each that is silenced says why in debian/.
+# Tags of all severities except experiments and classifications; debian/ explains each override.
 step lintian "$maker" 'said=$(lintian --allow-root --display-info --pedantic /*.changes); echo "$said"; [[ -z $said ]]'
 
 mkdir "$logs/made"
@@ -58,10 +57,10 @@ cp "$maker"/*.deb "$maker"/*.dsc "$maker"/*.tar.* "$maker"/*.changes "$logs/made
 rm -f "$logs"/made/*-dbgsym_*
 cp "$logs"/made/*.deb "$user/"
 
-# What is on the disk, but for what apt and dpkg keep of what they did.
+# The files on the disk, except the records of apt and dpkg.
 # shellcheck disable=SC2016  # for the inner shell
 what_is_there='find / -xdev -not -path "/proc*" -not -path "/var/lib/dpkg*" -not -path "/var/lib/apt*" -not -path "/var/cache/*" -not -path "/var/log/*" -not -path "$HOME/.cache*" -not -path "/tmp/*" -not -path "/limpid/*" | sort'
-# What the lines need beside the packages, and the packages' dependencies: what remains afterwards is ours.
+# Further requirements of the commands, and the packages' dependencies: files that remain afterwards are Limpid's.
 step dependencies "$user" "$install gcc libc6-dev pkg-config ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base man-db
   apt-get install -qq -y --no-install-recommends --download-only /*.deb"
 step before "$user" "apt-get install -qq -y --no-install-recommends \$(apt-get install -s --no-install-recommends /*.deb | awk '\$1 == \"Inst\" && \$2 !~ /limpid/ { print \$2 }')
@@ -74,11 +73,11 @@ step installed "$user" '
   test -e /usr/share/bash-completion/completions/limpid -a -e /usr/share/zsh/vendor-completions/_limpid
   limpid --version
   limpid devices
-  # The engine for GPUs tells why it has none here.
+  # The CUDA engine reports why it is not available here.
   if [[ $(dpkg-query --show --showformat "\${db:Status-Status}" limpid-cuda) == installed ]]; then
     limpid devices 2>&1 | grep "cuda.*driver"
   fi
-  # Bit by bit what the program makes.
+  # Bit-exact with the program.
   ffmpeg -v error -i /limpid/samples/sample_noisy.mkv -frames:v 6 -pix_fmt yuv420p in.y4m
   limpid denoise in.y4m -o by_limpid.y4m -q --sigma 10
   frames() { ffmpeg -v error -i "$1" -f rawvideo -; }
@@ -90,7 +89,7 @@ step installed "$user" '
 step removal "$user" "apt-get purge -qq -y \$(dpkg-query --show --showformat '\${Package} ' '*limpid*'); $what_is_there"
 if ! diff <(sed -n '/^\//p' "$logs/before.log") <(sed -n '/^\//p' "$logs/removal.log") >"$logs/left.log"; then
   cat "$logs/left.log"
-  echo "removal: FAILED: what is there differs from before (<: gone, >: left)"
+  echo "removal: FAILED: the files differ from before (<: gone, >: left)"
   exit 1
 fi
-echo "All of it: $logs"
+echo "Logs: $logs"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the tests under sanitizers and runs them; a report fails the run.
-# Usage: tests/sanitizers.sh [asan-ubsan | tsan] [SUITE...]    without a preset both, without suites all that are worth it
+# Usage: tests/sanitizers.sh [asan-ubsan | tsan] [SUITE...]    default: both presets, and all useful suites
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,7 +10,7 @@ if [[ ${1:-} == asan-ubsan || ${1:-} == tsan ]]; then
   shift
 fi
 
-# Tests of how good pictures are, how rarely noise is seen where none is, and of long clips: others run the same lines.
+# Tests of quality, of false detection of noise, and of long clips: other tests run the same code.
 without='*BetterPictures*:*IsNotFoundInCleanClips*:*IsNotFoundInTextureThatTurns*:*ScenesAndFlashesAreFiltered*'
 # The sanitizers' memory layout does not fit every kernel's randomization of addresses.
 fixed_addresses=()
@@ -26,9 +26,9 @@ for preset in "${presets[@]}"; do
   suites=("$@")
   filter=-$without
   if [[ $preset == tsan ]]; then
-    # Oracles have no threads, and what follows the estimate over time adds none.
+    # Oracles have no threads, and tracking the estimate over time adds none.
     filter+=':*AgreesWithTheOracle*:*AgreeWithTheOracle*:*OracleDenoise*:*NoiseTracker*:*CodedNoise*'
-    # Where the threads are: the engines, the noise estimate, the program's stages in one process, and the library.
+    # Code with threads: the engines, the noise estimate, the program's stages in one process, and the library.
     [[ ${#suites[@]} -gt 0 ]] || suites=(core_tests app_tests lib_tests lib_device_tests)
   fi
   targets=()

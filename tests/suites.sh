@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the tests of a build by ctest and says which failed and which were skipped, and why.
+# Runs the tests of a build by ctest and lists failed and skipped tests with the reasons.
 # Usage: tests/suites.sh PRESET [-R NAME] [--include A|B] [CTEST'S OPTIONS]
 # NAME: only tests that have it in theirs, or A|B for several; --include: only these suites
-# GTEST_FILTER, in GoogleTest's way, chooses too.
+# GTEST_FILTER works as in GoogleTest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -26,12 +26,12 @@ while [[ $# -gt 0 ]]; do
   esac
 done
 
-# Many tests wait: half as many parts again as there are processors.
+# Many tests wait: runs 1.5 parts per processor.
 rc=0
 ctest --preset "$preset" --parallel "$(($(nproc) * 3 / 2))" "${options[@]}" || rc=$?
 
 log=build/$preset/Testing/Temporary/LastTest.log
-# A test's line ends in its time; in the lists at the end of a part it is there again, without. What it printed stands between.
+# A test's result line ends in its time; in the lists at the end of a part it is repeated without. Its output precedes the result.
 awk -v filter="${GTEST_FILTER:-}" '
   /^\[ RUN      \] / { running = $4; said = ""; next }
   /^\[       OK \] .* ms\)$/ { ++passed; running = ""; next }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the two commands in fresh systems, each a Debian with nothing but its base, made for this in a folder of its own, and compiles
-# each file by itself there.
+# Runs the two commands (demo and tests) for the last commit in fresh Debian base systems, each in a temporary folder, and compiles each
+# file by itself there.
 # Usage: tests/systems.sh [SYSTEM...]    Debian's names, such as trixie; without, bookworm, trixie and sid
-# sid, which changes every day, is reported only: it runs the demo, and its failures do not fail the script.
-# Needs root and debootstrap. The mirror and how to reach it are this machine's. What is committed is tested. What was printed stays in
-# out/systems/. LIMPID_CCACHE=FOLDER keeps what compilers made there, for a quicker second run.
+# sid changes every day: it runs only the demo, and its failures do not fail the script.
+# Requires root and debootstrap. Uses this machine's mirror and proxies. Logs are kept in out/systems/. LIMPID_CCACHE=FOLDER is ccache's
+# folder, for a faster second run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -35,7 +35,7 @@ try() {
     in_root "$root" sh -c 'apt-get update -qq && apt-get install -qq -y --no-install-recommends ccache' >>"$logs/$system-root.log" 2>&1
   fi
   local words=("$system") failed=0 command
-  # The presets of both commands compile several files as one unit; each has to include what it needs by itself.
+  # The presets of both commands compile several files as one unit; this checks that each file includes all headers that it uses.
   local commands=(samples/demo.sh tests/run.sh
     'cmake --preset debug -DLIMPID_TESTS=ON -DLIMPID_WERROR=OFF && cmake --build --preset debug --parallel "$(nproc)"')
   if [[ $system == sid ]]; then
@@ -62,6 +62,6 @@ for system in "${systems[@]}"; do
   line=$(try "$system") || [[ $system == sid ]] || failed=1
   summary+=("$line")
 done
-echo "==== Summary (what was printed: $logs)"
+echo "==== Summary (logs: $logs)"
 printf '%s\n' "${summary[@]}"
 exit "$failed"

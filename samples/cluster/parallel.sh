@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Denoises a film with WORKERS workers that GNU parallel starts; with PARALLEL="--sshlogin node1,node2" on other machines.
+# Denoises a film with WORKERS workers, started by GNU parallel; with PARALLEL="--sshlogin node1,node2" on other machines.
 # Usage: parallel.sh INPUT OUTPUT WORKERS [OPTION...]    options of limpid plan
 set -euo pipefail
 job=$2.job

@@ -117,7 +117,7 @@ TEST(Folders, AreThoseThatAreDrawn) {
   const Folders folders = drawn_folders();
   for (const auto& [folder, allowed] : folders) {
     EXPECT_TRUE(fs::is_directory(kSource / folder))
-        << "ARCHITECTURE.md draws " << folder << ", which isn't there";
+        << "ARCHITECTURE.md lists " << folder << ", which does not exist";
     for (const std::string& other : allowed) {
       EXPECT_TRUE(folders.contains(other))
           << "ARCHITECTURE.md lets " << folder << " include " << other << ", which it doesn't draw";

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Writes the seeds of the fuzz targets: a small right input of each kind, below FOLDER/TARGET.
+# Writes the seeds of the fuzz targets: a small valid input of each kind, below FOLDER/TARGET.
 # Usage: tests/fuzz/seeds.sh FOLDER
 set -euo pipefail
 rm -rf "$1"
 mkdir -p "$1"/{job_files,library,picture_metadata,y4m}
 cd "$1"
 
-# Of 64 bits, in the order of bytes of x86.
+# A number of 64 bits, in x86's byte order.
 number() {
   local value=$1 i
   for ((i = 0; i < 8; ++i)); do
@@ -14,7 +14,7 @@ number() {
   done
 }
 
-# -- job_files: the first byte chooses the file.
+# -- job_files: the first byte selects the file.
 profile='{"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 10.5, "curve": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1], "repetition": 0.4}, "U": {"sigma": 5, "strength": 1.1}, "V": {"sigma": 5}}}'
 file() { printf "\\x$1"; cat; }
 file 00 >job_files/plan <<END
@@ -46,7 +46,7 @@ parameters='ffv1 yuv420p 128x96 1/12800 1:1 2 2 2 0 1 1 -99 3 little'
   number 0
 } >job_files/packets
 
-# -- picture_metadata: the first byte chooses the codecs. EXIF: orientation, and a directory of its own with a time.
+# -- picture_metadata: the first byte selects the codecs. EXIF: orientation, and a directory of its own with a time.
 exif() {
   printf 'II*\0\x08\0\0\0\x02\0'
   printf '\x12\x01\x03\0\x01\0\0\0\x06\0\0\0'

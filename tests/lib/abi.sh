@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares what the library's header declares with the description of it that is kept here: what was built with an earlier library
-# must work with this one. After an addition (and only then, or with another SONAME): abi.sh LIBRARY SOURCE_FOLDER --keep
+# Compares the declarations of the library's header with the stored description: programs built with an earlier library must work with
+# this one. Only after an addition, or with another SONAME: abi.sh LIBRARY SOURCE_FOLDER --keep
 # Usage: abi.sh LIBRARY SOURCE_FOLDER [--keep]
 set -euo pipefail
 library=$1 source=$2 kept=$2/tests/lib/limpid.abi
@@ -17,6 +17,6 @@ now=$(mktemp)
 trap 'rm -f "$now"' EXIT
 describe >"$now"
 abidiff --suppressions "$source/tests/lib/abi.suppressions" "$kept" "$now" || {
-  echo "The library's ABI differs from that of tests/lib/limpid.abi; what that means, and what to do, is told in lib/README.md."
+  echo "The library's ABI differs from that of tests/lib/limpid.abi; lib/README.md explains what to do."
   exit 1
 }

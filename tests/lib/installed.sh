@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs Limpid, moves what was installed elsewhere, builds the examples against it in both ways, and compares their results with
-# the program's, bit by bit.
+# Installs Limpid, moves the installation, builds the examples against it in both ways, and compares their results bit by bit with the
+# program's.
 # Usage: installed.sh BUILD_FOLDER SOURCE_FOLDER EMPTY_FOLDER
 set -euo pipefail
 build=$1 source=$2 folder=$3
@@ -16,23 +16,23 @@ libraries=$(pkg-config --variable=libdir limpid)
 
 bash "$source/tests/lib/runpaths.sh" "$prefix"
 
-# By pkg-config.
+# Build with pkg-config.
 mkdir by_pkg_config
 read -ra flags <<<"$(pkg-config --cflags --libs limpid)"
 cc -std=c99 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config/denoise_y4m "$source/samples/library/denoise_y4m.c" "${flags[@]}" -Wl,-rpath,"$libraries"
 c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config/denoise_raw "$source/samples/library/denoise_raw.cpp" "${flags[@]}" -Wl,-rpath,"$libraries"
-# By find_package().
+# Build with find_package().
 cmake -G Ninja -S "$source/samples/library" -B by_find_package -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build by_find_package >/dev/null
 
-# Not through a pipe: what grep no longer reads would be an error of the program before it.
+# Not through a pipe: grep would close it early, which would be an error of the program before it.
 grep -q 'NEEDED.*liblimpid\.so\.0\]' <<<"$(readelf --dynamic by_pkg_config/denoise_y4m)"
 if readelf --dynamic "$libraries/liblimpid.so" | grep -E 'NEEDED.*lib(av|sw|SDL|X11|spdlog|fmt)'; then
-  echo "the library needs what only the program should"
+  echo "the library depends on libraries that only the program should use"
   exit 1
 fi
 
-# What packages promise is what the library has.
+# The packages' symbols file agrees with the library.
 diff <(nm --dynamic --defined-only "$libraries/liblimpid.so" | awk '$3 !~ /LIMPID_PRIVATE/ { print $3 }' | sed 's/@.*//' | sort -u) \
   <(sed -n 's/^ \(.*\)@LIMPID_0 .*/\1/p' "$source/debian/liblimpid0.symbols" | sort)
 

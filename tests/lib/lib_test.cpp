@@ -297,7 +297,7 @@ TEST(Library, StructsOfOtherVersionsAreKnownByTheirSize) {
   set_quick(denoiser);
   Later later{c_format(oracle::gray(8, 8)), 0};
   later.format.struct_size = sizeof later;
-  EXPECT_EQ(limpid_start(denoiser, &later.format), LIMPID_OK) << "what it doesn't know isn't used";
+  EXPECT_EQ(limpid_start(denoiser, &later.format), LIMPID_OK) << "unknown members are ignored";
   later.more = 1;
   EXPECT_EQ(limpid_start(denoiser, &later.format), LIMPID_BAD_ARGUMENT);
   EXPECT_NE(std::string(limpid_error(denoiser)).find("later version"), std::string::npos);
@@ -843,7 +843,7 @@ TEST(Library, ADenoiserMayGoFromThreadToThread) {
 
 TEST(Library, MemoryDoesNotGrowWithTheStream) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizers' allocator doesn't tell what is in use";
+  GTEST_SKIP() << "the sanitizers' allocator does not report memory in use";
 #endif
   const FrameFormat format = oracle::gray(64, 64);
   const std::vector<Frame> frames = noisy_frames(format, 2);

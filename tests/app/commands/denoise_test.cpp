@@ -302,7 +302,7 @@ TEST_P(TinySize, Works) {
   expect_success(outcome);
   EXPECT_EQ(frame_count(path("out.mkv")), 3U);
   EXPECT_NE(outcome.err.find("limpid: warning: "), std::string::npos)
-      << "planes smaller than a patch are told of";
+      << "planes smaller than a patch are reported";
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, TinySize, testing::Values("2x2", "7x9"));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the manual pages and completions with the help: every option of every command is in its page and is completed by the
-# shells, and the tools that read them report no errors.
+# Compares the manual pages and completions with the help: every option of every command is in its page and in the shells' completions,
+# and the tools that read them report no errors.
 # Usage: manual.sh FOLDER_OF_PROGRAMS EMPTY_FOLDER
 set -euo pipefail
 programs=$1 folder=$2
@@ -11,7 +11,7 @@ trap 'echo "failed: line $LINENO: $BASH_COMMAND"' ERR
 "$programs/limpid-manual" again
 diff -r pages again
 
-# The same words on both sides, one a line in any order.
+# Requires equal words on both sides, one per line, in any order.
 # Usage: same WHAT EXPECTED FOUND
 same() {
   diff <(sort -u <<<"$2") <(sort -u <<<"$3") >difference || {
@@ -43,7 +43,7 @@ for page in pages/man/*; do
   if command -v mandoc >/dev/null; then
     mandoc -T lint "$page" >said || { cat said; exit 1; }
   fi
-  # As lintian does.
+  # The check of lintian.
   LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>said >/dev/null
   [[ ! -s said ]] || { cat said; exit 1; }
 done

@@ -26,7 +26,7 @@ void wait_until(const Condition& condition) {
   }
 }
 
-/// Whether the thread of this process waits for something.
+/// True if the thread of this process is waiting.
 bool is_asleep(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string text;

@@ -181,7 +181,7 @@ TEST_F(Endurance, AnEngineThatFailsInMidRunLeavesTheFramesBefore) {
       command(console);
       FAIL() << "the failure was swallowed";
     } catch (const UsageError&) {
-      FAIL() << "it is nobody's fault";
+      FAIL() << "the failure is not the user's";
     } catch (const Error& error) {
       EXPECT_EQ(std::string(error.what()),
                 "the GPU reports \"launch failure\"; " + path(name) + " has the 12 frames before that");

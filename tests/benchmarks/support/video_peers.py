@@ -73,7 +73,7 @@ PLUGINS = {"bm3d": vapoursynth_bm3d, "vszipcu": vszipcu}
 
 
 def filtered(noisy, plugin, sigma, scale, settings):
-    """What the plug-in makes of the frames, and its seconds per frame."""
+    """The plug-in's results, and its seconds per frame."""
     core = vapoursynth.core
     if plugin == "bm3d":
         core.num_threads = 1

@@ -101,7 +101,7 @@ TEST(DifferenceNoise, RepeatedFramesAreNoEvidence) {
   const Scene text = [](int, int x, int y) { return (x * 7 + y * 13) % 11 < 4 && y % 12 < 9 ? 20.0 : 235.0; };
   const MeasuredClip clip =
       measured(gray_format(kPictureWidth, kPictureHeight), 4, [&](int) { return text; });
-  EXPECT_GT(clip.white.sigma[0], 10) << "single frames alone are told much";
+  EXPECT_GT(clip.white.sigma[0], 10) << "the estimate of single frames is high";
   const NoiseModel model = clip.model();
   EXPECT_EQ(model.sigma[0], 0);
   EXPECT_EQ(model.evidence.source, NoiseSource::kRepeatedFrames);

@@ -262,7 +262,8 @@ TEST_F(BadInputTest, FilesThatEndEarlyAreFound) {
   for (const char* name : {"sound.mkv", "sound.mp4", "sound.avi", "sound.flv"}) {
     const std::string whole = make(
         name, picture + sound + "-c:v " + (std::string(name) == "sound.flv" ? "flv" : "mpeg4") + " -c:a mp3");
-    EXPECT_EQ(read_all(whole).shortfall, "") << name << ": sound that goes on is no lack of pictures";
+    EXPECT_EQ(read_all(whole).shortfall, "")
+        << name << ": audio that continues does not mean that pictures are missing";
     EXPECT_EQ(read_all(whole, {.audio = false}).shortfall, "") << name;
   }
 }

@@ -67,7 +67,7 @@ TEST(FrameGapsTest, WhatKeepsNoRateHasNoGaps) {
   EXPECT_EQ(missing_of(std::vector<std::int64_t>(50, 3000)).frames, 0) << "a slide show";
   EXPECT_EQ(missing_of(steady_around({33, 50, 33, 50, 33, 50})).frames, 0) << "pulldown";
   EXPECT_EQ(missing_of(steady_around({9 * kFrame}), 0, 0).frames, 0) << "unknown durations";
-  EXPECT_EQ(missing_of(steady_around({9 * kFrame}, 5)).frames, 0) << "too short to know";
+  EXPECT_EQ(missing_of(steady_around({9 * kFrame}, 5)).frames, 0) << "too short to decide";
 }
 
 TEST(FrameGapsTest, WhatDoesNotCountAndASeekAreNoGaps) {
