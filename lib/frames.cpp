@@ -168,14 +168,14 @@ Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&&
   return result;
 }
 
-void tell(const limpid_frame& from, Frame& to) {
+void copy_properties(const limpid_frame& from, Frame& to) {
   to.interlaced = (from.flags & LIMPID_INTERLACED) != 0;
   to.begins_anew = (from.flags & LIMPID_BEGINS_ANEW) != 0;
   to.context_only = (from.flags & LIMPID_CONTEXT_ONLY) != 0;
   to.attachment = std::make_shared<Carried>(Carried{from.pts, from.user});
 }
 
-void tell(const Frame& from, limpid_frame& to) {
+void copy_properties(const Frame& from, limpid_frame& to) {
   to.flags = from.interlaced ? LIMPID_INTERLACED : 0;
   if (const auto* const carried = static_cast<const Carried*>(from.attachment.get())) {
     to.pts = carried->pts;
@@ -193,7 +193,7 @@ limpid_frame lend(Frame frame) {
     const Plane& plane = frame.planes[p];
     result.planes[p] = {plane.data, plane.stride, plane.sample_stride};
   }
-  tell(frame, result);
+  copy_properties(frame, result);
   result.buffer = std::make_unique<limpid_buffer>(limpid_buffer{std::move(frame)}).release();
   return result;
 }

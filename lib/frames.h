@@ -48,8 +48,8 @@ Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&&
 
 /// Copies `flags`, `pts` and `user` from the caller's frame to an engine's frame, and from its result to the
 /// caller's.
-void tell(const limpid_frame& from, Frame& to);
-void tell(const Frame& from, limpid_frame& to);
+void copy_properties(const limpid_frame& from, Frame& to);
+void copy_properties(const Frame& from, limpid_frame& to);
 
 /// `frame` for the caller, in memory of the library.
 limpid_frame lend(Frame frame);

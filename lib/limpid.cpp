@@ -157,7 +157,7 @@ Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
       result = callers_frame(frame, stream.format(), std::move(lent));
     }
   }
-  tell(frame, result);
+  copy_properties(frame, result);
   return result;
 }
 
@@ -207,11 +207,11 @@ Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& en
     throw UsageError("the frame is in " + to_string(memory_of(frame)) + ", which the engine " +
                      std::string(engine.name()) + " cannot read");
   }
-  tell(frame, result);
+  copy_properties(frame, result);
   return result;
 }
 
-void tell(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_noise* noise) {
+void report_noise(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_noise* noise) {
   denoiser.profile = to_json(found).dump();
   limpid_noise result{};
   std::copy(found.noise.sigma.begin(), found.noise.sigma.end(), std::begin(result.sigma));
@@ -453,7 +453,7 @@ limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* resul
     const limpid_status status = receive(own, frame);
     if (frame) {
       copy_out(stream.engine().in_host_memory(*frame), place);
-      tell(*frame, *result);
+      copy_properties(*frame, *result);
     }
     return status;
   });
@@ -480,7 +480,7 @@ limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise) {
     if (!found) {
       return LIMPID_AGAIN;
     }
-    tell(own, *found, noise);
+    report_noise(own, *found, noise);
     return LIMPID_OK;
   });
 }
@@ -498,7 +498,7 @@ limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_form
     for (int32_t i = 0; i < count; ++i) {
       tracker.observe(looked_at(checked(frames[i], "a frame"), frames_format, *engine));
     }
-    tell(own, {noise_of_longest_scene(tracker, count).noise, frames_format.color_model}, noise);
+    report_noise(own, {noise_of_longest_scene(tracker, count).noise, frames_format.color_model}, noise);
     return LIMPID_OK;
   });
 }

@@ -56,8 +56,8 @@ void describe_step(Description& description, const StepOf& step_of, const std::s
       return step == nullptr ? nullptr : &(step->*pointer);
     };
   };
-  const auto number = [&](const ParameterText& told, auto pointer, const auto& legal) {
-    description.parameters.push_back(number_parameter<Bm3dParameters>(told, member(pointer), legal));
+  const auto number = [&](const ParameterText& each, auto pointer, const auto& legal) {
+    description.parameters.push_back(number_parameter<Bm3dParameters>(each, member(pointer), legal));
   };
   number(text("patch-size", "patch_size", "a patch size", "2 to 16", "Side of a patch, in samples"),
          &Bm3dStep::patch_size, [](int side) { return side >= 2 && side <= 16; });

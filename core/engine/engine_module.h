@@ -15,7 +15,7 @@ struct EngineModule {
 };
 
 /// Fills in the EngineModule. Each module defines it. CMake's limpid_engine_module() adds the exported entry
-/// that calls it. As C++ types pass through the entry, its name contains the version and a digest of the
+/// that calls it. C++ types pass through the entry, so its name contains the version and a digest of the
 /// headers that define them: modules built from other headers lack the symbol and are not called. Both sides
 /// must be built with the same C++ standard library.
 void provide_engines(EngineModule& module);

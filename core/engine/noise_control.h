@@ -60,7 +60,7 @@ class NoiseControl final : public Leveler {
 
   /// Throws UsageError if the settings do not match frames of this format.
   void check(const FrameFormat& format) const;
-  /// Sets the noise of later frames. Whether levels are estimated must not change.
+  /// Sets the noise of later frames. Must not switch between given and estimated levels.
   void set(const NoiseSettings& settings) { settings_ = settings; }
 
   /// The number of later frames that must be sent before a frame's level is known, unless the stream is

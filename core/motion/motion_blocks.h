@@ -24,7 +24,7 @@ namespace limpid::motion {
 inline constexpr int kBlock = MotionField::kBlock;
 /// Differences are summed over the block and an equal number of samples on all sides. Smaller windows follow
 /// the noise: the motion found then makes the remaining noise look weaker than it is. The block's columns
-/// count twice. Of the rows above and below the block only every second counts: in smoothed pictures, noise
+/// count twice. Only every second of the rows above and below the block counts: in smoothed pictures, noise
 /// makes the other rows almost redundant.
 inline constexpr int kWindow = 3 * kBlock;
 inline constexpr std::array<int, 3> kColumnWeights = {1, 2, 1};  ///< of eight columns each

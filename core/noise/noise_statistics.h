@@ -87,7 +87,7 @@ struct ChannelStatistics {
   /// Differences between this frame and the one before, where motion was followed, [class * kActivities +
   /// activity].
   std::vector<Energies> differences;
-  /// Number of blocks that are exact copies of the frame before. As a repeated frame repeats its noise, too,
+  /// Number of blocks that are exact copies of the frame before. A repeated frame repeats its noise, too, so
   /// copies are no evidence. Constant blocks are not counted anywhere.
   double copied = 0;
   /// Number of such blocks in frames that are nearly complete copies, as when frame rates are raised by

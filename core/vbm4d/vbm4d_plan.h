@@ -19,7 +19,7 @@ struct Vbm4dPlan {
   /// Components, sets, scales of their guides and variances of the coefficients, in both steps. Guides are
   /// not smoothed; their `distances` are TrajectoryBounds::similar.
   Bm3dPlan planes;
-  /// By set of `planes` and step.
+  /// Indexed by set of `planes` and step.
   std::array<std::array<vbm4d::TrajectoryBounds, 2>, 2> bounds{};
   /// The difference that noise causes in a followed block (motion::is_followed()), from this picture to
   /// another; more than any difference if the noise is unknown, as for luma that is not filtered.

@@ -224,7 +224,7 @@ __device__ __forceinline__ void clear(Selection<Key, kRoom>& selection, bool has
   }
 }
 
-// Thins out a warp's pools. Of those with `wanted` keys or more, at least the `wanted` least stay, and not
+// Thins out a warp's pools. In pools with `wanted` keys or more, at least the `wanted` least stay, and not
 // many more, and the greatest of these becomes the bound. This includes pools that are not full, because with
 // equal distances they soon will be. Four lanes share a reference. Returns the greatest of the references'
 // last rows.
@@ -245,7 +245,7 @@ __device__ int thin_out(Selection<typename Pool::Key, kRoom>& selection, int wan
     if (!__any_sync(kAllLanes, bounded)) {
       continue;
     }
-    // By bisection. The reference's own key, 0, always stays.
+    // Finds the bound by bisection. The reference's own key, 0, always stays.
     Key low = Pool::kNone;
     Key high = 0;
 #pragma unroll kRoom / 8

@@ -19,11 +19,11 @@
 // is clamped to its last entry, which is zero.
 //
 // Threads: a warp is 16 lanes by 2 rows, and each lane has kPixels adjacent samples; up to 16 warps, one
-// above the other, form a block, which processes tile after tile. Of the window's row a lane holds the 2
-// kPixels - 1 samples needed for kPixels steps to the right. Shared memory: 64 KiB of table, the tile's
-// samples with their margin, the spatial weights. Registers: 64, two blocks of 512 threads per
-// multiprocessor. Bound by shared memory, one look-up per weight at 32 per cycle and multiprocessor, and
-// nearly as much by instruction issue: three per weight.
+// above the other, form a block, which processes tile after tile. A lane holds the 2 kPixels - 1 samples of
+// the window's row that kPixels steps to the right need. Shared memory: 64 KiB of table, the tile's samples
+// with their margin, the spatial weights. Registers: 64, two blocks of 512 threads per multiprocessor. Bound
+// by shared memory, one look-up per weight at 32 per cycle and multiprocessor, and nearly as much by
+// instruction issue: three per weight.
 
 namespace limpid::cuda {
 namespace {
@@ -55,7 +55,7 @@ struct BytesArguments {
 constexpr int kSpatialPitch = 32;
 static_assert(2 * kMostBytesRadius + 1 <= kSpatialPitch);
 
-// By blocks of 128, 256 or 512 threads; each thread writes 4 copies of an entry, 4 entries at a time.
+// Runs in blocks of 128, 256 or 512 threads; each thread writes 4 copies of an entry, 4 entries at a time.
 template <BilateralPass kPass>
 __device__ void fill_table(float range, uint4* table) {
   constexpr int kQuarters = kEntryBytes / 16;

@@ -332,7 +332,7 @@ struct Shape {
   }
 };
 
-// As many columns per lane as leave `kWarps` warps to a multiprocessor.
+// The greatest number of columns per lane that leaves `kWarps` warps to a multiprocessor.
 Shape choose_shape(int width, int height, int multiprocessors) {
   constexpr int kWarps = 12;
   Shape shape{4, 8};

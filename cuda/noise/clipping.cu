@@ -155,9 +155,9 @@ void ClippingCorrection::enqueue(const SamplePlanes& noisy, const NoiseModel& no
       continue;
     }
     ClippedEnd* const device_ends = device_ends_.as<ClippedEnd>() + 2 * p;
-    if (told_[p] != of_plane) {
+    if (ends_noise_[p] != of_plane) {
       check(cudaMemcpyAsync(device_ends, ends->data(), sizeof(ClippedEnds), cudaMemcpyHostToDevice, stream));
-      told_[p] = of_plane;
+      ends_noise_[p] = of_plane;
     }
     ClippedCount* const counts = counts_.as<ClippedCount>() + 2 * p;
     const Area area{noisy[p],

@@ -25,9 +25,9 @@ class ClippingCorrection {
  private:
   FrameFormat format_;
   ClippedEndsOfPlanes ends_;
-  std::array<PlaneNoise, 3> told_;  // the noise for which device_ends_ was made
-  DeviceMemory device_ends_;        // per plane
-  DeviceMemory counts_;             // per plane, for both ends
+  std::array<PlaneNoise, 3> ends_noise_;  // the noise for which device_ends_ was made
+  DeviceMemory device_ends_;              // per plane
+  DeviceMemory counts_;                   // per plane, for both ends
 };
 
 }  // namespace limpid::cuda

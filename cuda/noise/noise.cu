@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(kThreads)
 
 float scale_of(const FrameFormat& format) { return static_cast<float>(1.0 / format.code_value()); }
 
-// As in cub: without memory, it only returns the required number of bytes.
+// Like cub: without memory, it only returns the required number of bytes.
 std::size_t sort(Workspace* work, void* memory, std::size_t bytes, int blocks, cudaStream_t stream) {
   check(cub::DeviceRadixSort::SortPairs(memory, bytes, work->key, work->sorted_key, work->number, work->order,
                                         blocks, 0, std::numeric_limits<unsigned>::digits, stream));

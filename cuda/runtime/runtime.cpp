@@ -86,8 +86,8 @@ DeviceScope::DeviceScope(int device, std::nothrow_t /*unused*/) noexcept {
 DeviceScope::~DeviceScope() { cudaSetDevice(previous_); }
 
 void wait_by_sleeping(int device) {
-  // By the driver's own functions: the runtime's may add a flag, which libav would treat as a different
-  // configuration.
+  // Uses the driver's own functions, since the runtime's may add a flag, which libav would treat as a
+  // different configuration.
   const auto get = driver_function<PFN_cuDeviceGet_v2000>("cuDeviceGet", 2000);
   const auto get_state =
       driver_function<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", 7000);

@@ -7,7 +7,7 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/vbm4d/groups.h"
 
-// As in cuda/bm3d/finish.cu, a block of 64 x 4 threads makes 32 rows of 56 samples. The weights around them
+// Like cuda/bm3d/finish.cu: a block of 64 x 4 threads makes 32 rows of 56 samples. The weights around them
 // are spread by the window, which is an outer product: first along columns, eight vertically adjacent samples
 // per thread, then along rows. Bound by memory: 12 bytes per sample, 20 with wide sums.
 

@@ -55,7 +55,7 @@ bool holds_video(const AVOutputFormat& container) {
   return container.video_codec != AV_CODEC_ID_NONE && !holds_cover_art_only;
 }
 
-/// By the encoder's own name or the codec's. Null if there is none.
+/// Finds an encoder by its own name or the codec's. Null if there is none.
 const AVCodec* find_encoder(const std::string& name) {
   const AVCodec* const codec = avcodec_find_encoder_by_name(name.c_str());
   const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());

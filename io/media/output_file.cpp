@@ -50,8 +50,8 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
 }
 
-/// By its name alone: the numbers of the input are unknown, and pictures that have not been read must not be
-/// replaced either.
+/// Compares names only: the numbers of the input are unknown, and pictures that have not been read must not
+/// be replaced either.
 bool is_picture_of(const std::string& file, const std::string& sequence) {
   std::error_code ignored;
   if (!is_sequence(sequence) || fs::exists(sequence, ignored)) {
@@ -499,7 +499,7 @@ void OutputFile::complete_file(bool synced) const {
     constexpr mode_t kPermissions = 0777;
     check_errno(::fchmod(descriptor_, replaced.st_mode & kPermissions), url_, "can't set its permissions");
   }
-  // Not every file system supports it. Those that do can report failed writes here.
+  // Some file systems do not support it; the others can report failed writes here.
   if (synced && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) {
     check(AVERROR(errno), url_, "can't write");
   }

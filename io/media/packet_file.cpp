@@ -114,7 +114,7 @@ void PacketFileWriter::finish() {
   require(std::fwrite(&hash, 1, sizeof(hash), file_.get()) == sizeof(hash), path_, "can't write");
   bytes_ += static_cast<std::int64_t>(sizeof(hash));
   require(std::fflush(file_.get()) == 0, path_, "can't write");
-  // Not every file system supports it. Those that do can report failed writes here.
+  // Some file systems do not support it; the others can report failed writes here.
   require(::fsync(::fileno(file_.get())) == 0 || errno == EINVAL || errno == ENOTSUP, path_, "can't write");
   require(std::fclose(file_.release()) == 0, path_,
           "can't write");  // NOLINT(cppcoreguidelines-owning-memory)

@@ -1,7 +1,7 @@
 """Limpid removes noise from pictures and video, on the CPU and on NVIDIA GPUs.
 
-    clean = limpid.denoise(noisy)                        a picture or a video, an array; the noise is found
-    clean = limpid.denoise(noisy, sigma=10)              noise of this deviation, in 8-bit code values
+    clean = limpid.denoise(noisy)                        a picture or a video, an array; the noise is estimated
+    clean = limpid.denoise(noisy, sigma=10)              noise standard deviation in 8-bit code values
     for clean in limpid.denoise_frames(frames): ...      frame by frame
     denoiser = limpid.Denoiser(); denoiser.send(frame)   in your own time
 """

@@ -25,12 +25,12 @@ _MOST_THREADS = 1024
 
 
 class Engine:
-    """A place to compute, which denoisers on any threads may share.
+    """A processor that runs denoisers, which can share it on any threads.
 
     name     "auto", the best of this machine; "cpu"; "cuda:0"; "cuda:0,1"; "cuda:all" (see engines())
-    threads  of the CPU engine; 0: one for each processor that the process may use
+    threads  number of threads of the CPU engine; 0: one for each processor that the process may use
 
-    It is opened when a denoiser first starts on it, which tells what is wrong with it.
+    It is opened when a denoiser first starts on it, which raises the error if it is not available.
     """
 
     def __init__(self, name: str = "auto", threads: int = 0) -> None:
@@ -50,9 +50,9 @@ class Engine:
 class StreamInfo(NamedTuple):
     """A stream of frames through a filter.
 
-    reach_before, reach_after  how many frames before and behind its own a result depends on
-    latency       later frames that must be sent before a frame's result can come
-    concurrency   frames worked on at once: with latency + concurrency under way the engine is busy
+    reach_before, reach_after  how many frames before and after its own a result depends on
+    latency       later frames that must be sent before a frame's result is available
+    concurrency   frames processed at once: latency + concurrency frames in progress keep the engine busy
     """
 
     reach_before: int
@@ -70,7 +70,7 @@ _left_to_parent: list[dict[str, Engine]] = []
 
 
 def _after_fork() -> None:
-    # Threads aren't in the child. Ending what they worked for would wait for them.
+    # The child has no threads. Destroying their objects would wait for them.
     global _shared, _shared_lock
     _left_to_parent.append(_shared)
     _shared, _shared_lock = {}, threading.Lock()
@@ -123,8 +123,8 @@ class Denoiser:
     axes, color, bit_depth, settings  as for denoise(); frames have no T axis
 
     All frames of a stream have one shape and type. Frames in host memory are copied when they are sent. Those on a
-    GPU are read there, and must not be changed until their results, and those of the frames that they help, have been
-    received. Calls from several threads wait for each other; for work at the same time, use a denoiser for each.
+    GPU are read there, and must not be changed until their results, and those of the frames that depend on them, have
+    been received. Calls from several threads wait for each other; for work at the same time, use a denoiser for each.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Denoiser:
         self.set(**settings)
 
     def set(self, **settings: Setting) -> None:
-        """Changes settings; None unsets one.
+        """Changes settings; None resets one to its default.
 
         noise, sigma, strength and planes hold for the frames that are sent from now on, the others from
         the next start() on.
@@ -158,7 +158,7 @@ class Denoiser:
                 self._settings[option] = text
 
     def start(self, frame: Any) -> None:
-        """Begins a stream of frames such as this one, whose samples aren't looked at. send() does it by itself."""
+        """Begins a stream of frames in the format of this one, whose samples are not used. send() does so automatically."""
         with self._lock:
             self._start(self._one_frame(frame))
 
@@ -171,12 +171,12 @@ class Denoiser:
         begins_anew: bool = False,
         interlaced: bool = False,
     ) -> None:
-        """Sends the next frame, and doesn't wait for its result.
+        """Sends the next frame without waiting for its result.
 
-        out          an array as the frame, which its result is written to
-        context      no result is wanted: it is there for the frames around it
-        begins_anew  as behind a seek: neither it nor the frame before helps the other
-        interlaced   odd and even rows are fields of different instants, and filtered apart
+        out          an array like the frame, for its result
+        context      the frame has no result and is only used for the frames around it
+        begins_anew  the frame does not continue the frame before, as after a seek
+        interlaced   odd and even rows are fields of different instants, which are filtered separately
         """
         with self._lock:
             source = self._one_frame(frame)
@@ -194,9 +194,9 @@ class Denoiser:
                 self._targets.append(target)
 
     def receive(self) -> Any:
-        """The next result, an array as the frame that was sent; waits while it is computed.
+        """The next result, an array like the frame that was sent; waits until it is complete.
 
-        None if more frames must be sent first or, behind flush(), if there are no more.
+        None if more frames must be sent first or, after flush(), at the end.
         """
         with self._lock:
             if self._like is None or not self._targets:
@@ -211,12 +211,12 @@ class Denoiser:
             return target.result(self._like.value)
 
     def results(self) -> Iterator[Any]:
-        """The results that there are by now, waiting for those under way."""
+        """All available results, including those in progress, for which it waits."""
         while (result := self.receive()) is not None:
             yield result
 
     def flush(self) -> None:
-        """Tells that no more frames will be sent, so that all results can be received."""
+        """Ends the stream, so that all results can be received."""
         with self._lock:
             if self._like is not None:
                 self._handle.flush()
@@ -301,7 +301,7 @@ def denoise(
     filter     "vbm4d" (along motion), "bm3d", "nlm", "bilateral", ...: see filters() [vbm4d; of a picture bm3d]
     profile    "fast", "lc", "np", "high"
 
-    Results have the bits that `limpid denoise` gives with the same settings.
+    Results are bit-exact with those of `limpid denoise` with the same settings.
     """
     source = Frames(array, How(axes, color, bit_depth))
     if source.count is None:
@@ -342,11 +342,11 @@ def denoise_frames(
     interlaced: bool = False,
     **settings: Setting,
 ) -> Iterator[Pictures]:
-    """Denoises a video frame by frame: gives a result for each frame, in order, while it takes more.
+    """Denoises a video frame by frame: yields a result for each frame, in order, while it reads more frames.
 
-    The arguments are denoise()'s; frames have no T axis. A few frames are under way at a time, as many as the filter
-    looks ahead and as keep the engine busy. Frames on a GPU must not be changed while they are under way; those in
-    host memory may be.
+    The arguments are those of denoise(); frames have no T axis. A few frames are in progress at a time: the filter's
+    lookahead and those that keep the engine busy. Frames on a GPU must not be changed while they are in progress; those
+    in host memory may be.
     """
     denoiser = Denoiser(engine=engine, axes=axes, color=color, bit_depth=bit_depth, **settings)
     return _results(denoiser, frames, interlaced)
@@ -377,10 +377,10 @@ def estimate_noise(
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
 ) -> NoiseProfile:
-    """Finds the noise of a picture, a video or the frames that an iterator gives, as `limpid noise` does.
+    """Estimates the noise of a picture, a video or the frames of an iterator, as `limpid noise` does.
 
-    At most `count` frames are looked at; if there are cuts between them, the longest scene counts. Pictures should be
-    64x64 at least. The other arguments are denoise()'s.
+    Uses at most `count` frames; if there are scene cuts between them, the longest scene counts. Pictures should be at
+    least 64x64. The other arguments are those of denoise().
     """
     if count < 1:
         raise ArgumentError(f"count={count} is less than 1")
@@ -393,7 +393,7 @@ def estimate_noise(
         kept = [Frames(frame, how) for frame in itertools.islice(frames, count)]
         parts = [(frame.clip, 0) for frame in kept]
     if not kept:
-        raise ArgumentError("there are no frames to find noise in")
+        raise ArgumentError("there are no frames to estimate noise from")
     for frame in kept:
         if not frame.same_kind_as(kept[0]) or len(kept) > 1 and frame.count is not None:
             raise ArgumentError(f"a frame is {frame}, and the first is {kept[0]}")

@@ -6,7 +6,7 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """Wrong usage: an unknown setting, an illegal value, an array of a wrong shape or type."""
+    """Wrong usage: an unknown setting, an illegal value, or an array of the wrong shape or type."""
 
 
 class StateError(Error, RuntimeError):
@@ -14,8 +14,8 @@ class StateError(Error, RuntimeError):
 
 
 class EngineError(Error, RuntimeError):
-    """An engine that can't run, or a device that broke down."""
+    """An engine that is not available, or a device that has failed."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Memory, of the host or of a GPU, does not suffice."""
+    """Insufficient memory of the host or of a GPU."""

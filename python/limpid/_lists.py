@@ -8,7 +8,7 @@ from . import _limpid
 
 
 class EngineInfo(NamedTuple):
-    """name: for Engine(); description: the processor or device, or why it can't run; memory_bytes: 0 if not known."""
+    """name: for Engine(); description: the processor or device, or why it is not available; memory_bytes: 0 if unknown."""
 
     name: str
     description: str
@@ -17,7 +17,7 @@ class EngineInfo(NamedTuple):
 
 
 class ParameterInfo(NamedTuple):
-    """name: as a setting, with _; range: legal values, for a person; default: None if it follows from others."""
+    """name: as a setting, with _; range: legal values as text; default: None if it follows from other parameters."""
 
     name: str
     help: str
@@ -26,7 +26,7 @@ class ParameterInfo(NamedTuple):
 
 
 class FilterInfo(NamedTuple):
-    """profiles: from quickest to best; default_profile: None if it has none."""
+    """profiles: from fastest to best; default_profile: None without profiles."""
 
     name: str
     help: str
@@ -36,7 +36,7 @@ class FilterInfo(NamedTuple):
 
 
 def engines() -> list[EngineInfo]:
-    """The engines of this machine, best first, those that can't run too."""
+    """The engines of this machine, best first, including those that are not available."""
     return [EngineInfo(*engine) for engine in _limpid.engines()]
 
 

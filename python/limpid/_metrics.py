@@ -1,4 +1,4 @@
-"""How alike pictures are."""
+"""Similarity of pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._errors import ArgumentError
 
 
 class Quality(NamedTuple):
-    """Of each colour plane.
+    """Values for each color plane.
 
     psnr  in dB; infinite if they are equal
     ssim  at most 1
@@ -28,9 +28,9 @@ def measure(
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
 ) -> Union[Quality, list[Quality]]:
-    """PSNR and SSIM of a picture or, as a list, of each frame of a video, as `limpid measure` tells them.
+    """PSNR and SSIM of a picture or, as a list, of each frame of a video, as `limpid measure` prints them.
 
-    Both are in host memory and of one shape and type. The other arguments are denoise()'s.
+    Both are in host memory and have one shape and type. The other arguments are those of denoise().
     """
     a, b = Frames(reference, How(axes, color, bit_depth)), Frames(test, How(axes, color, bit_depth))
     if not a.same_kind_as(b):

@@ -12,14 +12,14 @@ from . import _limpid
 class NoiseProfile:
     """The noise of a source, as `limpid noise` saves it and `limpid denoise --noise` takes it.
 
-    Of each plane it has the standard deviation and, of noise that isn't white, how that goes with frequency and
-    brightness. It is good for frames of the same colour model, of any size and depth.
+    For each plane it has the standard deviation and, for colored noise, its dependence on frequency and brightness.
+    It applies to frames of its color model, of any size and depth.
     """
 
     def __init__(self, text: str) -> None:
-        """Takes a profile's JSON text. Raises ArgumentError for what is no profile."""
+        """Takes a profile's JSON text. Raises ArgumentError if the text is not a profile."""
         if not text.lstrip().startswith("{"):
-            text = "{" + text  # which the library refuses, too, rather than looking for a file
+            text = "{" + text  # the library also rejects it instead of searching for a file
         _limpid.Denoiser(_limpid.Engine("cpu", 1)).set("noise", text.lstrip())
         self._text = text.strip()
 
@@ -30,7 +30,7 @@ class NoiseProfile:
             return cls(file.read())
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes a file for load() and `limpid denoise --noise`, in place of one that is there."""
+        """Writes a file for load() and `limpid denoise --noise`; replaces an existing one."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(json.dumps(self._json(), indent=1) + "\n")
 

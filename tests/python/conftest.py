@@ -1,4 +1,4 @@
-"""Tells of tests in GoogleTest's words, which tests/suites.sh reads, and takes GoogleTest's filters."""
+"""Reports tests in GoogleTest's format, which tests/suites.sh reads, and supports GoogleTest's filters."""
 
 import fnmatch
 import os

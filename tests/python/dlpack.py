@@ -1,4 +1,4 @@
-"""An array with DLPack and nothing else, in memory of whichever kind."""
+"""An array with DLPack only, in memory of any kind."""
 
 import ctypes
 
@@ -33,7 +33,7 @@ _new = ctypes.pythonapi.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
-_exported = {}  # by address: what consumers hold, and whose it is
+_exported = {}  # by address: the memory that consumers hold, and its owner
 
 
 @DELETER
@@ -42,7 +42,7 @@ def _delete(managed):
 
 
 class DeviceArray:
-    """Samples at `pointer`. `streams` has what consumers wanted to wait for; `exports` how many hold it at present."""
+    """Samples at `pointer`. `streams`: the consumers' streams; `exports`: the number of consumers that hold it."""
 
     def __init__(self, pointer, shape, dtype, device, strides=None, wait=None):
         self.pointer, self.shape, self.dtype, self.placed_on = pointer, shape, np.dtype(dtype), device

@@ -1,4 +1,4 @@
-"""Memory and streams of the first GPU, by CUDA's driver alone."""
+"""Memory and streams of the first GPU, with CUDA's driver only."""
 
 import ctypes
 
@@ -48,7 +48,7 @@ class Gpu:
         _check(self._cuda.cuMemcpyHtoDAsync_v2(to, source, ctypes.c_size_t(size), self.stream))
 
     def wait_for_stream(self, stream):
-        """What DLPack asks of a producer whose work is in the stream: the consumer's waits for it."""
+        """Makes the consumer's stream wait for the producer's, as DLPack requires."""
         assert stream == 1
         event = ctypes.c_void_p()
         _check(self._cuda.cuEventCreate(ctypes.byref(event), 2))  # CU_EVENT_DISABLE_TIMING
@@ -64,7 +64,7 @@ class Gpu:
         return DeviceArray(memory.value, array.shape, array.dtype, (CUDA, 0), wait=self.wait_for_stream)
 
     def array_after(self, array, delay):
-        """A copy that will be there when the GPU has copied `delay` bytes before it, in a stream of its own."""
+        """A copy that is complete after the GPU has copied `delay` bytes before it, in its own stream."""
         late = self.array(np.zeros_like(array))
         pinned = self.pinned(array.nbytes)
         ctypes.memmove(pinned, np.ascontiguousarray(array).ctypes.data, array.nbytes)

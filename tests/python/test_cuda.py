@@ -1,4 +1,4 @@
-"""Arrays on a real GPU: those of a library with nothing but DLPack, PyTorch's, CuPy's."""
+"""Arrays on a real GPU: of a library with DLPack only, of PyTorch and of CuPy."""
 
 import gc
 
@@ -109,7 +109,7 @@ def test_tensors_of_another_stream_are_waited_for(torch):
     for _ in range(3):
         with torch.cuda.stream(torch.cuda.Stream()):
             late = dark.clone()
-            # Some 50 ms of work come first. The result's memory is what it has just let go of.
+            # About 50 ms of work come first. The result's memory is the memory just released.
             product = big
             for _ in range(30):
                 product = product @ big * 1e-3

@@ -1,4 +1,4 @@
-"""Results, in every way of asking for them, beside those of the program."""
+"""Results of all interfaces, compared with those of the program."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, and arrays on a GPU: one that a module of engines beside the library passes for."""
+"""Arrays of other libraries, and arrays on a GPU, for which a module of engines in the library's folder stands in."""
 
 import gc
 
@@ -22,7 +22,7 @@ def on(array, device=(CUDA, GPU)):
 @pytest.fixture
 def gpu():
     if limpid.engines()[0].name != f"cuda:{GPU}":
-        pytest.skip("the stand-in for a GPU isn't there")
+        pytest.skip("the stand-in for a GPU is missing")
 
 
 def test_arrays_need_nothing_but_dlpack():
@@ -94,7 +94,7 @@ def test_frames_that_are_dropped_are_let_go_of(gpu):
     denoiser.reset()
     assert denoiser.receive() is None
     gc.collect()
-    # But for the first, by which the stream's kind is known.
+    # Except the first, which identifies the stream's kind.
     assert [frame.exports for frame in frames] == [1, 0, 0, 0] and not any(out.exports for out in outs)
     del denoiser
     gc.collect()

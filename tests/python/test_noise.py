@@ -1,4 +1,4 @@
-"""Noise models and metrics, beside the program's."""
+"""Noise models and metrics, compared with the program's."""
 
 import math
 

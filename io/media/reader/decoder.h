@@ -66,7 +66,7 @@ class Decoder {
   ChecksumErrors checksums_;  ///< of `codec_`, which calls it until it is closed
   CodecHandle codec_;
   std::optional<PictureMender> mender_;
-  AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< the user's setting of frames to skip
+  AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< what the user wants the decoder to leave out
   FrameTimes times_;
   std::map<std::int64_t, PictureMetadata> metadata_;  ///< of pictures in the decoder, by PTS
   std::set<std::int64_t> damaged_times_;  ///< PTS of the packets that the demuxer marks as damaged

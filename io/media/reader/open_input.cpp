@@ -141,7 +141,7 @@ InputHandle open_input(const std::string& url, const ReaderOptions& options, con
   const AVInputFormat* found = requested;
   if (requested == nullptr && !options.allow_references) {
     context->format_whitelist = av_strdup(demuxers_without_references(url).c_str());
-    // As in libav: a pipe cannot be read again to report why it has been refused.
+    // Probes as libav would: a pipe cannot be read again to report why it was refused.
     if (bytes != nullptr && av_probe_input_buffer2(bytes, &found, url.c_str(), context.get(), 0, 0) >= 0 &&
         follows_references(*found)) {
       throw_reference(url, found->name);

@@ -36,8 +36,8 @@ void SourceClock::shift(AVPacket& packet, const AVStream& stream, bool times_are
   }
 }
 
-/// Recordings that were cut and joined have a clock that jumps. As in ffmpeg, a step back, or one of more
-/// than 10 s, counts as a jump, and later times are moved to the expected position.
+/// Recordings that were cut and joined have a clock that jumps. Like ffmpeg, this treats a step back, or one
+/// of more than 10 s, as a jump, and moves later times to the expected position.
 void SourceClock::take_out_jump(const AVPacket& packet, const AVStream& stream, bool times_are_guesses) {
   const AVMediaType type = stream.codecpar->codec_type;
   if (packet.dts == AV_NOPTS_VALUE || (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO)) {

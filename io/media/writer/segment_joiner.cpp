@@ -69,7 +69,7 @@ void SegmentJoiner::begin(const std::string& path, int reordering) {
   times_.insert(times_.end(), times.begin(), times.end());
 }
 
-/// As in encoders, frames are decoded at the intervals of presentation, the first ones slightly earlier.
+/// Like encoders, decodes frames at the intervals of presentation, the first ones slightly earlier.
 std::int64_t SegmentJoiner::decoding_time(std::size_t frame) const {
   return frame < reordering_ ? times_.at(frame - first_) - lead_ : times_.at(frame - reordering_ - first_);
 }

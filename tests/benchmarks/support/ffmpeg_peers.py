@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Quality and time of FFmpeg's denoising filters beside those of limpid, on the same clips.
+"""Quality and time of FFmpeg's denoising filters and of limpid, on the same clips.
 
     tests/benchmarks/support/ffmpeg_peers.py --clips FOLDER      FOLDER/SIGMA/CLIP/noisy.y4m, gray, each with its truth.y4m
 
@@ -10,7 +10,7 @@
     --json FILE         writes the figures in the form of tests/benchmarks/results
 
 PSNR is of luma, from the mean squared error of all frames of a clip, in dB, and its mean over the clips. Times are processor
-time per frame of the whole program on one thread, with the reading and writing of files. Needs ffmpeg and limpid.
+time per frame of the whole program on one thread, including reading and writing files. Requires ffmpeg and limpid.
 """
 import argparse
 import json

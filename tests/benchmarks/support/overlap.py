@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""How near the chain of decoding, denoising and encoding comes to its slowest stage alone.
+"""The rate of decoding, denoising and encoding together, relative to the slowest stage alone.
 
-    tests/benchmarks/support/overlap.py --make FOLDER              clips to measure with: noisy, 1080p and 2160p, H.264 and HEVC
+    tests/benchmarks/support/overlap.py --make FOLDER              makes clips for measurements: noisy, 1080p and 2160p, H.264 and HEVC
     tests/benchmarks/support/overlap.py CLIP... [-- OPTION...]     the table; options of limpid benchmark, such as --engine cuda:0
 
     --limpid FILE       the program [build/release/bin/limpid]
     --encoders LIST     encoders with their presets [null,libx264:ultrafast,libx264:veryfast]
     --profiles LIST     of the filter; default is limpid's own [fast]
     --frames N          frames of each measurement [600]
-    --rounds N          measurements of each chain; shows the one of the median share, and all shares [1]
+    --rounds N          measurements of each chain; shows the one with the median share, and all shares [1]
     --json FILE         all figures of limpid benchmark, of all rounds
 
-The clips are bare streams of 64 frames. That is as many as limpid benchmark keeps to time a stage alone, so that each
-stage has the same work alone and in the chain; and they are joined, byte by byte, to one stream of N frames, since
-beginning again would empty the decoder. Other clips must have N frames.
+The clips are raw streams of 64 frames, the number that limpid benchmark keeps for timing a stage alone, so that each
+stage has equal work alone and in the chain. They are concatenated to one stream of N frames, since a restart would empty
+the decoder. Other clips must have N frames.
 
-"of slowest" is the chain's rate as a share of its slowest stage's alone. Where stages share processors no chain gets
-that far: "of possible" is its share of what the processors allow, by the CPU time that a frame takes in the stages
-alone. "CPU ms" is that time, of the stages alone and in the chain: where it grows, stages slow each other down, as
-threads do that share a core. "busy" is the part of all processors' time that the chain takes. Needs Python 3, and
-ffmpeg for the clips alone. Run nothing else meanwhile.
+"of slowest" is the ratio of the chain's rate to that of its slowest stage alone. Stages that share processors cannot
+reach 1: "of possible" is the ratio to the rate that the processors allow, by the CPU time of a frame in the stages alone.
+"CPU ms" is that time, of the stages alone and in the chain: if it grows, stages slow each other down, like threads that
+share a core. "busy" is the chain's share of all processors' time. Requires Python 3, and ffmpeg to make the clips. Do not
+run other programs at the same time.
 """
 import argparse
 import json
@@ -38,7 +38,7 @@ CODECS = {"h264": ["libx264", "-preset", "fast"],
 def make_clips(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for size, (pixels, rate) in SIZES.items():
-        # One picture that moves, so that all frames are about as hard to code.
+        # One moving picture, so that all frames are about equally hard to code.
         source = (f"mandelbrot=s={pixels}:r=30:start_scale=0.02,trim=end_frame=1,loop=-1:1,setpts=N/30/TB,"
                   "scroll=horizontal=0.004:vertical=0.003,noise=alls=8:allf=t,format=yuv420p")
         for codec, encoder in CODECS.items():

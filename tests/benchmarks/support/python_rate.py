@@ -1,8 +1,8 @@
-"""How fast frames in a GPU's memory go through the Python package, as PyTorch's tensors, and through the C library alone.
+"""The rate of frames in a GPU's memory through the Python package, as PyTorch tensors, and through the C library alone.
 
 Usage: python_rate.py LIBLIMPID [--size 1920x1080] [--frames 400] [--rounds 5]
 
-Both ways take turns. The C library's way sends the same frames, with memory for their results, by limpid_send_to().
+Both are measured alternately. The C library gets the same frames, with memory for their results, by limpid_send_to().
 """
 
 import argparse

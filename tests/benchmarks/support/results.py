@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Makes tests/benchmarks/results.md of the figures in tests/benchmarks/results/*.json.
+"""Makes tests/benchmarks/results.md from the figures in tests/benchmarks/results/*.json.
 
     tests/benchmarks/support/results.py             writes the page
-    tests/benchmarks/support/results.py --check     ends with 1 if the page is not what the files say
+    tests/benchmarks/support/results.py --check     exits with 1 if the page is not up to date
     tests/benchmarks/support/results.py --keep NAME OUTPUT.json --benchmark PROGRAM --machine TEXT --setup TEXT
-                                                    keeps what a program wrote by --json as results/NAME.json, with
-                                                    today's date and this commit, and writes the page; of a file
-                                                    that is replaced, its title and how it is shown are kept
+                                                    stores the --json output of a program as results/NAME.json, with
+                                                    today's date and this commit, and writes the page; the title
+                                                    and presentation of a replaced file are kept
 
-A file holds:
+A file contains:
 
-    title, benchmark, machine, setup    what was measured, by which program, where, and how
-    date, commit                        of the measurement, or, where that is not known, of the commit that recorded it
-    output                              what the program wrote by --json, in its own shape
-    beside                              figures that the program does not give, in any such shape (optional)
-    pivot                               how to show a list: {LIST: {"rows": [KEY...], "columns": KEY, "values": [KEY...]}} (optional)
+    title, benchmark, machine, setup    subject, program, machine and settings of the measurement
+    date, commit                        of the measurement or, if unknown, of the commit that recorded it
+    output                              the program's --json output, unchanged
+    beside                              further figures, in any such form (optional)
+    pivot                               presentation of a list: {LIST: {"rows": [KEY...], "columns": KEY, "values": [KEY...]}} (optional)
     notes, charts                       sentences; pictures below tests/benchmarks (optional)
 
 A list of objects is shown as a table with a row for each, an object of objects as one with a row for each inner
-object, and single values as a list. Needs Python 3 and nothing else.
+object, and single values as a list. Requires only Python 3.
 """
 import argparse
 import datetime
@@ -101,7 +101,7 @@ def is_table(value):
 
 
 def figures(output, pivots):
-    """The lines that show what a program wrote."""
+    """The lines that present a program's output."""
     if isinstance(output, list):
         output = {"": output}
     single = {key: value for key, value in output.items() if not is_table(value)}

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What sharing a job costs: its plan and its merge beside one run, and the rate of several workers.
+"""The cost of sharing a job: its plan and merge relative to one run, and the rate of several workers.
 
     tests/benchmarks/support/shared_jobs.py CLIP...
 
-    --workers LIST      how many at once, separated by commas [1,2]; each has one thread
+    --workers LIST      numbers of workers, separated by commas [1,2]; each has one thread
     --options TEXT      of limpid denoise and plan [""]; "-c ffv1" is added, so that merging joins
     --segment-frames N  [50]
     --limpid FILE       the program [build/release/bin/limpid]
     --json FILE         the figures as tests/benchmarks/support/results.py keeps them
 
-Processor time (user and system) in seconds, and the greatest memory of a process in MiB. The rate is of frames by the wall
-clock, from the first worker's start to the last one's end. Needs Python 3 and nothing else.
+Processor time (user and system) in seconds, and the greatest memory of a process in MiB. The rate is in frames per
+second, from the first worker's start to the last one's end. Requires only Python 3.
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Redraws the tables of the papers that Limpid's filters come from, on this machine: CSV files and SVG charts.
+"""Repeats the tables of the papers of Limpid's filters on this machine: CSV files and SVG charts.
 
     tests/benchmarks/support/tables.py OUT [--build build/release] [--engine cpu] [--threads N] [--frames N] [--clips DIR]
                                [--only NAME]
@@ -8,10 +8,10 @@ time_by_radius       the bilateral filters and NLM by the radius of their window
                      Vallabhu's report
 time_by_size         every filter by the size of the picture, as the BM3D papers have it
 time_by_step         BM3D's steps and profiles on 512x512
-psnr_by_filter       what each filter and setting gains on stills, by the noise level
+psnr_by_filter       the gain of each filter and setting on still pictures, by noise level
 
-Times are those of `limpid compare`: denoising alone, frames in the host's memory, a clip of equal frames. Needs
-Python 3 and, but for clips that --clips has kept, the ffmpeg program; run nothing else meanwhile.
+Times are those of `limpid compare`: denoising alone, frames in host memory, a clip of equal frames. Requires Python 3
+and, except for clips kept by --clips, the ffmpeg program. Do not run other programs at the same time.
 """
 import argparse
 import csv

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""The quality and the time of filters over time in VapourSynth plug-ins beside those of limpid, on the same clips.
+"""Quality and time of temporal filters in VapourSynth plug-ins and in limpid, on the same clips.
 
     tests/benchmarks/support/video_peers.py --clips FOLDER       FOLDER/SIGMA/CLIP/noisy.y4m, gray, each with its truth.y4m
 
     --plugin NAME       bm3d: V-BM3D of vapoursynth-bm3d, on the CPU; vszipcu: V-BM3D, DFTTest and NLMeans on the GPU [bm3d]
     --settings LIST     of the plug-in, separated by commas: "profile=np:radius=3" [some of each]
-    --filters LIST      of limpid, likewise: "vbm4d:profile=fast" [the profiles of vbm4d]; "" for none
-    --scales LIST       V-BM3D's sigma is so many times the noise's, DFTTest's so many times its variance, NLMeans' h so many
-                        times its deviation; the best counts [some for each]
-    --timed CLIP        its times are told [the first]
+    --filters LIST      of limpid, separated by commas: "vbm4d:profile=fast" [the profiles of vbm4d]; "" for none
+    --scales LIST       factors of the noise's sigma for V-BM3D's sigma, of its variance for DFTTest's, and of its sigma for
+                        NLMeans' h; the best counts [some for each]
+    --timed CLIP        clip whose times are shown [the first]
     --limpid FILE       the program [build/release/bin/limpid]
     --json FILE         the figures as tests/benchmarks/support/results.py keeps them
 
-PSNR is of luma, by the mean squared error of all frames of a clip, in dB, and its mean over the clips. Times are of both
-steps, on one thread where no GPU works, of a frame of the timed clip; limpid's hold the reading and writing of files.
-Needs numpy, VapourSynth from R80 on, and the plug-in.
+PSNR is of luma, by the mean squared error of all frames of a clip, in dB, and its mean over the clips. Times are per
+frame of the timed clip, for both steps, on one thread if no GPU is used; limpid's include reading and writing files.
+Requires numpy, VapourSynth from R80 on, and the plug-in.
 """
 import argparse
 import json

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""How much noise filters remove from clips whose truth is known, and how much of their errors flickers.
+"""Gains of filters on clips with known truth, and flicker of their errors.
 
     tests/benchmarks/support/video_quality.py --clips FOLDER     FOLDER/SIGMA/CLIP/noisy.y4m, each with its truth.y4m
 
-    --filters LIST      in one word each, separated by commas: "vbm4d:profile=fast,bm3d" [the profiles of all, and live]
-    --frames N          of each clip, from its first [all]
+    --filters LIST      separated by commas: "vbm4d:profile=fast,bm3d" [all profiles of all filters, and live]
+    --frames N          number of frames of each clip, from the first [all]
     --limpid FILE       the program [build/release/bin/limpid]
     --json FILE         the figures as tests/benchmarks/support/results.py keeps them
 
-PSNR is of luma, by the mean squared error of all frames of a clip, in dB. Flicker is as limpid measure has it: the
-deviation of what luma's errors change from frame to frame where nothing moves, in code values; its mean is over the
-clips in which a tenth of the samples stand still. Needs Python 3 and nothing else.
+PSNR is of luma, by the mean squared error of all frames of a clip, in dB. Flicker is that of limpid measure: the
+standard deviation of the change of luma's errors between frames where nothing moves, in code values. Its mean is over the
+clips in which at least a tenth of the samples are static. Requires only Python 3.
 """
 import argparse
 import json

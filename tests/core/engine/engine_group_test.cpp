@@ -81,7 +81,7 @@ TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
   EXPECT_FALSE(denoiser->receive().has_value());
 }
 
-/// Passes frames through and records the calls for the test.
+/// Hands frames through and tells a test what is done with them.
 class EngineDouble final : public Engine {
  public:
   struct Script {

@@ -93,7 +93,7 @@ TEST_F(BadInputTest, UnreadableFilesAreNamedWithTheReason) {
           ": no picture of this sequence is found, from --input-option start_number=N on if that is given");
 }
 
-/// A TIFF file of 8-bit gray, 2x2, with one directory per page and an additional field in each.
+/// A TIFF file of 8-bit gray, 2x2, one directory for each page, with a further field in each.
 std::string tiff_of(int pages, int tag, int value) {
   const auto number = [](std::size_t n, int bytes) {
     std::string text;

@@ -1,5 +1,5 @@
 // Times the CPU engine's filters along motion, V-BM4D and VNLB, on clips: by profile and content, by threads,
-// and the memory for 1080p.
+// and the memory that 1080p takes.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

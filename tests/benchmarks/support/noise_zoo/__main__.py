@@ -1,9 +1,9 @@
-"""The noise zoo: is the noise estimate right for every kind of footage?
+"""The noise zoo: tests of the noise estimate on all kinds of footage.
 
   python3 noise_zoo make OUT            make the cases, each in OUT/NAME: a truth and, unless it is clean, a noisy clip
-  python3 noise_zoo score LIMPID OUT    denoise the cases by default and compare with the best of fixed settings
+  python3 noise_zoo score LIMPID OUT    denoise the cases with default settings and compare with the best fixed settings
   python3 noise_zoo tune OUT NAME...    score builds with other values of the constants of noise estimation
-  python3 noise_zoo report SCORES       print the verdict of a file that score --json wrote, and make its table
+  python3 noise_zoo report SCORES       print a summary of a file from score --json, and make its table
 
 README.md beside this file describes the cases and the figures."""
 import argparse

@@ -1,4 +1,4 @@
-"""Drawn pictures: pages of text, labels, a cartoon; and pictures moved by parts of a sample."""
+"""Drawn pictures: pages of text, labels, a cartoon; and pictures moved by fractions of a sample."""
 import math
 import random
 import tempfile

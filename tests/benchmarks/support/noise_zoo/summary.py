@@ -3,8 +3,8 @@ import json
 
 from running import write_json
 
-HARM = -0.1  # dB from the noisy input below which denoising did harm
-VISIBLE = 50  # dB luma from clean input below which denoising changed it visibly
+HARM = -0.1  # dB relative to the noisy input; below it, denoising was harmful
+VISIBLE = 50  # dB of luma relative to clean input; below it, the change is visible
 PLANES = ("luma", "chroma")
 GAPS = {"gap": "auto", "true_sigma_gap": "true sigma"}
 
@@ -27,7 +27,7 @@ def kinds_of(results):
 
 
 def harmed(results, plane):
-    """How much and which cases are worse than their noisy input, the worst first."""
+    """Cases that are worse than their noisy input, and by how much, the worst first."""
     changes = [(result["auto"][plane] - result["noisy"][plane], result["name"]) for result in results
                if result["auto"][plane] is not None]
     return sorted(change for change in changes if change[0] < HARM)

@@ -1,4 +1,4 @@
-"""A simulated camera, as it is and as phones, webcams and DVDs store its pictures."""
+"""A simulated camera, unprocessed and as stored by phones, webcams and DVDs."""
 import math
 
 import numpy as np
@@ -51,7 +51,7 @@ def analog(plane, sigma, random):
 
 
 def interlaced(frames):
-    """A frame of each two, whose fields they become."""
+    """Combines each two frames to the fields of one."""
     pairs = zip(frames[0::2], frames[1::2])
     return Clip([weave(top, bottom) for top, bottom in pairs], interlaced=True)
 

@@ -1,4 +1,4 @@
-"""Clean input, which denoising must leave as it is."""
+"""Clean input, which denoising must not change."""
 import pathlib
 
 from clips import SYNTHETIC, Clip, coded, filtered, yuv
