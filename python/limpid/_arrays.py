@@ -8,9 +8,10 @@ import numpy
 
 from . import _limpid
 from ._errors import ArgumentError
+from ._samples import check_range, check_type, from_filtered, host_view, library_of, samples_of, to_filtered
 
 _COLORS = ("gray", "yuv", "rgb")  # by limpid_color_model
-_DTYPES = {"uint8": (0, 8), "uint16": (1, 16), "float32": (2, 32), "float16": (3, 16)}  # limpid_sample_type, bits
+_DTYPES = ("uint8", "uint16", "float32")  # by limpid_sample_type
 
 
 class Format(NamedTuple):
@@ -36,6 +37,7 @@ class How(NamedTuple):
     axes: Optional[str] = None
     color: Optional[str] = None
     bit_depth: Optional[int] = None
+    data_range: Optional[float] = None
 
 
 class Frames:
@@ -47,57 +49,74 @@ class Frames:
     ordinal the number of the GPU that it is on; None: it is in host memory
     """
 
-    def __init__(self, value: Any, how: How, writable: bool = False) -> None:
+    def __init__(self, value: Any, how: How, use: str = "read") -> None:
+        """use: "read", "written", or "described" if samples aren't used"""
         self.value = value
         self.how = how
         self._planar = isinstance(value, tuple)
         self._parts = list(value) if self._planar else [value]
         if not self._parts:
             raise ArgumentError("there are no planes")
-        arrays = [_import(part, writable) for part in self._parts]
+        arrays = [_import(part, use == "written") for part in self._parts]
         self.shapes = [array.shape for array in arrays]
         self.axes = _axes(how.axes, self.shapes[0], self._planar)
         self.ordinal = _only([array.ordinal for array in arrays], "memory of different places")
         self.dtype = _only([array.dtype for array in arrays], "samples of different types")
         counts = [dict(zip(self.axes, shape)).get("T") for shape in self.shapes]
         self.count = _only(counts, "different numbers of frames")
+        self._samples = samples_of(self.dtype, how.bit_depth, how.data_range)
         self.format = self._format()
-        self.clip = _limpid.Clip(arrays, self.axes)
-        if not self.clip.fits:
-            if writable or self.ordinal is not None:
-                raise ArgumentError(
-                    f"an array of shape {self.shapes[0]} has strides that can't be used where it is: its rows must "
-                    "follow each other, from left to right"
-                )
-            order = _planar_order(self.axes)
-            parts = [part if isinstance(part, numpy.ndarray) else numpy.from_dlpack(part) for part in self._parts]
-            copies = [numpy.ascontiguousarray(part.transpose(order)) for part in parts]
-            axes = "".join(self.axes[axis] for axis in order)
-            self.clip = _limpid.Clip([_limpid.Array(copy, False) for copy in copies], axes)
+        self._converted: list[Any] = []  # arrays that are filtered in place of the caller's
+        if use != "described":
+            self.clip = self._clip(arrays, use == "written")
+
+    def _clip(self, arrays: list[_limpid.Array], writable: bool) -> _limpid.Clip:
+        on_gpu = self.ordinal is not None
+        if not writable:
+            for part in self._parts:
+                check_range(part, self.dtype, on_gpu, self.how.data_range, self._samples)
+        parts, white = self._parts, self._samples.white
+        if white is not None and writable:
+            parts = [_empty(part, shape, self.axes, "float32", self.ordinal) for part, shape in zip(parts, self.shapes)]
+        elif white is not None:
+            parts = [to_filtered(part, white, on_gpu) for part in parts]
+        if white is not None:
+            self._converted = parts
+            arrays = [_limpid.Array(part, writable) for part in parts]
+        clip = _limpid.Clip(arrays, self.axes)
+        if clip.fits:
+            return clip
+        if writable or on_gpu:
+            raise ArgumentError(
+                f"an array of shape {self.shapes[0]} has strides that can't be used where it is: its rows must "
+                "follow each other, from left to right"
+            )
+        order = _planar_order(self.axes)
+        copies = [numpy.ascontiguousarray(host_view(part).transpose(order)) for part in parts]
+        axes = "".join(self.axes[axis] for axis in order)
+        return _limpid.Clip([_limpid.Array(copy, False) for copy in copies], axes)
 
     def _format(self) -> Format:
-        if self.dtype not in _DTYPES:
-            raise ArgumentError(f"samples are {self.dtype}, and uint8, uint16, float32 and float16 can be denoised")
-        sample_type, bits = _DTYPES[self.dtype]
         sizes = [dict(zip(self.axes, shape)) for shape in self.shapes]
         planes = len(sizes) if self._planar else sizes[0].get("C", 1)
-        if planes not in (1, 3, 4):
+        if planes not in ((1, 3, 4) if self._planar else (1, 2, 3, 4)):
             raise ArgumentError(f"there are {planes} planes, and frames have 1, 3 or, with alpha, 4")
-        color = self.how.color or ("gray" if planes == 1 else "yuv" if self._planar else "rgb")
+        color = self.how.color or ("gray" if planes <= 2 else "yuv" if self._planar else "rgb")
         if color not in _COLORS:
             raise ArgumentError(f"there is no color '{color}'; there are gray, yuv and rgb")
-        if (color == "gray") != (planes == 1):
+        if (color == "gray") != (planes <= 2):
             raise ArgumentError(f"there are {planes} planes, which don't make a frame in {color}")
         shifts = (0, 0)
         if len(sizes) > 1:
             shifts = _chroma_shifts(sizes, color)
         return Format(
-            sizes[0]["X"], sizes[0]["Y"], _COLORS.index(color), *shifts, sample_type,
-            bits if self.how.bit_depth is None else self.how.bit_depth, planes == 4,
+            sizes[0]["X"], sizes[0]["Y"], _COLORS.index(color), *shifts, _DTYPES.index(self._samples.dtype),
+            self._samples.bit_depth, planes in (2, 4),
         )
 
     def same_kind_as(self, other: Frames) -> bool:
-        return (self.shapes, self.axes, self.format) == (other.shapes, other.axes, other.format)
+        kind = (self.shapes, self.axes, self.dtype, self.format)
+        return kind == (other.shapes, other.axes, other.dtype, other.format)
 
     def empty_like(self) -> Frames:
         """Arrays as these, for results: of the same library, in the same memory."""
@@ -105,10 +124,13 @@ class Frames:
             _empty(part, shape, self.axes, self.dtype, self.ordinal) for part, shape in zip(self._parts, self.shapes)
         ]
         how = self.how._replace(axes=self.axes)
-        return Frames(tuple(parts) if self._planar else parts[0], how, writable=True)
+        return Frames(tuple(parts) if self._planar else parts[0], how, "written")
 
     def result(self, like: Any) -> Any:
         """The value, once it is filled; as `like` if that is of a library that can't fill its arrays."""
+        if self._samples.white is not None:
+            for filtered, part in zip(self._converted, self._parts):
+                from_filtered(filtered, part, self.dtype, self._samples.white)
         if self._planar:
             return tuple(_finished(part, other) for part, other in zip(self.value, like))
         return _finished(self.value, like)
@@ -118,9 +140,10 @@ class Frames:
 
 
 def _import(part: Any, writable: bool) -> _limpid.Array:
+    if isinstance(part, numpy.ma.MaskedArray):
+        raise ArgumentError("masks of arrays are not supported: give array.filled(value) or array.data")
     if isinstance(part, numpy.ndarray):
-        if not part.dtype.isnative or part.dtype.name not in _DTYPES:
-            raise ArgumentError(f"samples are {part.dtype}, and uint8, uint16, float32 and float16 can be denoised")
+        check_type(part.dtype.name if part.dtype.isnative else str(part.dtype))
         if writable and not part.flags.writeable:
             raise ArgumentError("results can't be written to an array that is read-only")
         if not writable and any(stride % part.itemsize for stride in part.strides):
@@ -139,11 +162,11 @@ def _axes(said: Optional[str], shape: tuple[int, ...], planar: bool) -> str:
         return said
     if len(shape) == 2:
         return "YX"
-    if planar and len(shape) == 3:
+    if planar and len(shape) == 3 and shape[-1] > 1:
         return "TYX"
     if len(shape) in (3, 4) and not planar:
-        last, before = shape[-1] in (3, 4), shape[-3] in (3, 4)
-        if len(shape) == 3 and (last or not before):
+        last, before = shape[-1] <= 4, shape[-3] <= 4
+        if len(shape) == 3 and (last or shape[0] not in (3, 4)):
             return "YXC" if last else "TYX"
         if len(shape) == 4 and (last or before):
             return "TYXC" if last else "TCYX"
@@ -172,12 +195,6 @@ def _only(values: list[Any], differing: str) -> Any:
     return values[0]
 
 
-def _library(array: Any) -> str:
-    """The library that an array is of: torch, cupy, jax, ..."""
-    names = [kind.__module__.partition(".")[0] for kind in type(array).__mro__]
-    return next((name for name in ("torch", "cupy", "jaxlib", "jax") if name in names), "")
-
-
 def _planar_order(axes: str) -> list[int]:
     """The axes' numbers in the order of planes: T, C, Y, X."""
     return [axes.index(axis) for axis in "TCYX" if axis in axes]
@@ -189,10 +206,12 @@ def _empty(array: Any, shape: tuple[int, ...], axes: str, dtype: str, ordinal: O
         order = _planar_order(axes)
         planar = _empty(array, tuple(shape[axis] for axis in order), "YX", dtype, ordinal)
         back = [order.index(axis) for axis in range(len(axes))]
-        return planar.permute(back) if _library(array) == "torch" else planar.transpose(back)
-    library = _library(array)
+        return planar.permute(back) if library_of(array) == "torch" else planar.transpose(back)
+    library = library_of(array)
     if library == "torch":
-        return array.new_empty(shape)
+        import torch
+
+        return array.new_empty(shape, dtype=getattr(torch, dtype))
     if library == "cupy":
         import cupy
 
@@ -206,7 +225,7 @@ def _empty(array: Any, shape: tuple[int, ...], axes: str, dtype: str, ordinal: O
 
 
 def _finished(result: Any, like: Any) -> Any:
-    if _library(like) in ("jax", "jaxlib") and isinstance(result, numpy.ndarray):
+    if library_of(like) in ("jax", "jaxlib") and isinstance(result, numpy.ndarray):
         import jax.numpy
 
         return jax.numpy.asarray(result)

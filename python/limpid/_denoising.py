@@ -6,6 +6,7 @@ import collections
 import itertools
 import numbers
 import os
+import reprlib
 import threading
 import warnings
 from typing import Any, Deque, Iterable, Iterator, NamedTuple, Optional, Sequence, TypeVar, Union
@@ -22,6 +23,7 @@ Pictures = TypeVar("Pictures")
 
 _INTERLACED, _BEGINS_ANEW, _CONTEXT_ONLY = 1, 2, 4  # limpid_frame_flag
 _MOST_THREADS = 1024
+_MOST_VALUES = 4  # of a setting: one for each plane
 
 
 class Engine:
@@ -102,9 +104,15 @@ def _text(value: Setting) -> Optional[str]:
         return repr(float(value))
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, (Sequence, numpy.ndarray)):
-        return ",".join(str(_text(each)) for each in value)
-    raise ArgumentError(f"{value!r} is no value for a setting")
+    if isinstance(value, numpy.ndarray):
+        value = value.tolist() if value.size <= _MOST_VALUES else [0.0] * value.size
+        return _text(value)
+    if isinstance(value, Sequence):
+        if len(value) > _MOST_VALUES:
+            raise ArgumentError(f"{len(value)} values are no setting: give a number, or one for each plane")
+        if not any(isinstance(each, (list, tuple, numpy.ndarray)) for each in value):
+            return ",".join(str(_text(each)) for each in value)
+    raise ArgumentError(f"{reprlib.repr(value)} is no value for a setting")
 
 
 class Denoiser:
@@ -120,7 +128,7 @@ class Denoiser:
             ...
 
     engine     a name or an Engine; without one the best of this machine or, for arrays on a GPU, that GPU
-    axes, color, bit_depth, settings  as for denoise(); frames have no T axis
+    axes, color, bit_depth, data_range, settings  as for denoise(); frames have no T axis
 
     All frames of a stream have one shape and type. Frames in host memory are copied when they are sent. Those on a
     GPU are read there, and must not be changed until their results, and those of the frames that depend on them, have
@@ -134,9 +142,10 @@ class Denoiser:
         axes: Optional[str] = None,
         color: Optional[str] = None,
         bit_depth: Optional[int] = None,
+        data_range: Optional[float] = None,
         **settings: Setting,
     ) -> None:
-        self._how = How(axes, color, bit_depth)
+        self._how = How(axes, color, bit_depth, data_range)
         self._engine = engine
         self._settings: dict[str, Optional[str]] = {}
         self._like: Optional[Frames] = None
@@ -160,7 +169,7 @@ class Denoiser:
     def start(self, frame: Any) -> None:
         """Begins a stream of frames in the format of this one, whose samples are not used. send() does so automatically."""
         with self._lock:
-            self._start(self._one_frame(frame))
+            self._start(self._one_frame(frame, "described"))
 
     def send(
         self,
@@ -179,7 +188,7 @@ class Denoiser:
         interlaced   odd and even rows are fields of different instants, which are filtered separately
         """
         with self._lock:
-            source = self._one_frame(frame)
+            source = self._one_frame(frame, "read")
             if self._like is None:
                 self._start(source)
             elif not source.same_kind_as(self._like) or source.ordinal != self._like.ordinal:
@@ -241,8 +250,8 @@ class Denoiser:
         text = self._handle.noise()
         return None if text is None else NoiseProfile(text)
 
-    def _one_frame(self, frame: Any) -> Frames:
-        frames = Frames(frame, self._how)
+    def _one_frame(self, frame: Any, use: str) -> Frames:
+        frames = Frames(frame, self._how, use)
         if frames.count is not None:
             raise ArgumentError(f"a frame has no time axis, and the array's axes are {frames.axes}")
         return frames
@@ -260,7 +269,7 @@ class Denoiser:
 
 
 def _target(out: Any, source: Frames) -> Frames:
-    target = Frames(out, source.how._replace(axes=source.axes), writable=True)
+    target = Frames(out, source.how._replace(axes=source.axes), "written")
     if not target.same_kind_as(source) or target.ordinal != source.ordinal:
         raise ArgumentError(f"out is {target}, and what is to be denoised is {source}")
     return target
@@ -274,27 +283,31 @@ def denoise(
     axes: Optional[str] = None,
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
+    data_range: Optional[float] = None,
     interlaced: bool = False,
     **settings: Setting,
 ) -> Pictures:
     """Denoises a picture, or a video that is in memory; the result is an array of the same kind.
 
-    array      uint8, uint16 or float32 (nominally 0 to 1): of NumPy, PyTorch, CuPy, JAX or anything with DLPack; or a
-               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not. Arrays on a GPU are denoised
-               there, and not copied to the host; what their current stream has been given is waited for.
+    array      uint8, uint16, or floats from 0 to 1: of NumPy, PyTorch, CuPy, JAX or anything with DLPack; or a
+               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not. float16 and float64 are
+               filtered as float32; the result has the array's type. Arrays on a GPU are denoised there, and not copied
+               to the host; what their current stream has been given is waited for.
     axes       what the array's axes are: T time, C color, Y rows, X columns. Without it (rows, columns),
-               (rows, columns, 3 or 4), (time, rows, columns), (time, rows, columns, 3 or 4) and
-               (time, 3 or 4, rows, columns) are understood, and of planes (rows, columns) and (time, rows, columns).
-               A fourth color or plane is alpha, which isn't filtered.
+               (rows, columns, 1 to 4), (time, rows, columns), (time, rows, columns, 1 to 4) and
+               (time, 1 to 4, rows, columns) are understood, and of planes (rows, columns) and (time, rows, columns).
+               A second of two colors, and a fourth color or plane, is alpha, which isn't filtered.
     color      "gray", "rgb", "yuv"; without it, arrays with colors are RGB, and planes are YUV
     bit_depth  of uint16: how many low bits are used, 8 to 16 [16]
+    data_range the value of white, where black is 0: 255 for floats from 0 to 255, 4095 for uint16 of 12 bits. Floats
+               beyond 1.5 are refused without it.
     out        an array as `array`, which the result is written to; it may be `array` itself
     engine     a name or an Engine; without one the best of this machine or, for arrays on a GPU, that GPU
     interlaced odd and even rows are fields of different instants, and filtered apart
 
     settings are the options of `limpid denoise`, with _ for -; among them:
 
-    sigma      the noise's standard deviation in 8-bit code values, whatever the depth (1 is 1/255 of white): a number,
+    sigma      the noise's standard deviation in 8-bit code values, whatever the depth (1 is 1/255 of data_range): a number,
                or one for each plane. Without it and `noise`, the noise is found.
     noise      a NoiseProfile, or the name of a file with one
     strength   0 to 10 [1]
@@ -303,7 +316,7 @@ def denoise(
 
     Results are bit-exact with those of `limpid denoise` with the same settings.
     """
-    source = Frames(array, How(axes, color, bit_depth))
+    source = Frames(array, How(axes, color, bit_depth, data_range))
     if source.count is None:
         settings.setdefault("filter", "bm3d")
     target = source.empty_like() if out is None else _target(out, source)
@@ -329,7 +342,8 @@ def denoise(
     handle.flush()
     while received < count and receive():
         pass
-    return out if out is not None else target.result(array)
+    result = target.result(array)
+    return result if out is None else out
 
 
 def denoise_frames(
@@ -339,6 +353,7 @@ def denoise_frames(
     axes: Optional[str] = None,
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
+    data_range: Optional[float] = None,
     interlaced: bool = False,
     **settings: Setting,
 ) -> Iterator[Pictures]:
@@ -348,7 +363,7 @@ def denoise_frames(
     lookahead and those that keep the engine busy. Frames on a GPU must not be changed while they are in progress; those
     in host memory may be.
     """
-    denoiser = Denoiser(engine=engine, axes=axes, color=color, bit_depth=bit_depth, **settings)
+    denoiser = Denoiser(engine=engine, axes=axes, color=color, bit_depth=bit_depth, data_range=data_range, **settings)
     return _results(denoiser, frames, interlaced)
 
 
@@ -376,6 +391,7 @@ def estimate_noise(
     axes: Optional[str] = None,
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
+    data_range: Optional[float] = None,
 ) -> NoiseProfile:
     """Estimates the noise of a picture, a video or the frames of an iterator, as `limpid noise` does.
 
@@ -384,7 +400,7 @@ def estimate_noise(
     """
     if count < 1:
         raise ArgumentError(f"count={count} is less than 1")
-    how = How(axes, color, bit_depth)
+    how = How(axes, color, bit_depth, data_range)
     if isinstance(frames, tuple) or hasattr(frames, "__dlpack__") or hasattr(frames, "shape"):
         whole = Frames(frames, how)
         kept = [whole]

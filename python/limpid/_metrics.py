@@ -27,12 +27,14 @@ def measure(
     axes: Optional[str] = None,
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
+    data_range: Optional[float] = None,
 ) -> Union[Quality, list[Quality]]:
     """PSNR and SSIM of a picture or, as a list, of each frame of a video, as `limpid measure` prints them.
 
     Both are in host memory and have one shape and type. The other arguments are those of denoise().
     """
-    a, b = Frames(reference, How(axes, color, bit_depth)), Frames(test, How(axes, color, bit_depth))
+    how = How(axes, color, bit_depth, data_range)
+    a, b = Frames(reference, how), Frames(test, how)
     if not a.same_kind_as(b):
         raise ArgumentError(f"the reference is {a}, and what is compared with it is {b}")
     if a.ordinal is not None or b.ordinal is not None:

@@ -1,0 +1,121 @@
+"""Types and ranges of samples, and which axes are colors."""
+
+import numpy as np
+import pytest
+from clips import noisy
+
+import limpid
+
+QUICK = {"filter": "bilateral", "sigma": 10, "engine": "cpu"}
+FLOATS = [np.float16, np.float32, np.float64]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("scale, hint", [(255, 255), (4095, 4095), (-255, 255), (100000, None)])
+def test_floats_on_another_scale_are_refused_with_a_hint(dtype, scale, hint):
+    if dtype == np.float16 and hint is None:
+        pytest.skip("float16 ends at 65504")
+    array = (noisy((24, 32), np.float32) * scale).astype(dtype)
+    words = f"^samples reach .*: give data_range=, such as data_range={hint or '[0-9]+'}"
+    calls = [
+        lambda: limpid.denoise(array, **QUICK),
+        lambda: limpid.denoise((array,) * 3, **QUICK),
+        lambda: list(limpid.denoise_frames([array], **QUICK)),
+        lambda: limpid.Denoiser().send(array),
+        lambda: limpid.estimate_noise(array),
+        lambda: limpid.estimate_noise([array]),
+        lambda: limpid.measure(array, array),
+    ]
+    for call in calls:
+        with pytest.raises(limpid.ArgumentError, match=words) as raised:
+            call()
+        assert len(str(raised.value)) < 200
+
+
+def test_outliers_within_the_scale_are_taken():
+    picture = noisy((24, 32), np.float32)
+    picture[3, 4], picture[5, 6] = 1.4, -0.3
+    for value in (0, np.inf, -np.inf):
+        picture[7, 8] = value
+        limpid.denoise(picture, **QUICK)
+    picture[9, 9] = 40
+    assert limpid.denoise(picture, data_range=1, **QUICK).max() > 1
+    limpid.Denoiser(**QUICK).start(np.full((24, 32), 1e9, np.float32))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(24, 32), (24, 32, 3), (3, 24, 32, 3)])
+def test_floats_come_back_as_they_came(dtype, shape):
+    array = noisy(shape, np.float32).astype(dtype)
+    expected = limpid.denoise(array.astype(np.float32), **QUICK)
+    result = limpid.denoise(array, **QUICK)
+    assert result.dtype == dtype and np.array_equal(result, expected.astype(dtype))
+    out = np.zeros_like(array)
+    assert limpid.denoise(array, out=out, **QUICK) is out and np.array_equal(out, result)
+    own = array.copy()
+    limpid.denoise(own, out=own, **QUICK)
+    assert np.array_equal(own, result)
+    if len(shape) == 4:
+        frames = list(limpid.denoise_frames(array, **QUICK))
+        assert frames[0].dtype == dtype and np.array_equal(np.stack(frames), result)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, np.uint16])
+def test_data_range_is_white(dtype):
+    picture = noisy((48, 64), np.float32)
+    expected = limpid.denoise(picture, **QUICK)
+    scaled = np.rint(picture * 1000) if dtype == np.uint16 else picture * np.float32(1000)
+    result = limpid.denoise(scaled.astype(dtype), data_range=1000, **QUICK)
+    assert result.dtype == dtype
+    assert np.abs(result / 1000 - expected).max() < (0.002 if dtype in (np.uint16, np.float16) else 1e-5)
+    strided = np.repeat(scaled.astype(dtype), 2, 1)[::-1, ::2]
+    plain = limpid.denoise(strided.copy(), data_range=1000, **QUICK)
+    assert np.array_equal(limpid.denoise(strided, data_range=1000, **QUICK), plain)
+
+
+def test_data_range_of_whole_bits_is_a_bit_depth():
+    for bits in (8, 10, 12, 16):
+        picture = noisy((48, 64), np.uint16, bits=bits)
+        expected = limpid.denoise(picture, bit_depth=bits, **QUICK)
+        assert np.array_equal(limpid.denoise(picture, data_range=2**bits - 1, **QUICK), expected)
+    picture = noisy((48, 64))
+    assert np.array_equal(limpid.denoise(picture, data_range=255, **QUICK), limpid.denoise(picture, **QUICK))
+    dim = limpid.denoise(picture // 2, data_range=127, **QUICK)
+    assert dim.dtype == np.uint8 and dim.max() <= 140
+
+
+def test_data_range_holds_for_measures_and_estimates():
+    clean, picture = noisy((96, 128), np.float32, sigma=0), noisy((96, 128), np.float32)
+    expected = limpid.measure(clean, picture)
+    quality = limpid.measure(clean.astype(np.float64) * 255, picture.astype(np.float64) * 255, data_range=255)
+    assert quality.psnr == pytest.approx(expected.psnr, abs=1e-3)
+    sigma = limpid.estimate_noise(picture * 255, data_range=255).sigma
+    assert sigma == pytest.approx(limpid.estimate_noise(picture).sigma, abs=0.01)
+
+
+@pytest.mark.parametrize("data_range", [0, -1, float("nan"), float("inf"), "255", [0, 255]])
+def test_wrong_ranges_are_refused(data_range):
+    with pytest.raises(limpid.ArgumentError, match="is no number above 0"):
+        limpid.denoise(noisy((24, 32), np.float32), data_range=data_range)
+
+
+def test_ranges_that_contradict_are_refused():
+    deep = noisy((24, 32), np.uint16, bits=10)
+    with pytest.raises(limpid.ArgumentError, match="exclude each other"):
+        limpid.denoise(deep, bit_depth=10, data_range=1023)
+    for how in ({"bit_depth": 8}, {"data_range": 255}):
+        with pytest.raises(limpid.ArgumentError, match="samples reach .* those of 8 bits end at 255"):
+            limpid.denoise(deep, **how)
+
+
+def test_trailing_axes_of_1_to_4_are_colors():
+    picture = noisy((40, 60))
+    expected = limpid.denoise(picture, **QUICK)
+    assert np.array_equal(limpid.denoise(picture[..., None], **QUICK), expected[..., None])
+    both = np.stack([picture, noisy((40, 60), seed=2)], -1)
+    assert np.array_equal(limpid.denoise(both, **QUICK), np.stack([expected, both[..., 1]], -1)), "alpha is kept"
+    video = np.stack([both, both[::-1]])
+    assert np.array_equal(limpid.denoise(video, **QUICK)[0], np.stack([expected, both[..., 1]], -1))
+    assert np.array_equal(limpid.denoise(video[..., :1], **QUICK)[0], expected[..., None])
+    assert np.array_equal(limpid.denoise(np.moveaxis(video, 3, 1), **QUICK)[0, 0], expected)
+    assert limpid.denoise(both.astype(np.float64) / 255, **QUICK).shape == both.shape
