@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
-#include <queue>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -16,15 +16,15 @@
 #include <utility>
 
 #include "plugins/shared/denoiser.h"
+#include "plugins/shared/random_access.h"
 
 namespace limpid::vapoursynth {
 namespace {
 
-// The noise estimate depends on earlier frames. This number of frames before a frame makes it steady, and
-// requests may be that much out of order without a restart.
-constexpr int kFramesToEstimateFrom = 8;
-// Results for other or expected requests.
+// Results that come before the requested one are kept for other requests: at most this many, and at most this
+// part of the memory that the user allows VapourSynth's caches.
 constexpr std::size_t kMostKept = 64;
+constexpr int kPartOfCaches = 8;
 
 // Functions for scripts.
 struct Function {
@@ -48,7 +48,8 @@ std::string arguments_of(const Function& function) {
   if (function.as_bm3dcuda) {
     return "clip:vnode;ref:vnode:opt;sigma:float[]:opt;block_step:int[]:opt;bm_range:int[]:opt;"
            "radius:int:opt;ps_num:int[]:opt;ps_range:int[]:opt;chroma:int:opt;device_id:int:opt;"
-           "fast:int:opt;extractor_exp:int:opt;";
+           "fast:int:opt;extractor_exp:int:opt;zero_init:int:opt;bm_error_s:data[]:opt;"
+           "transform_2d_s:data[]:opt;transform_1d_s:data[]:opt;";
   }
   std::string arguments =
       "clip:vnode;sigma:float[]:opt;noise:data:opt;strength:float:opt;planes:int[]:opt;engine:data:opt;"
@@ -77,11 +78,50 @@ struct Request {
   bool planes[3]{};  // those that are filtered; the others are passed on
 };
 
+// First steps by BM3Dv2, which may be the `ref` of a second step.
+class FirstSteps {
+ public:
+  struct Made {
+    const VSNode* clip;
+    plugins::Settings settings;
+  };
+
+  void add(const VSNode* node, Made made) {
+    const std::scoped_lock lock(mutex_);
+    made_[node] = std::move(made);
+  }
+  void remove(const VSNode* node) {
+    const std::scoped_lock lock(mutex_);
+    made_.erase(node);
+  }
+  // The settings of `ref`. Throws std::runtime_error if it is not a first step of `clip`.
+  plugins::Settings of(const VSNode* ref, const VSNode* clip) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = made_.find(ref);
+    if (found == made_.end() || found->second.clip != clip) {
+      throw std::runtime_error(
+          "ref: guides are not supported, but for the result of limpid.BM3Dv2 without ref for the same clip; "
+          "leave ref out, or use limpid.Denoise(filter=\"bm3d\") for both steps");
+    }
+    return found->second.settings;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const VSNode*, Made> made_;
+};
+
+FirstSteps& first_steps() {
+  static FirstSteps steps;
+  return steps;
+}
+
 // Reads the arguments of a call.
 class Call {
  public:
-  Call(const VSMap* arguments, const VSVideoInfo& clip, const VSAPI* vs)
-      : arguments_(arguments), clip_(clip), vs_(vs) {}
+  // `ref` has the settings of the first step that is the argument ref, if there is one.
+  Call(const VSMap* arguments, const VSVideoInfo& clip, const plugins::Settings* ref, const VSAPI* vs)
+      : arguments_(arguments), clip_(clip), ref_(ref), vs_(vs) {}
 
   // Throws std::runtime_error with a sentence for the user.
   Request request(const Function& function) {
@@ -114,21 +154,12 @@ class Call {
     }
   }
 
-  // BM3DCUDA's first step has no `ref`; where it has, the second is made, too, of whose first step the
-  // library has its own.
+  // BM3DCUDA's first step has no `ref`. The second one has the first as `ref`: the library makes both.
   void take_as_bm3dcuda() {
     const int radius = whole_or("radius", 0);
     settings_["filter"] = radius > 0 ? "vbm4d" : "bm3d";
     if (radius > 0) {
       settings_["reach"] = std::to_string(radius);
-    }
-    settings_["steps"] = "1";
-    settings_["step"] = std::to_string(whole_or("block_step", 8));
-    settings_["search-window"] = std::to_string(2 * whole_or("bm_range", 9) + 1);
-    if (count_of("ref") > 0) {
-      settings_["steps"] = "2";
-      settings_["step-2"] = settings_["step"];
-      settings_["search-window-2"] = settings_["search-window"];
     }
     if (count_of("device_id") > 0) {
       settings_["engine"] = "cuda:" + std::to_string(whole_or("device_id", 0));
@@ -139,11 +170,74 @@ class Call {
       request_.planes[p] = level_of(p) > 0;
     }
     set_levels(kScale);
+    const std::string step = ref_ == nullptr ? "" : "-2";
+    settings_["steps"] = ref_ == nullptr ? "1" : "2";
+    settings_["step" + step] = std::to_string(whole_or("block_step", 8));
+    settings_["search-window" + step] = std::to_string(2 * whole_or("bm_range", 9) + 1);
+    take_transform("transform_2d_s", "transform-2d" + step);
+    take_transform("transform_1d_s", "transform-1d" + step);
+    if (count_of("bm_error_s") > 0 && one_text("bm_error_s") != "ssd") {
+      throw std::runtime_error("bm_error_s: only SSD is supported");
+    }
+    if (ref_ != nullptr) {
+      take_first_step();
+    }
+  }
+
+  void take_first_step() {
+    for (const char* const setting : {"filter", "reach", "sigma"}) {
+      if (ref_->contains(setting) != settings_.contains(setting) ||
+          (ref_->contains(setting) && ref_->at(setting) != settings_[setting])) {
+        throw std::runtime_error("ref: the call that made it must have the same sigma and radius");
+      }
+    }
+    for (const char* const setting : {"step", "search-window", "transform-2d", "transform-1d"}) {
+      if (const auto first = ref_->find(setting); first != ref_->end()) {
+        settings_[setting] = first->second;
+      }
+    }
+  }
+
+  void take_transform(const char* argument, const std::string& setting) {
+    if (count_of(argument) == 0) {
+      return;
+    }
+    if (whole_or("radius", 0) > 0) {
+      throw std::runtime_error(std::string(argument) +
+                               ": with radius above 0 the transforms are fixed; leave it out");
+    }
+    const std::string name = one_text(argument);
+    settings_[setting] = name == "wht" ? "walsh-hadamard" : name;
+  }
+
+  // In lower case.
+  std::string one_text(const char* argument) const {
+    check_one_value(argument);
+    std::string text = vs_->mapGetData(arguments_, argument, 0, nullptr);
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+      return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    });
+    return text;
+  }
+
+  // Throws if a list has values for single planes.
+  void check_one_value(const char* argument) const {
+    for (int i = 1; i < count_of(argument); ++i) {
+      const bool differs = vs_->mapGetType(arguments_, argument) == ptInt
+                               ? vs_->mapGetInt(arguments_, argument, i, nullptr) !=
+                                     vs_->mapGetInt(arguments_, argument, 0, nullptr)
+                               : std::string_view(vs_->mapGetData(arguments_, argument, i, nullptr)) !=
+                                     vs_->mapGetData(arguments_, argument, 0, nullptr);
+      if (differs) {
+        throw std::runtime_error(std::string(argument) + ": all planes have one value here");
+      }
+    }
   }
 
   int count_of(const char* argument) const { return std::max(vs_->mapNumElements(arguments_, argument), 0); }
 
   int whole_or(const char* argument, int otherwise) const {
+    check_one_value(argument);
     return count_of(argument) > 0 ? vs_->mapGetIntSaturated(arguments_, argument, 0, nullptr) : otherwise;
   }
 
@@ -199,6 +293,7 @@ class Call {
 
   const VSMap* arguments_;
   const VSVideoInfo& clip_;
+  const plugins::Settings* ref_;
   const VSAPI* vs_;
   Request request_;
   plugins::Settings& settings_ = request_.settings;
@@ -225,33 +320,58 @@ limpid_format format_of(const VSVideoInfo& clip) {
   return format;
 }
 
-// One call of a function: a stream through a denoiser. It continues while requests are roughly in order, and
-// otherwise restarts with context frames, so that results are bit-exact.
+std::size_t most_kept(const VSVideoInfo& clip, VSCore* core, const VSAPI* vs) {
+  VSCoreInfo info;
+  vs->getCoreInfo(core, &info);
+  const std::int64_t samples = std::int64_t{clip.width} * clip.height * clip.format.numPlanes;
+  const std::int64_t fit = info.maxFramebufferSize / kPartOfCaches / (samples * clip.format.bytesPerSample);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(fit), 1, kMostKept);
+}
+
+Request request_of(const Function& function, const VSMap* in, const VSNode* node, const VSVideoInfo& clip,
+                   const VSAPI* vs) {
+  if (!vsh::isConstantVideoFormat(&clip)) {
+    throw std::runtime_error("clips whose size or format changes are not supported");
+  }
+  if (vs->mapNumElements(in, "ref") < 1) {
+    return Call(in, clip, nullptr, vs).request(function);
+  }
+  const Node ref(vs->mapGetNode(in, "ref", 0, nullptr), vs->freeNode);
+  const plugins::Settings first_step = first_steps().of(ref.get(), node);
+  return Call(in, clip, &first_step, vs).request(function);
+}
+
+// One call of a function: a stream through a denoiser.
 class Denoising {
  public:
   Denoising(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs)
       : vs_(vs),
         node_(vs->mapGetNode(in, "clip", 0, nullptr), vs->freeNode),
         clip_(*vs->getVideoInfo(node_.get())),
+        request_(request_of(function, in, node_.get(), clip_, vs)),
         denoiser_([vs, core](const char* sentence) {
           vs->logMessage(mtWarning, (std::string("limpid: ") + sentence).c_str(), core);
         }) {
-    if (!vsh::isConstantVideoFormat(&clip_)) {
-      throw std::runtime_error("clips whose size or format changes are not supported");
-    }
-    request_ = Call(in, clip_, vs).request(function);
     denoiser_.start(format_of(clip_), request_.settings);
-    const limpid_stream_info stream = denoiser_.stream();
-    const bool estimates = stream.latency > stream.reach_after;
-    before_ = stream.reach_before + (estimates ? kFramesToEstimateFrom : 0);
-    after_ = denoiser_.frames_ahead();
+    frames_.emplace(denoiser_, clip_.numFrames, most_kept(clip_, core, vs));
   }
+  Denoising(const Denoising&) = delete;
+  Denoising(Denoising&&) = delete;
+  Denoising& operator=(const Denoising&) = delete;
+  Denoising& operator=(Denoising&&) = delete;
+  ~Denoising() { first_steps().remove(own_node_); }
 
   VSNode* node() const { return node_.get(); }
   const VSVideoInfo& clip() const { return clip_; }
 
+  // `own_node` is what this call returned.
+  void may_be_ref(const VSNode* own_node) {
+    own_node_ = own_node;
+    first_steps().add(own_node, {node_.get(), request_.settings});
+  }
+
   void request(int n, VSFrameContext* context) const {
-    for (int i = first_of(n); i <= last_of(n); ++i) {
+    for (int i = frames_->first_of(n); i <= frames_->last_of(n); ++i) {
       vs_->requestFrameFilter(i, node_.get(), context);
     }
   }
@@ -260,68 +380,43 @@ class Denoising {
   // at a time.
   const VSFrame* result(int n, VSFrameContext* context, VSCore* core) {
     try {
-      if (!results_.contains(n)) {
-        go_on_to(n, context, core);
-      }
-      return results_.extract(n).mapped().release();
+      Host host{*this, context, core};
+      return frames_->get(n, host).release();
     } catch (const std::exception& error) {
-      next_result_ = kNone;
       vs_->setFilterError((std::string("limpid: ") + error.what()).c_str(), context);
       return nullptr;
     }
   }
 
  private:
-  static constexpr int kNone = std::numeric_limits<int>::max();
+  // VapourSynth's frames, for RandomAccess.
+  struct Host {
+    const Denoising& own;
+    VSFrameContext* context;
+    VSCore* core;
 
-  // The frames that are requested for frame n.
-  int first_of(int n) const { return std::max(n - before_, 0); }
-  int last_of(int n) const { return std::min(n + after_, clip_.numFrames - 1); }
+    Frame source(int n) const {
+      return {own.vs_->getFrameFilter(n, own.node_.get(), context), own.vs_->freeFrame};
+    }
+    limpid_frame frame(const Frame& source) const { return own.sent(source.get()); }
+    Frame result(const limpid_frame& result, const Frame& source) const {
+      return {own.received(result, source.get(), core), own.vs_->freeFrame};
+    }
+  };
 
-  void go_on_to(int n, VSFrameContext* context, VSCore* core) {
-    if (n < next_result_ || first_of(n) > next_sent_) {
-      denoiser_.reset();
-      sources_ = {};
-      next_sent_ = first_of(n);
-      next_result_ = n;
-    }
-    for (; next_sent_ <= last_of(n); ++next_sent_) {
-      send(Frame(vs_->getFrameFilter(next_sent_, node_.get(), context), vs_->freeFrame));
-    }
-    if (next_sent_ == clip_.numFrames) {
-      denoiser_.flush();
-    }
-    for (; next_result_ <= n; ++next_result_) {
-      Frame frame = receive(core);
-      if (results_.size() > kMostKept) {
-        results_.erase(results_.begin());
-      }
-      results_.emplace(next_result_, std::move(frame));
-    }
-  }
-
-  void send(Frame frame) {
+  limpid_frame sent(const VSFrame* frame) const {
     auto sent = plugins::sized<limpid_frame>();
     for (int p = 0; p < clip_.format.numPlanes; ++p) {
-      sent.planes[p].data = const_cast<std::uint8_t*>(vs_->getReadPtr(frame.get(), p));
-      sent.planes[p].stride = vs_->getStride(frame.get(), p);
+      sent.planes[p].data = const_cast<std::uint8_t*>(vs_->getReadPtr(frame, p));
+      sent.planes[p].stride = vs_->getStride(frame, p);
     }
     int unset = 0;
-    const VSMap* const properties = vs_->getFramePropertiesRO(frame.get());
+    const VSMap* const properties = vs_->getFramePropertiesRO(frame);
     sent.flags = vs_->mapGetInt(properties, "_FieldBased", 0, &unset) > 0 ? LIMPID_INTERLACED : 0;
-    const bool is_context = next_sent_ < next_result_;
-    sent.flags |= is_context ? LIMPID_CONTEXT_ONLY : 0;
-    denoiser_.send(sent);
-    if (!is_context) {
-      sources_.push(std::move(frame));
-    }
+    return sent;
   }
 
-  // The result that is next.
-  Frame receive(VSCore* core) {
-    auto result = plugins::sized<limpid_frame>();
-    denoiser_.receive(result);
-    const VSFrame* const source = sources_.front().get();
+  const VSFrame* received(const limpid_frame& result, const VSFrame* source, VSCore* core) const {
     const VSFrame* passed_on[3];
     constexpr int kPlanes[] = {0, 1, 2};
     for (const int p : kPlanes) {
@@ -336,23 +431,16 @@ class Denoising {
                     vs_->getFrameHeight(frame, p));
       }
     }
-    limpid_release(&result);
-    sources_.pop();
-    return {frame, vs_->freeFrame};
+    return frame;
   }
 
   const VSAPI* vs_;
   Node node_;
   VSVideoInfo clip_;
-  plugins::Denoiser denoiser_;
   Request request_;
-  int before_ = 0;
-  int after_ = 0;
-  // The stream. Frames that are sent before the next result's own are context.
-  int next_sent_ = 0;
-  int next_result_ = kNone;    // none: the next request restarts the stream
-  std::queue<Frame> sources_;  // source frames of the results to come
-  std::map<int, Frame> results_;
+  plugins::Denoiser denoiser_;
+  std::optional<plugins::RandomAccess<Frame, Frame>> frames_;
+  const VSNode* own_node_ = nullptr;  // of a first step by BM3Dv2
 };
 
 const VSFrame* VS_CC get_frame(int n, int reason, void* instance, void** /*frame_data*/,
@@ -374,8 +462,16 @@ void VS_CC create(const VSMap* in, VSMap* out, void* data, VSCore* core, const V
     auto denoising = std::make_unique<Denoising>(function, in, core, vs);
     const VSFilterDependency dependency{denoising->node(), rpGeneral};
     const VSVideoInfo clip = denoising->clip();
-    vs->createVideoFilter(out, function.name, &clip, get_frame, free_instance, fmParallelRequests,
-                          &dependency, 1, denoising.release(), core);
+    Denoising* const instance = denoising.release();
+    VSNode* const made = vs->createVideoFilter2(function.name, &clip, get_frame, free_instance,
+                                                fmParallelRequests, &dependency, 1, instance, core);
+    if (made == nullptr) {
+      throw std::runtime_error("VapourSynth could not make the filter");
+    }
+    if (function.as_bm3dcuda && vs->mapNumElements(in, "ref") < 1) {
+      instance->may_be_ref(made);
+    }
+    vs->mapConsumeNode(out, "clip", made, maAppend);
   } catch (const std::exception& error) {
     vs->mapSetError(out, (std::string(function.name) + ": " + error.what()).c_str());
   }

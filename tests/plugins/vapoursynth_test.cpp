@@ -41,6 +41,9 @@ Argument text(const char* name, std::string value) {
 Argument number(const char* name, double value) {
   return {name, [value](VSMap* map, const char* key) { api()->mapSetFloat(map, key, value, maAppend); }};
 }
+Argument node(const char* name, VSNode* value) {
+  return {name, [value](VSMap* map, const char* key) { api()->mapSetNode(map, key, value, maAppend); }};
+}
 Argument whole(const char* name, int value) {
   return {name, [value](VSMap* map, const char* key) { api()->mapSetInt(map, key, value, maAppend); }};
 }
@@ -108,8 +111,15 @@ class VapourSynth : public testing::Test {
   // The clip that a function makes; null, and error_, if it makes none.
   VSNode* invoke(const char* function, const std::vector<Frame>& frames,
                  const std::vector<Argument>& arguments) {
+    VSNode* const clip = source(frames);
+    VSNode* const made = invoke_on(function, clip, arguments);
+    api()->freeNode(clip);
+    return made;
+  }
+
+  VSNode* invoke_on(const char* function, VSNode* clip, const std::vector<Argument>& arguments) {
     VSMap* const in = api()->createMap();
-    api()->mapConsumeNode(in, "clip", source(frames), maReplace);
+    api()->mapSetNode(in, "clip", clip, maReplace);
     if (function != std::string("BM3Dv2")) {
       api()->mapSetInt(in, "threads", 2, maReplace);
       api()->mapSetData(in, "engine", "cpu", -1, dtUtf8, maReplace);
@@ -294,27 +304,93 @@ TEST_F(VapourSynth, TakesTheArgumentsOfBm3dCuda) {
     api()->freeNode(node);
     return results;
   };
-  const std::vector<Argument> levels{number("sigma", 12), number("sigma", 0), number("sigma", 8)};
-  std::vector<Argument> arguments = levels;
-  arguments.push_back(whole("block_step", 4));
+  std::vector<Argument> arguments{number("sigma", 12), number("sigma", 0), number("sigma", 8),
+                                  whole("block_step", 4), whole("block_step", 4)};
   expect_same(result(arguments), expected(frames, first_step));
-  arguments = levels;
-  arguments.push_back(whole("radius", 1));
-  arguments.push_back(whole("bm_range", 7));
-  arguments.emplace_back("ref", [this](VSMap* map, const char* key) {
-    api()->mapConsumeNode(map, key, source(source_.frames), maReplace);
-  });
-  expect_same(result(arguments), expected(frames, {{"engine", "auto"},
-                                                   {"filter", "vbm4d"},
-                                                   {"reach", "1"},
-                                                   {"step", "8"},
-                                                   {"step-2", "8"},
-                                                   {"search-window", "15"},
-                                                   {"search-window-2", "15"},
-                                                   {"sigma", "9,0,6"}}));
+  arguments.insert(arguments.end(), {whole("zero_init", 0), whole("fast", 0), whole("extractor_exp", 6),
+                                     text("bm_error_s", "SSD"), text("transform_2d_s", "DCT"),
+                                     text("transform_1d_s", "Haar")});
+  std::vector<std::pair<const char*, const char*>> transformed = first_step;
+  transformed.insert(transformed.end(), {{"transform-2d", "dct"}, {"transform-1d", "haar"}});
+  expect_same(result(arguments), expected(frames, transformed));
   VSNode* const node = invoke("BM3Dv2", frames, {whole("device_id", 99)});
   EXPECT_EQ(node, nullptr);
   EXPECT_NE(error_.find("cuda:99"), std::string::npos) << error_;
+}
+
+TEST_F(VapourSynth, MakesBothStepsOfBm3dWhereTheFirstIsTheReference) {
+  const FrameFormat format = oracle::as_float(oracle::yuv(48, 40, 0, 0));
+  source_.frames = noisy_clip(format, 4);
+  const std::vector<Frame> frames = source_.frames;
+  VSNode* const clip = source(frames);
+  for (const int radius : {0, 1}) {
+    std::vector<Argument> arguments{number("sigma", 12)};
+    arguments.push_back(whole("radius", radius));
+    std::vector<Argument> first = arguments;
+    first.push_back(whole("block_step", 4));
+    VSNode* const basic = invoke_on("BM3Dv2", clip, first);
+    ASSERT_NE(basic, nullptr) << error_;
+    arguments.push_back(whole("bm_range", 7));
+    arguments.push_back(node("ref", basic));
+    VSNode* const both = invoke_on("BM3Dv2", clip, arguments);
+    ASSERT_NE(both, nullptr) << error_;
+    std::vector<std::pair<const char*, const char*>> settings{
+        {"engine", "auto"},      {"filter", radius > 0 ? "vbm4d" : "bm3d"},
+        {"step", "4"},           {"step-2", "8"},
+        {"search-window", "19"}, {"search-window-2", "15"},
+        {"sigma", "9"}};
+    if (radius > 0) {
+      settings.emplace_back("reach", "1");
+    }
+    expect_same(get(both, format, {0, 1, 2, 3}), expected(frames, settings));
+    api()->freeNode(both);
+    EXPECT_EQ(invoke_on("BM3Dv2", clip, {number("sigma", 6), whole("radius", radius), node("ref", basic)}),
+              nullptr);
+    EXPECT_EQ(error_, "BM3Dv2: ref: the call that made it must have the same sigma and radius");
+    api()->freeNode(basic);
+  }
+  api()->freeNode(clip);
+}
+
+TEST_F(VapourSynth, RefusesGuidesThatItDoesNotUse) {
+  const FrameFormat format = oracle::as_float(oracle::gray(48, 40));
+  source_.frames = noisy_clip(format, 4);
+  VSNode* const clip = source(source_.frames);
+  VSNode* const other = source(source_.frames);
+  VSNode* const denoised = invoke_on("Bilateral", clip, {number("sigma", 5)});
+  VSNode* const basic_of_other = invoke_on("BM3Dv2", other, {});
+  VSNode* const basic = invoke_on("BM3Dv2", clip, {});
+  VSNode* const both = invoke_on("BM3Dv2", clip, {node("ref", basic)});
+  for (VSNode* const guide : {clip, other, denoised, basic_of_other, both}) {
+    ASSERT_NE(guide, nullptr) << error_;
+    EXPECT_EQ(invoke_on("BM3Dv2", clip, {node("ref", guide)}), nullptr);
+    EXPECT_NE(error_.find("BM3Dv2: ref: guides are not supported"), std::string::npos) << error_;
+  }
+  for (VSNode* const each : {clip, other, denoised, basic_of_other, basic, both}) {
+    api()->freeNode(each);
+  }
+}
+
+// As many as fit into an eighth of the cache, however large they are.
+TEST_F(VapourSynth, BoundsResultsThatNobodyAskedFor) {
+  const FrameFormat format = oracle::gray(256, 128);
+  const std::vector<Frame> frames = noisy_clip(format, 48);
+  constexpr std::int64_t kCache = 1 << 20;
+  api()->setMaxCacheSize(kCache, core_);
+  VSNode* const clip = source(frames);
+  VSNode* const node =
+      invoke_on("Denoise", clip, {number("sigma", 10), text("profile", "fast"), text("reach", "1")});
+  ASSERT_NE(node, nullptr) << error_;
+  api()->setCacheMode(clip, cmForceDisable);
+  api()->setCacheMode(node, cmForceDisable);
+  for (int n = 0; n < 48; n += 2) {
+    api()->freeFrame(api()->getFrame(n, node, nullptr, 0));
+  }
+  VSCoreInfo info;
+  api()->getCoreInfo(core_, &info);
+  EXPECT_LE(info.usedFramebufferSize, kCache / 2);
+  api()->freeNode(node);
+  api()->freeNode(clip);
 }
 
 TEST_F(VapourSynth, TellsWhatIsWrong) {
@@ -331,6 +407,14 @@ TEST_F(VapourSynth, TellsWhatIsWrong) {
   EXPECT_EQ(objection("Bilateral", {number("sigma", -1)}).substr(0, 24), "Bilateral: sigma: '-1,-1");
   EXPECT_EQ(objection("NLM", {number("sigma", 1), text("noise", "auto")}),
             "NLM: sigma and noise exclude each other");
+  EXPECT_EQ(objection("BM3Dv2", {whole("block_step", 4), whole("block_step", 5)}),
+            "BM3Dv2: block_step: all planes have one value here");
+  EXPECT_EQ(objection("BM3Dv2", {text("bm_error_s", "ZSAD")}), "BM3Dv2: bm_error_s: only SSD is supported");
+  EXPECT_EQ(objection("BM3Dv2", {text("transform_2d_s", "DCT"), whole("radius", 1)}),
+            "BM3Dv2: transform_2d_s: with radius above 0 the transforms are fixed; leave it out");
+  EXPECT_NE(objection("BM3Dv2", {text("transform_1d_s", "DCT")}).find("no group transform"),
+            std::string::npos)
+      << error_;
   EXPECT_EQ(objection("NLM", {whole("planes", 3)}), "NLM: planes: there is no plane 3, or it is named twice");
   EXPECT_EQ(objection("NLM", {whole("planes", 1)}),
             "NLM: planes: without sigma, [0] or [1, 2] of a clip in YUV, or all");

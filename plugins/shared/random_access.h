@@ -1,0 +1,118 @@
+#pragma once
+
+#include <limpid.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <queue>
+#include <utility>
+
+#include "plugins/shared/denoiser.h"
+
+namespace limpid::plugins {
+
+/// Results of the frames of a clip in any order, for hosts that request frames by number. The stream
+/// continues while requests are roughly in order, and otherwise restarts with context frames, so that results
+/// are bit-exact. `Source` and `Result` own frames of the host.
+template <typename Source, typename Result>
+class RandomAccess {
+ public:
+  /// The noise estimate depends on earlier frames. This number of frames before a frame makes it steady, and
+  /// requests may be that much out of order without a restart.
+  static constexpr int kFramesToEstimateFrom = 8;
+
+  /// Throws std::runtime_error with a sentence for the user. `denoiser` has a stream, which belongs to this
+  /// object from now on. At most `most_kept` results that come before the requested one are kept.
+  RandomAccess(Denoiser& denoiser, int frame_count, std::size_t most_kept)
+      : denoiser_(denoiser), frame_count_(frame_count), most_kept_(most_kept) {
+    const limpid_stream_info stream = denoiser.stream();
+    const bool estimates = stream.latency > stream.reach_after;
+    before_ = stream.reach_before + (estimates ? kFramesToEstimateFrom : 0);
+    after_ = denoiser.frames_ahead();
+  }
+
+  /// The source frames that the result of frame n may need.
+  int first_of(int n) const { return std::max(n - before_, 0); }
+  int last_of(int n) const { return std::min(n + after_, frame_count_ - 1); }
+
+  /// The result of frame n. `host` has
+  ///   Source source(int n)                                 one of the frames first_of(n) to last_of(n)
+  ///   limpid_frame frame(const Source&)                    its samples, for limpid_send()
+  ///   Result result(const limpid_frame&, const Source&)    a frame of the host with the samples of a result
+  /// Exceptions pass; the next call then restarts the stream.
+  template <typename Host>
+  Result get(int n, Host& host) {
+    try {
+      if (!results_.contains(n)) {
+        advance_to(n, host);
+      }
+    } catch (...) {
+      next_result_ = kNone;
+      throw;
+    }
+    return std::move(results_.extract(n).mapped());
+  }
+
+  std::size_t kept() const { return results_.size(); }
+
+ private:
+  static constexpr int kNone = std::numeric_limits<int>::max();
+
+  template <typename Host>
+  void advance_to(int n, Host& host) {
+    if (n < next_result_ || first_of(n) > next_sent_) {
+      denoiser_.reset();
+      sources_ = {};
+      next_sent_ = first_of(n);
+      next_result_ = n;
+    }
+    for (; next_sent_ <= last_of(n); ++next_sent_) {
+      send(host.source(next_sent_), host);
+    }
+    if (next_sent_ == frame_count_) {
+      denoiser_.flush();
+    }
+    for (; next_result_ <= n; ++next_result_) {
+      while (results_.size() > most_kept_) {
+        results_.erase(results_.begin());
+      }
+      results_.emplace(next_result_, receive(host));
+    }
+  }
+
+  template <typename Host>
+  void send(Source source, Host& host) {
+    limpid_frame frame = host.frame(source);
+    const bool is_context = next_sent_ < next_result_;
+    frame.flags |= is_context ? LIMPID_CONTEXT_ONLY : 0;
+    denoiser_.send(frame);
+    if (!is_context) {
+      sources_.push(std::move(source));
+    }
+  }
+
+  template <typename Host>
+  Result receive(Host& host) {
+    auto frame = sized<limpid_frame>();
+    denoiser_.receive(frame);
+    Result result = host.result(frame, sources_.front());
+    limpid_release(&frame);
+    sources_.pop();
+    return result;
+  }
+
+  Denoiser& denoiser_;
+  int frame_count_;
+  std::size_t most_kept_;
+  int before_ = 0;
+  int after_ = 0;
+  // Frames that are sent before the next result's own are context.
+  int next_sent_ = 0;
+  int next_result_ = kNone;     // none: the next request restarts the stream
+  std::queue<Source> sources_;  // of the results to come
+  std::map<int, Result> results_;
+};
+
+}  // namespace limpid::plugins
