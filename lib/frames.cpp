@@ -169,6 +169,11 @@ Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&&
 }
 
 void copy_properties(const limpid_frame& from, Frame& to) {
+  constexpr std::uint32_t kFlags = LIMPID_INTERLACED | LIMPID_BEGINS_ANEW | LIMPID_CONTEXT_ONLY;
+  if ((from.flags & ~kFlags) != 0) {
+    throw UsageError("the frame's flags are " + std::to_string(from.flags) +
+                     ", and this library has the flags 1, 2 and 4 (limpid_frame_flag); set other bits to 0");
+  }
   to.interlaced = (from.flags & LIMPID_INTERLACED) != 0;
   to.begins_anew = (from.flags & LIMPID_BEGINS_ANEW) != 0;
   to.context_only = (from.flags & LIMPID_CONTEXT_ONLY) != 0;

@@ -30,6 +30,19 @@ std::size_t row_bytes(const FrameFormat& format, int plane) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// Why a depth does not fit, after "12-bit ".
+const char* unsupported_depth(SampleType type) {
+  switch (type) {
+    case SampleType::kUint8:
+      return "samples do not fit in bytes (9 to 16 bits need 16-bit samples)";
+    case SampleType::kFloat32:
+      return "float samples are not supported (32-bit float is)";
+    case SampleType::kUint16:
+      break;
+  }
+  return "samples are not supported (8 to 16 bits, or 32-bit float)";
+}
+
 bool is_chroma(const FrameFormat& format, int plane) {
   return format.color_model == ColorModel::kYuv && (plane == 1 || plane == 2);
 }
@@ -66,8 +79,7 @@ void FrameFormat::validate(const std::string& name) const {
   const bool depth_fits = sample_type == SampleType::kUint16 ? bit_depth >= 8 && bit_depth <= 16
                                                              : bit_depth == 8 * bytes_per_sample();
   if (!depth_fits) {
-    throw Error(name + ": " + std::to_string(bit_depth) +
-                "-bit samples are not supported (8 to 16, or float of 16 or 32)");
+    throw Error(name + ": " + std::to_string(bit_depth) + "-bit " + unsupported_depth(sample_type));
   }
   const bool shifts_fit =
       chroma_shift_x >= 0 && chroma_shift_x <= 2 && chroma_shift_y >= 0 && chroma_shift_y <= 2;

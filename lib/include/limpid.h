@@ -120,7 +120,7 @@ typedef struct limpid_frame {
   int32_t memory;       /* limpid_memory */
   int32_t ordinal;      /* LIMPID_CUDA: the number of the GPU */
   int32_t padding_bits; /* unused low bits of each sample: 6 of P010; 0 in the library's memory */
-  uint32_t flags;       /* limpid_frame_flag */
+  uint32_t flags;       /* limpid_frame_flag; other bits are refused */
   /* LIMPID_CUDA: a cudaEvent_t after which the samples are valid, kept until `release`. NULL: they are valid
    * after all work in the default stream of the device. */
   void* ready;

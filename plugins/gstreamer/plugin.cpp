@@ -62,6 +62,7 @@ class Element {
   // Takes the caps of what follows.
   bool begin(GstCaps* caps) {
     GstVideoInfo info;
+    failed_ = false;
     return gst_video_info_from_caps(&info, caps) != FALSE && succeeds([&] {
              info_ = info;
              on_device_ = gst_caps_features_is_equal(gst_caps_get_features(caps, 0),
@@ -72,6 +73,9 @@ class Element {
 
   GstFlowReturn chain(GstBuffer* buffer) {
     const Buffer owned(buffer);
+    if (failed_) {
+      return GST_FLOW_ERROR;
+    }
     if (!info_) {
       return GST_FLOW_NOT_NEGOTIATED;
     }
@@ -94,21 +98,16 @@ class Element {
 
   // Ends what is under way: pushes what is held back, or drops it.
   void end(bool push) {
-    if (info_) {
-      succeeds([&] {
-        if (push) {
-          denoiser_.flush();
-          push_results(0);
-        }
-        under_way_.clear();
-        denoiser_.reset();
-      });
+    if (info_ && !failed_) {
+      succeeds([&] { drain(push); });
     }
   }
 
   void stop() {
     under_way_.clear();
     info_.reset();
+    failed_ = false;
+    posted_.clear();
   }
 
  private:
@@ -118,9 +117,23 @@ class Element {
       step();
       return true;
     } catch (const std::exception& error) {
-      GST_ELEMENT_ERROR(element_, STREAM, FAILED, ("%s", error.what()), (nullptr));
+      failed_ = true;
+      under_way_.clear();
+      if (posted_ != error.what()) {
+        posted_ = error.what();
+        GST_ELEMENT_ERROR(element_, STREAM, FAILED, ("%s", error.what()), (nullptr));
+      }
       return false;
     }
+  }
+
+  void drain(bool push) {
+    if (push) {
+      denoiser_.flush();
+      push_results(0);
+    }
+    under_way_.clear();
+    denoiser_.reset();
   }
 
   plugins::Settings settings() {
@@ -134,7 +147,7 @@ class Element {
       denoiser_.take(format_of(*info_), wanted);
       return tell_latency();
     }
-    end(true);
+    drain(true);
     start(wanted);
   }
 
@@ -188,6 +201,8 @@ class Element {
   plugins::Denoiser denoiser_;
   std::optional<GstVideoInfo> info_;
   bool on_device_ = false;
+  bool failed_ = false;           // until new caps come; later errors would hide the first
+  std::string posted_;            // the last error: GStreamer sends refused caps again with each buffer
   std::deque<Buffer> under_way_;  // buffers for the results
   std::size_t held_ = 0;
 };

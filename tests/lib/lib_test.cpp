@@ -358,6 +358,45 @@ TEST(Library, IllegalFormatsAndPlanesAreToldOfInASentence) {
   EXPECT_EQ(send(denoiser, own), LIMPID_OK) << "it goes on";
 }
 
+TEST(Library, RefusesUnknownFlagsOfFrames) {
+  const FrameFormat format = oracle::gray(16, 16);
+  const Frame picture = noisy_frames(format, 1).front();
+  const Handle denoiser;
+  set_quick(denoiser);
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  limpid_frame frame = c_frame(picture);
+  const limpid_format c = c_format(format);
+  const limpid_frame* const frames[] = {&frame};
+  auto noise = sized<limpid_noise>();
+  for (const std::uint32_t flags : {8U, 0xffffU, 0x80000001U}) {
+    frame.flags = flags;
+    EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT);
+    EXPECT_EQ(limpid_error(denoiser),
+              "the frame's flags are " + std::to_string(flags) +
+                  ", and this library has the flags 1, 2 and 4 (limpid_frame_flag); set other bits to 0");
+    EXPECT_EQ(limpid_estimate_noise(denoiser, &c, frames, 1, &noise), LIMPID_BAD_ARGUMENT);
+  }
+  frame.flags = LIMPID_INTERLACED | LIMPID_BEGINS_ANEW | LIMPID_CONTEXT_ONLY;
+  EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_OK);
+}
+
+TEST(Library, NamesDepthsThatATypeOfSampleDoesNotHave) {
+  const Handle denoiser;
+  const auto objection = [&](int type, int depth) {
+    limpid_format format = c_format(oracle::gray(16, 16));
+    format.sample_type = type;
+    format.bit_depth = depth;
+    EXPECT_EQ(limpid_start(denoiser, &format), LIMPID_BAD_ARGUMENT);
+    return std::string(limpid_error(denoiser));
+  };
+  EXPECT_EQ(objection(LIMPID_UINT8, 10),
+            "the format: 10-bit samples do not fit in bytes (9 to 16 bits need 16-bit samples)");
+  EXPECT_EQ(objection(LIMPID_FLOAT32, 16),
+            "the format: 16-bit float samples are not supported (32-bit float is)");
+  EXPECT_EQ(objection(LIMPID_UINT16, 20),
+            "the format: 20-bit samples are not supported (8 to 16 bits, or 32-bit float)");
+}
+
 TEST(Library, AFrameOfItsOwnFromAnotherStreamIsRefused) {
   const Handle denoiser;
   set_quick(denoiser);

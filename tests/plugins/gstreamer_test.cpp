@@ -335,6 +335,40 @@ TEST_F(GStreamer, TellsWhatIsWrong) {
   gst_object_unref(bus);
 }
 
+// Where the caps already fail, and where a frame does.
+TEST_F(GStreamer, PostsOneErrorAndNothingAfterIt) {
+  const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_GRAY8, 16, 16);
+  for (const bool at_once : {true, false}) {
+    const Harness harness({{"noise", "10"}, {"filter", at_once ? "typo" : "bilateral"}});
+    GstBus* const bus = gst_bus_new();
+    GstElement* const element = static_cast<GstHarness*>(harness)->element;
+    gst_element_set_bus(element, bus);
+    harness.set_caps(info);
+    if (!at_once) {
+      EXPECT_EQ(gst_harness_push(harness, buffer_of(info, noisy_clip(info, 1).front())), GST_FLOW_OK);
+      harness.set("filter", "typo");
+    }
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_LT(gst_harness_push(harness, buffer_of(info, noisy_clip(info, 1).front())), GST_FLOW_OK);
+    }
+    gst_harness_push_event(harness, gst_event_new_flush_start());
+    gst_harness_push_event(harness, gst_event_new_flush_stop(TRUE));
+    gst_harness_push_event(harness, gst_event_new_eos());
+    int errors = 0;
+    while (GstMessage* const message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR)) {
+      GError* error = nullptr;
+      gst_message_parse_error(message, &error, nullptr);
+      EXPECT_NE(std::string(error->message).find("\"typo\""), std::string::npos) << error->message;
+      g_error_free(error);
+      gst_message_unref(message);
+      ++errors;
+    }
+    EXPECT_EQ(errors, 1);
+    gst_element_set_bus(element, nullptr);
+    gst_object_unref(bus);
+  }
+}
+
 TEST(GStreamerHosts, GstLaunchGivesTheProgramsBits) {
   test::expect_host_to_work(LIMPID_GSTREAMER_HOSTS, LIMPID_BIN_DIR);
 }

@@ -50,7 +50,8 @@ TEST(FrameFormat, ValidateNamesWhatIsWrong) {
     format.validate("clip.mkv");
     FAIL() << "12-bit samples in bytes were accepted";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "clip.mkv: 12-bit samples are not supported (8 to 16, or float of 16 or 32)");
+    EXPECT_STREQ(error.what(),
+                 "clip.mkv: 12-bit samples do not fit in bytes (9 to 16 bits need 16-bit samples)");
   }
   EXPECT_THROW(yuv420(0, 8).validate("clip.mkv"), Error);
   EXPECT_THROW(yuv420(8, kMaxDimension + 1).validate("clip.mkv"), Error);
