@@ -1,4 +1,6 @@
 // The frei0r plug-in: packed 8-bit RGBA frames through a live denoiser of the C library.
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -6,12 +8,15 @@
 #include <exception>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <tuple>
 #include <utility>
 
 #include "plugins/shared/denoiser.h"
@@ -53,10 +58,58 @@ constexpr double kJump = 8;
 
 constexpr std::size_t kPixel = 4;
 
+// Living instances. Hosts that render frames in parallel, such as MLT, have one on each of their threads, and
+// each receives some of the frames.
+class Living {
+ public:
+  void add(unsigned width, unsigned height) {
+    const std::scoped_lock lock(mutex_);
+    ++counts_[{width, height, std::this_thread::get_id()}];
+  }
+  // On any thread.
+  void remove(std::thread::id maker, unsigned width, unsigned height) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = counts_.find({width, height, maker});
+    if (--found->second == 0) {
+      counts_.erase(found);
+    }
+  }
+  // True if several threads have made instances of this size.
+  bool are_on_several_threads(unsigned width, unsigned height) {
+    const std::scoped_lock lock(mutex_);
+    const auto first = counts_.lower_bound({width, height, std::thread::id()});
+    const auto second = first == counts_.end() ? first : std::next(first);
+    return second != counts_.end() && std::get<0>(second->first) == width &&
+           std::get<1>(second->first) == height;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::tuple<unsigned, unsigned, std::thread::id>, int> counts_;
+};
+
+Living& living() {
+  static Living instances;
+  return instances;
+}
+
 class Instance {
  public:
   Instance(unsigned width, unsigned height)
-      : width_(width), height_(height), denoiser_([this](const char* sentence) { tell(sentence); }) {}
+      : width_(width), height_(height), denoiser_([this](const char* sentence) { tell(sentence); }) {
+    if (!is_mains_) {
+      living().add(width_, height_);
+    }
+  }
+  Instance(const Instance&) = delete;
+  Instance(Instance&&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  Instance& operator=(Instance&&) = delete;
+  ~Instance() {
+    if (!is_mains_) {
+      living().remove(maker_, width_, height_);
+    }
+  }
 
   void set(int parameter, f0r_param_t value) {
     const std::scoped_lock lock(mutex_);
@@ -103,7 +156,8 @@ class Instance {
     try {
       if (prepare()) {
         auto frame = planes(const_cast<std::uint32_t*>(in));
-        frame.flags = is_jump(time) ? LIMPID_BEGINS_ANEW : 0;
+        const bool jumps = is_jump(time);
+        frame.flags = jumps || is_parallel() ? LIMPID_BEGINS_ANEW : 0;
         denoiser_.send(frame);
         auto result = planes(out);
         return denoiser_.receive_into(result);
@@ -171,6 +225,15 @@ class Instance {
     return true;
   }
 
+  // True if other instances receive some of the frames. Results would depend on which.
+  bool is_parallel() {
+    if (is_mains_ || !living().are_on_several_threads(width_, height_)) {
+      return false;
+    }
+    tell("the host renders frames in parallel, so each frame is filtered by itself");
+    return true;
+  }
+
   // True if the frame does not follow the last one. Hosts differ in the unit of time.
   bool is_jump(double time) {
     const double step = time - time_;
@@ -191,6 +254,8 @@ class Instance {
 
   unsigned width_;
   unsigned height_;
+  std::thread::id maker_ = std::this_thread::get_id();
+  bool is_mains_ = gettid() == getpid();
   std::mutex mutex_;
   double sigma_ = 0;
   double strength_ = 1 / kStrengthUnit;

@@ -220,6 +220,33 @@ TEST(Frei0r, InstancesRunOnThreadsOfTheirOwn) {
   }
 }
 
+// MLT has an instance on each of its threads, which receive frames as they come, and one on the main thread
+// for a first look.
+TEST(Frei0r, FiltersFrameByFrameWhereAHostRendersInParallel) {
+  const Plugin plugin;
+  const FrameFormat format = rgba(40, 24);
+  const std::vector<Frame> frames = noisy_clip(format, 6);
+  const std::vector<Frame> along_motion = expected(frames, {{"sigma", "10"}});
+  const Instance of_main(plugin, format);
+  of_main.set(kSigma, 0.1);
+  expect_same(results_of(of_main, frames), along_motion);
+  std::thread([&] {
+    const Instance first(plugin, format);
+    first.set(kSigma, 0.1);
+    expect_same(results_of(first, frames), along_motion);
+    std::thread([&] {
+      const Instance second(plugin, format);
+      second.set(kSigma, 0.1);
+      for (std::size_t i = 0; i < frames.size(); ++i) {
+        const Frame result = (i % 3 == 1 ? second : first).update(static_cast<double>(i) / 25, frames[i]);
+        EXPECT_TRUE(oracle::same_bits(result, expected({frames[i]}, {{"sigma", "10"}}).front()))
+            << "frame " << i;
+      }
+    }).join();
+    expect_same(results_of(first, frames), along_motion);
+  }).join();
+}
+
 TEST(Frei0r, TakesNewValuesBetweenFrames) {
   const Plugin plugin;
   const FrameFormat format = rgba(40, 24);
