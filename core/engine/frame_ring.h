@@ -14,7 +14,8 @@ namespace limpid {
 /// The frames that a filter over time has to see: those that are with it and from which results are still to
 /// come, in the order in which they came. `Kept` is what an engine keeps of each. Frames are kept for as long
 /// as the filter's reach asks for, and no longer. A window never goes beyond a frame that begins anew, nor
-/// beyond the ends of the stream: there it is shorter. Not thread-safe.
+/// beyond the ends of the stream: there it is shorter. A filter of unbounded reach keeps what it needs of
+/// earlier frames itself: windows have one frame each, and there is one for every frame. Not thread-safe.
 template <typename Kept>
 class FrameRing {
  public:
@@ -50,6 +51,7 @@ class FrameRing {
       window.frames.push_back(&frames_[i].kept);
     }
     window.current = next_ - first;
+    window.wanted = frames_[next_].wanted;
     ++next_;
     return window;
   }
@@ -92,11 +94,11 @@ class FrameRing {
     bool wanted;
   };
 
-  std::size_t before() const { return static_cast<std::size_t>(reach_.before); }
+  std::size_t before() const { return reach_.unbounded ? 0 : static_cast<std::size_t>(reach_.before); }
   std::size_t after() const { return static_cast<std::size_t>(reach_.after); }
 
   void skip_context() {
-    while (next_ < frames_.size() && !frames_[next_].wanted) {
+    while (!reach_.unbounded && next_ < frames_.size() && !frames_[next_].wanted) {
       ++next_;
     }
   }

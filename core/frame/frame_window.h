@@ -21,6 +21,8 @@ template <typename Seen>
 struct FrameWindow {
   std::vector<Seen> frames;
   std::size_t current = 0;  ///< the one that is filtered
+  /// Whether its result is wanted: a filter of unbounded reach is given frames that are context only, too.
+  bool wanted = true;
 };
 
 }  // namespace limpid

@@ -41,15 +41,24 @@ void StreamDenoiser::send(Frame frame) {
 }
 
 std::optional<Frame> StreamDenoiser::receive() {
-  if (cancelled_ || !ring_.has_next()) {
-    return std::nullopt;
+  while (!cancelled_ && ring_.has_next()) {
+    const auto kept = ring_.next();
+    Frame out = filter_window(kept);
+    ring_.retire([this](Kept old) { retire(std::move(old)); });
+    if (kept.wanted && !cancelled_) {
+      return out;
+    }
   }
-  const auto kept = ring_.next();
+  return std::nullopt;
+}
+
+Frame StreamDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
   FilterWindow window;
   for (const Kept* each : kept.frames) {
     window.frames.push_back({&each->frame, each->noise, each->state.get()});
   }
   window.current = kept.current;
+  window.wanted = kept.wanted;
   Frame out = pool_.allocate(format_);
   pass_on(*window.frames[window.current].frame, out);
   run_in(*arena_, [&] {
@@ -70,8 +79,7 @@ std::optional<Frame> StreamDenoiser::receive() {
       }
     }
   }
-  ring_.retire([this](Kept old) { retire(std::move(old)); });
-  return cancelled_ ? std::nullopt : std::optional(std::move(out));
+  return out;
 }
 
 void StreamDenoiser::cancel() {
@@ -81,6 +89,7 @@ void StreamDenoiser::cancel() {
 
 void StreamDenoiser::reset() {
   ring_.reset([this](Kept old) { retire(std::move(old)); });
+  filter_->forget();
   work_.reset();
   cancelled_ = false;
 }

@@ -41,6 +41,7 @@ class StreamDenoiser final : public Denoiser {
     std::unique_ptr<FrameState> state;
   };
 
+  Frame filter_window(const FrameRing<Kept>::Window& kept);
   std::unique_ptr<FrameState> take_state();
   void retire(Kept kept);
 

@@ -43,6 +43,9 @@ class FrameFilter {
   /// come have the frame.
   virtual bool is_done(const FrameState& /*state*/) const { return false; }
 
+  /// Of a filter of unbounded reach: forgets the frames before, as the next one does not continue them.
+  virtual void forget() {}
+
   /// Whether results are estimates of the noisy samples' mean, in which clipping is to be undone
   /// (core/noise/clipping.h).
   virtual bool estimates_means() const { return false; }

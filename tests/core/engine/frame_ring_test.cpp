@@ -97,6 +97,21 @@ TEST(FrameRing, ACutShowsAtOnceThatNoMoreComes) {
   EXPECT_FALSE(ring.has_next());
 }
 
+TEST(FrameRing, OfUnboundedReachGivesEachFrameAloneAndContextToo) {
+  FrameRing<int> ring({.before = 12, .after = 0, .unbounded = true});
+  int retired = 0;
+  for (int i = 0; i < 30; ++i) {
+    ring.push(i, i == 9, i % 3 == 0);
+    ASSERT_TRUE(ring.has_next());
+    const auto window = ring.next();
+    EXPECT_EQ(text_of(window), "[" + std::to_string(i) + "]");
+    EXPECT_EQ(window.wanted, i % 3 != 0) << i;
+    EXPECT_FALSE(ring.has_next());
+    ring.retire([&](int frame) { EXPECT_EQ(frame, retired++); });
+    EXPECT_EQ(retired, i + 1) << "nothing is kept";
+  }
+}
+
 TEST(FrameRing, AgreesWithTheDefinitionWhateverIsSent) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 2000; ++trial) {
