@@ -384,7 +384,7 @@ limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* i
     const limpid::MemoryDomain memory = stream.engine().memory();
     const limpid::MemoryDomain result_memory = stream.engine().result_memory();
     fill(info, {.struct_size = 0,
-                .reach_before = reach.before,
+                .reach_before = reach.unbounded ? LIMPID_UNBOUNDED : reach.before,
                 .reach_after = reach.after,
                 .latency = stream.latency(),
                 .concurrency = stream.denoiser().concurrency(),

@@ -9,6 +9,7 @@
 #include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/frame/reach.h"
 #include "core/parameters/filter_description.h"
+#include "core/recursive/recursive_parameters.h"
 #include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vnlb/vnlb_parameters.h"
@@ -17,8 +18,9 @@ namespace limpid {
 
 /// A filter with its parameters. This is the list of all filters: each is what the description() of its
 /// parameters says.
-using Filter = std::variant<Bm3dParameters, Vbm4dParameters, BilateralParameters, AdaptiveBilateralParameters,
-                            NlmParameters, NlmBilateralParameters, VnlbParameters, Vbm3dParameters>;
+using Filter =
+    std::variant<Bm3dParameters, Vbm4dParameters, BilateralParameters, AdaptiveBilateralParameters,
+                 NlmParameters, NlmBilateralParameters, VnlbParameters, Vbm3dParameters, RecursiveParameters>;
 using FilterType = FilterDescription<Filter>;
 
 /// All of them, in the variant's order.

@@ -25,6 +25,7 @@
 #include "cpu/engine/stream_denoiser.h"
 #include "cpu/noise/noise_estimation.h"
 #include "cpu/noise/noise_measurement.h"
+#include "cpu/recursive/recursive.h"
 #include "cpu/vbm4d/vbm4d.h"
 #include "cpu/vnlb/vnlb.h"
 

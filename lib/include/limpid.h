@@ -236,10 +236,15 @@ LIMPID_API limpid_status limpid_set_float(limpid_denoiser* denoiser, const char*
 /* Starts a stream of frames of `format` with the current settings. Drops the previous stream. */
 LIMPID_API limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_format* format);
 
+/* A value of limpid_stream_info.reach_before: results depend on all earlier frames of the stream (filter
+ * recursive). Twelve frames of context suffice for results of the same quality, but not for the same bits. */
+#define LIMPID_UNBOUNDED INT32_MAX
+
 typedef struct limpid_stream_info {
   size_t struct_size;
   /* The numbers of frames before and after a frame that its result depends on. With a given noise level, any
-   * segment of a stream that is sent with that many context frames is bit-exact with the whole stream. */
+   * segment of a stream that is sent with that many context frames is bit-exact with the whole stream, unless
+   * reach_before is LIMPID_UNBOUNDED. */
   int32_t reach_before;
   int32_t reach_after;
   int32_t latency;       /* later frames that must be sent before the result of a frame is available */

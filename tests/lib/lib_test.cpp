@@ -642,6 +642,25 @@ TEST(Library, NoiseChangesFromTheNextFrameOn) {
   EXPECT_NE(receive(denoiser, format).samples, nullptr);
 }
 
+TEST(Library, TellsThatAReachIsUnbounded) {
+  const FrameFormat format = oracle::yuv(64, 48, 1, 1);
+  const std::vector<Frame> frames = noisy_frames(format, 3);
+  const Handle denoiser;
+  auto stream = sized<limpid_stream_info>();
+  for (const char* const profile : {"fast", "np"}) {
+    limpid_set(denoiser, "filter", "recursive");
+    limpid_set(denoiser, "profile", profile);
+    limpid_set(denoiser, "sigma", "10");
+    ASSERT_EQ(start(denoiser, format), LIMPID_OK) << limpid_error(denoiser);
+    ASSERT_EQ(limpid_get_stream(denoiser, &stream), LIMPID_OK);
+    EXPECT_EQ(stream.reach_before, LIMPID_UNBOUNDED);
+    EXPECT_EQ(stream.reach_after, 0);
+    EXPECT_EQ(stream.latency, 0);
+    EXPECT_STREQ(stream.filter, "recursive");
+    EXPECT_EQ(denoise(denoiser, frames).size(), frames.size());
+  }
+}
+
 TEST(Library, FindsTheNoiseAndTellsIt) {
   const FrameFormat format = oracle::yuv(128, 96, 1, 1);
   const std::vector<Frame> frames = noisy_frames(format, 4);

@@ -86,6 +86,12 @@ inline std::vector<IllegalFilter> illegal_filters() {
   integer(vnlb, "reach", [](auto& p) -> auto& { return p.before; }, {8});
   integer(vnlb, "reach", [](auto& p) -> auto& { return p.after; }, {8});
 
+  const RecursiveParameters recursive;
+  integer(recursive, "step", [](auto& p) -> auto& { return p.spacing; }, {0, 9});
+  integer(recursive, "step", [](auto& p) -> auto& { return p.second_spacing; }, {0, 9});
+  integer(recursive, "motion searches", [](auto& p) -> auto& { return p.motion_searches; }, {0, 3});
+  number(recursive, "lambda", [](auto& p) -> auto& { return p.lambda; }, {0, 101});
+
   const auto bilateral = [&](const auto& legal) {
     integer(legal, "radius", [](auto& p) -> auto& { return p.radius; }, {0, 65});
     number(legal, "spatial sigma", [](auto& p) -> auto& { return p.spatial_sigma; }, {0, 0.09F, 1001});

@@ -1,5 +1,5 @@
-// Times the CPU engine's filters along motion, V-BM4D and VNLB, on clips: by profile and content, by threads,
-// and the memory that 1080p takes.
+// Times the CPU engine's filters along motion, V-BM4D, VNLB and the recursive filter, on clips: by profile
+// and content, by threads, and the memory that 1080p takes.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -248,6 +248,18 @@ void add_benchmarks() {
                                  })
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
+  }
+  for (const auto& [name, filter] :
+       {std::pair<const char*, Filter>("live_fast", vbm4d_live_profile(Vbm4dProfile::kFast)),
+        std::pair<const char*, Filter>("recursive_fast", recursive_profile(RecursiveProfile::kFast)),
+        std::pair<const char*, Filter>("recursive_np", recursive_profile(RecursiveProfile::kNp))}) {
+    for (const ClipContent& content : clip_contents()) {
+      benchmark::RegisterBenchmark(
+          ("clip_512/" + std::string(name) + "/" + content.name).c_str(),
+          [filter = filter, content](benchmark::State& state) { measure_content(state, filter, content, 1); })
+          ->UseRealTime()
+          ->Unit(benchmark::kMillisecond);
+    }
   }
   for (const auto& [name, profile] :
        {std::pair("fast", VnlbProfile::kFast), std::pair("np", VnlbProfile::kNp),

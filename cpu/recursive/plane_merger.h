@@ -1,0 +1,79 @@
+#pragma once
+
+#include <tbb/enumerable_thread_specific.h>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "cpu/recursive/padded_plane.h"
+#include "cpu/recursive/patch_grid.h"
+#include "cpu/recursive/recursive_kernels.h"
+#include "cpu/runtime/aligned_vector.h"
+
+namespace limpid::cpu {
+
+/// Runs one step over the patches of a plane, in bands of rows on the threads of the caller's arena. Bands do
+/// not depend on the number of threads, and neither do sums. Holds its working memory.
+class PlaneMerger {
+ public:
+  /// Sets the variance of the state and the factor of the noise's variance of each patch of row `y`.
+  using PrepareRow =
+      std::function<void(int y, std::span<const int> xs, std::span<float> states, std::span<float> factors)>;
+
+  /// Places patches in a plane of that size, which is at least a patch wide and high.
+  void place(int width, int height, int spacing);
+
+  /// Writes the estimate and, unless null, the merged picture.
+  void run(const PatchStep& step, const PrepareRow& prepare, PaddedPlane& estimate, PaddedPlane* merged);
+
+  /// The share of patches of the last run that had no prior.
+  float unknown_share() const;
+  /// The means of the last run's gains over the patches whose centers are in each cell of 8 x 8 samples, the
+  /// border's in the nearest whole cell.
+  void average_gains(int columns, int rows, std::vector<float>& cells) const;
+
+ private:
+  // Rows of patches, and the rows of samples that they cover.
+  struct Band {
+    int first_row = 0;
+    int last_row = 0;
+    int top = 0;
+    int bottom = 0;
+  };
+  struct Sums {
+    AlignedVector<float> estimates;
+    AlignedVector<float> weights;
+    AlignedVector<float> merged;
+    void resize(std::size_t size);
+  };
+  struct Scratch {
+    Sums sums;
+    std::vector<float> states;
+    std::vector<float> factors;
+  };
+  // Where the results go.
+  struct Target {
+    PaddedPlane* estimate = nullptr;
+    PaddedPlane* merged = nullptr;
+  };
+
+  void run_band(int number, const PatchStep& step, const PrepareRow& prepare, const Target& target);
+  void join_bands(int number, const Target& target);
+  void finish(int y, const Sums& sums, int row_of_sums, const Target& target) const;
+  std::size_t offset(int row) const { return static_cast<std::size_t>(row) * pitch_; }
+
+  int width_ = 0;
+  int height_ = 0;
+  std::size_t pitch_ = 0;
+  PatchGrid columns_;
+  PatchGrid rows_;
+  std::vector<Band> bands_;
+  std::vector<Sums> heads_;  // of the rows that a band shares with the one before it
+  std::vector<Sums> tails_;  // and with the one after it
+  std::vector<float> gains_;
+  std::vector<unsigned char> unknown_;
+  tbb::enumerable_thread_specific<Scratch> scratch_;
+};
+
+}  // namespace limpid::cpu
