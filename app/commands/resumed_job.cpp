@@ -29,6 +29,7 @@ void check_resumable(const Job& job) {
   if (io::is_written_straight(job.output)) {
     throw UsageError("--resume: " + job.output + " is a device or an address; name a file");
   }
+  require_bounded_reach(job.filter(false), "--resume");
 }
 
 /// The input's name in a plan.

@@ -161,6 +161,7 @@ std::vector<std::int64_t> ends_of_segments(std::int64_t frames, std::int64_t len
 bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, const JobSettings& settings,
               const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t segment_frames,
               const PlanningHooks& hooks) {
+  require_bounded_reach(make_filter(settings.filter, false), "a job");
   folder.create();
   Plan plan{.program = program_version(), .settings = settings, .inputs = {}, .segments = {}};
   for (const std::string& name : inputs) {

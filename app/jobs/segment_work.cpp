@@ -155,6 +155,7 @@ class SegmentRun {
   DoneSegment run_from(std::optional<double> seek) {
     io::ReaderOptions options = plan_.settings.reader;
     const Filter filter = make_filter(plan_.settings.filter, input_.still_picture);
+    require_bounded_reach(filter, "a job");
     const Reach reach = FieldControl::reach_with(plan_.settings.fields, reach_of(filter));
     options.context_before = seek ? 0 : reach.before;
     options.context_after = reach.after;

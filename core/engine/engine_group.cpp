@@ -414,6 +414,7 @@ class EngineGroup final : public Engine {
 
   std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
                                           const FrameFormat& format) override {
+    require_bounded_reach(filter, "several GPUs");
     std::vector<std::unique_ptr<Denoiser>> denoisers;
     denoisers.reserve(engines_.size());
     for (const auto& engine : engines_) {

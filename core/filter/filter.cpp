@@ -92,6 +92,13 @@ Reach reach_of(const Filter& filter) {
   return type.reach ? type.reach(filter) : Reach{};
 }
 
+void require_bounded_reach(const Filter& filter, std::string_view user) {
+  if (reach_of(filter).unbounded) {
+    throw UsageError(std::string(user) + " cannot use the filter " + std::string(to_string(filter)) +
+                     ", whose results depend on all earlier frames; use vbm4d:delay=0");
+  }
+}
+
 std::string_view to_string(const Filter& filter) { return type_of(filter).name; }
 
 Filter parse_filter(std::string_view name) {

@@ -38,6 +38,10 @@ std::string_view default_filter(bool frame_by_frame);
 /// The frames around its own that a result depends on; none where each frame is filtered by itself.
 Reach reach_of(const Filter& filter);
 
+/// Throws UsageError for a filter whose reach is unbounded: `user`, such as "a job", cuts a stream into
+/// segments.
+void require_bounded_reach(const Filter& filter, std::string_view user);
+
 std::string_view to_string(const Filter& filter);
 /// The filter of that name, with the parameters that it has unless told otherwise (BM3D: profile np). Throws
 /// UsageError listing the names.

@@ -36,11 +36,12 @@ const char* unsupported_depth(SampleType type) {
     case SampleType::kUint8:
       return "samples do not fit in bytes (9 to 16 bits need 16-bit samples)";
     case SampleType::kFloat32:
-      return "float samples are not supported (32-bit float is)";
+    case SampleType::kFloat16:
+      return "float samples are not supported (16-bit and 32-bit float are)";
     case SampleType::kUint16:
       break;
   }
-  return "samples are not supported (8 to 16 bits, or 32-bit float)";
+  return "samples are not supported (8 to 16 bits, or float)";
 }
 
 bool is_chroma(const FrameFormat& format, int plane) {

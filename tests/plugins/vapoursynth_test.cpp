@@ -415,6 +415,9 @@ TEST_F(VapourSynth, TellsWhatIsWrong) {
   EXPECT_NE(objection("BM3Dv2", {text("transform_1d_s", "DCT")}).find("no group transform"),
             std::string::npos)
       << error_;
+  EXPECT_EQ(objection("Denoise", {text("filter", "recursive"), number("sigma", 5)}),
+            "Denoise: VapourSynth requests frames in any order, so it cannot use the filter recursive, whose "
+            "results depend on all earlier frames; use vbm4d with delay=0");
   EXPECT_EQ(objection("NLM", {whole("planes", 3)}), "NLM: planes: there is no plane 3, or it is named twice");
   EXPECT_EQ(objection("NLM", {whole("planes", 1)}),
             "NLM: planes: without sigma, [0] or [1, 2] of a clip in YUV, or all");

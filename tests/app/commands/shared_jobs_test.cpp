@@ -449,6 +449,28 @@ TEST_F(SharedJobsTest, DeepPlansAndSizesThatOverflowAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(path("out.mkv")));
 }
 
+// Segments would show where they begin.
+TEST_F(SharedJobsTest, AFilterOfUnboundedReachIsRefused) {
+  const std::string clip = make_clip("a.mkv", 4);
+  expect_failure(limpid({"plan", clip, "-o", path("job"), "--filter", "recursive", "--sigma", "5"}), 2,
+                 {"a job cannot use the filter recursive", "use vbm4d:delay=0"});
+  EXPECT_FALSE(std::filesystem::exists(path("job")));
+  expect_failure(limpid({"denoise", clip, "-o", path("out.mkv"), "--resume", "--filter",
+                         "recursive:profile=fast", "--sigma", "5"}),
+                 2, {"--resume cannot use the filter recursive", "use vbm4d:delay=0"});
+  EXPECT_FALSE(std::filesystem::exists(path("out.mkv.limpid-job")));
+  // A plan that somebody has changed.
+  const std::string job = plan(clip, "changed", {"--filter", "bilateral", "--sigma", "5"});
+  std::string text = content_of(job + "/plan.json");
+  for (std::size_t at = text.find("bilateral"); at != std::string::npos; at = text.find("bilateral")) {
+    text.replace(at, 9, "recursive");
+  }
+  write_file(job + "/plan.json", text);
+  expect_failure(limpid({"work", job}), 1, {"cannot use the filter recursive"});
+  // In one stream it may be used.
+  expect_success(limpid({"denoise", clip, "-o", path("out.mkv"), "--filter", "recursive", "--sigma", "5"}));
+}
+
 class ResumeTest : public SharedJobsTest {
  protected:
   void SetUp() override {

@@ -81,6 +81,15 @@ TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
   EXPECT_FALSE(denoiser->receive().has_value());
 }
 
+TEST(EngineGroup, RefusesAFilterOfUnboundedReach) {
+  const std::vector<std::shared_ptr<Engine>> engines = {engine_registry().open("cpu"),
+                                                        engine_registry().open("cpu")};
+  const std::shared_ptr<Engine> group = make_engine_group("cpu:0,1", engines);
+  EXPECT_EQ(message_of([&] { group->make_denoiser(RecursiveParameters(), {{10}}, oracle::gray(32, 32)); }),
+            "several GPUs cannot use the filter recursive, whose results depend on all earlier frames; use "
+            "vbm4d:delay=0");
+}
+
 /// Hands frames through and tells a test what is done with them.
 class EngineDouble final : public Engine {
  public:

@@ -175,6 +175,18 @@ TEST(Names, AnUnknownNameIsAnsweredWithTheLegalOnes) {
   EXPECT_NE(complaint_of([] { parse_profile("NP"); }).find("np"), std::string::npos);
 }
 
+TEST(Filter, WhatCutsStreamsNamesAnAlternativeToUnboundedReach) {
+  for (const FilterType& type : filter_types()) {
+    const Filter filter = parse_filter(type.name);
+    if (!reach_of(filter).unbounded) {
+      EXPECT_NO_THROW(require_bounded_reach(filter, "a job")) << type.name;
+    }
+  }
+  EXPECT_EQ(complaint_of([] { require_bounded_reach(parse_filter("recursive"), "a job"); }),
+            "a job cannot use the filter recursive, whose results depend on all earlier frames; use "
+            "vbm4d:delay=0");
+}
+
 TEST(Filter, EachHasAReach) {
   for (const FilterType& type : filter_types()) {
     const Reach reach = reach_of(parse_filter(type.name));
