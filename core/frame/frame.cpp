@@ -36,8 +36,9 @@ const char* unsupported_depth(SampleType type) {
     case SampleType::kUint8:
       return "samples do not fit in bytes (9 to 16 bits need 16-bit samples)";
     case SampleType::kFloat32:
+      return "samples are not the 32-bit floats of their sample type";
     case SampleType::kFloat16:
-      return "float samples are not supported (16-bit and 32-bit float are)";
+      return "samples are not the 16-bit floats of their sample type";
     case SampleType::kUint16:
       break;
   }

@@ -392,9 +392,9 @@ TEST(Library, NamesDepthsThatATypeOfSampleDoesNotHave) {
   EXPECT_EQ(objection(LIMPID_UINT8, 10),
             "the format: 10-bit samples do not fit in bytes (9 to 16 bits need 16-bit samples)");
   EXPECT_EQ(objection(LIMPID_FLOAT32, 16),
-            "the format: 16-bit float samples are not supported (32-bit float is)");
+            "the format: 16-bit samples are not the 32-bit floats of their sample type");
   EXPECT_EQ(objection(LIMPID_UINT16, 20),
-            "the format: 20-bit samples are not supported (8 to 16 bits, or 32-bit float)");
+            "the format: 20-bit samples are not supported (8 to 16 bits, or float)");
 }
 
 TEST(Library, AFrameOfItsOwnFromAnotherStreamIsRefused) {
