@@ -28,7 +28,7 @@ struct Bm3dStep {
   int spacing = 3;  ///< p: distance between reference patches, 1 to patch_size
   int max_group_size = 16;  ///< N: maximum number of patches in a group, 1 to 64; groups are rounded down to
                             ///< a power of two
-  int search_window = 39;  ///< side of the square search window, odd, 1 to 129
+  int search_window = 39;   ///< side of the square search window, odd, 1 to 129
   float max_distance =
       3000;  ///< tau: maximum mean squared difference of a match, in squared 8-bit code values, >= 0
   float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 8

@@ -8,9 +8,9 @@
 
 namespace limpid::oracle {
 
-/// The recursive filter of a whole stream by its definition (docs/algorithms.md), in double precision and in the
-/// plainest code there is: the results of all frames, context or not. Frames may begin anew. `noise`: a model
-/// for all frames, or for each its own.
+/// The recursive filter of a whole stream by its definition (docs/algorithms.md), in double precision and in
+/// the plainest code there is: the results of all frames, context or not. Frames may begin anew. `noise`: a
+/// model for all frames, or for each its own.
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const RecursiveParameters& parameters,
                            const std::vector<NoiseModel>& noise);
 
