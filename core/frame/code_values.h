@@ -7,11 +7,19 @@
 
 namespace limpid {
 
+constexpr float kGreatestUsableCodeValue = 4096;
+
 /// The code value that a float sample counts as, since float samples may be anything: limited to +-4096, and
 /// 0 for NaN. A constant expression, which device code may use.
 constexpr float usable_code_value(float value) {
-  constexpr float kGreatest = 4096;
-  return value == value ? std::min(std::max(value, -kGreatest), kGreatest) : 0;
+  return value == value ? std::min(std::max(value, -kGreatestUsableCodeValue), kGreatestUsableCodeValue) : 0;
+}
+
+/// False for float samples that filters cannot use: NaN, and those beyond +-4096 code values. They pass as
+/// they are. A constant expression, too.
+constexpr bool is_usable_sample(float sample) {
+  const float value = sample * 255.0F;
+  return value >= -kGreatestUsableCodeValue && value <= kGreatestUsableCodeValue;
 }
 
 /// Reads `count` samples of row `y` from column `x` on, as 8-bit code values (samples divided by the format's

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
+#include "cpu/runtime/convert.h"
 
 namespace limpid::cpu {
 
@@ -65,10 +66,11 @@ Frame StreamDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
     tbb::task_group group(work_);
     group.run_and_wait([&] {
       filter_->filter_window(window, out);
+      const FilteredFrame& current = window.frames[window.current];
       if (filter_->estimates_means()) {
-        const FilteredFrame& current = window.frames[window.current];
         undo_clipping(*current.frame, current.noise, clipped_ends_, out);
       }
+      pass_unusable_samples(*current.frame, out);
     });
   });
   if (!cancelled_) {

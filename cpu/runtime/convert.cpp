@@ -10,6 +10,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/base/parallel.h"
 #include "core/frame/code_values.h"
 
 // Plain loops: compiled once per SIMD target, they are vectorized by the compiler.
@@ -68,6 +69,12 @@ HWY_ATTR void store(const FrameFormat& format, const float* in, int count, std::
       store_floats(in, scale, count, out);
     }
   });
+}
+
+HWY_ATTR void pass_unusable(const float* HWY_RESTRICT in, int count, float* HWY_RESTRICT out) {
+  for (int i = 0; i < count; ++i) {
+    out[i] = is_usable_sample(in[i]) ? out[i] : in[i];
+  }
 }
 
 HWY_ATTR void smooth(const float* HWY_RESTRICT above, const float* HWY_RESTRICT row,
@@ -154,6 +161,7 @@ namespace limpid::cpu {
 
 HWY_EXPORT(load);
 HWY_EXPORT(store);
+HWY_EXPORT(pass_unusable);
 HWY_EXPORT(smooth);
 HWY_EXPORT(matching);
 HWY_EXPORT(to_opponent);
@@ -165,6 +173,19 @@ void load_row(const FrameFormat& format, const std::byte* samples, int count, fl
 }
 void store_row(const FrameFormat& format, const float* in, int count, std::byte* samples) {
   HWY_DYNAMIC_DISPATCH(store)(format, in, count, samples);
+}
+void pass_unusable_samples(const Frame& in, Frame& out) {
+  if (in.format.sample_type != SampleType::kFloat32) {
+    return;
+  }
+  constexpr int kRowsInATask = 32;
+  for (int p = 0; p < in.format.color_plane_count(); ++p) {
+    const Plane& from = in.planes[p];
+    const Plane& to = out.planes[p];
+    for_each_index(from.height, kRowsInATask, [&](int y) {
+      HWY_DYNAMIC_DISPATCH(pass_unusable)(from.row<const float>(y), from.width, to.row<float>(y));
+    });
+  }
 }
 void smooth_row(const float* above, const float* row, const float* below, int count, float* out) {
   HWY_DYNAMIC_DISPATCH(smooth)(above, row, below, count, out);

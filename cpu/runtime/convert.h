@@ -18,6 +18,10 @@ void load_row(const FrameFormat& format, const std::byte* samples, int count, fl
 /// not clamped.
 void store_row(const FrameFormat& format, const float* in, int count, std::byte* samples);
 
+/// Copies the float samples of the color planes that filters cannot use (is_usable_sample()) to `out`, the
+/// result for `in`. Does nothing for other sample types. For calls in a task arena.
+void pass_unusable_samples(const Frame& in, Frame& out);
+
 /// A row of the guide smoothed by the kernel of core/bm3d/matching.h; `above` and `below` are the rows beside
 /// it, mirrored at the border. `count` >= 2.
 void smooth_row(const float* above, const float* row, const float* below, int count, float* out);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "cuda/runtime/convert.h"
 
 namespace limpid::cuda {
 
@@ -201,9 +202,13 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   }
   filtered.current = window.current;
   filter_->enqueue_window(filtered, slot.samples.planes(), kernels_.get());
+  const FilteredFrame& noisy = filtered.frames[filtered.current];
   if (filter_->estimates_means()) {
-    const FilteredFrame& noisy = filtered.frames[filtered.current];
     clipping_.enqueue(noisy.planes, noisy.noise, slot.samples.planes(), kernels_.get());
+  }
+  for (int p = 0; format_.sample_type == SampleType::kFloat32 && p < format_.color_plane_count(); ++p) {
+    pass_unusable_samples(noisy.planes[p], slot.samples.planes()[p], format_.plane_width(p),
+                          format_.plane_height(p), kernels_.get());
   }
   timestamps.filtered.record(kernels_);
 

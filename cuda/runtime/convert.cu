@@ -101,6 +101,18 @@ __global__ void store_kernel(FloatPlane in, float scale, float peak, std::byte* 
   }
 }
 
+__global__ void pass_unusable_kernel(SamplePlane in, SamplePlane out, int width, int height) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < width && y < height) {
+    const float sample = reinterpret_cast<const float*>(in.data + y * in.stride)[x];
+    if (!is_usable_sample(sample)) {
+      reinterpret_cast<float*>(out.data + y * out.stride)[x] = sample;
+    }
+  }
+}
+
 __global__ void range_kernel(FloatPlane plane, float offset, float* greatest) {
   follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -202,6 +214,12 @@ void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePl
     launch(store_kernel<Sample>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
            samples.stride);
   });
+}
+
+void pass_unusable_samples(const SamplePlane& in, const SamplePlane& out, int width, int height,
+                           cudaStream_t stream) {
+  const PlaneLaunch size(width, height);
+  launch(pass_unusable_kernel, size.grid, size.block, 0, stream, in, out, width, height);
 }
 
 void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {

@@ -58,6 +58,11 @@ void load_plane(const FrameFormat& format, const SamplePlane& samples, const Flo
 void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePlane& samples,
                  cudaStream_t stream);
 
+/// Copies the float samples of a plane that filters cannot use (is_usable_sample()) to `out`, the result for
+/// `in`.
+void pass_unusable_samples(const SamplePlane& in, const SamplePlane& out, int width, int height,
+                           cudaStream_t stream);
+
 /// R, G, B to the opponent channels of core/README.md and back, in place.
 void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream);
 void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t stream);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -21,6 +22,7 @@
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
+#include "core/settings/filter_settings.h"
 #include "cpu/noise/noise_estimation.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/engine/illegal_filters.h"
@@ -304,6 +306,46 @@ TEST_P(EngineTest, EstimatesTheNoiseOfOddPicturesAsTheCpuDoes) {
   EXPECT_GT(expect_the_same("with samples that aren't numbers"), 10);
   fill(0, 140, 16);
   EXPECT_EQ(expect_the_same("mostly constant"), 0);
+}
+
+// Lamps in scene-linear pictures, and what is no number.
+TEST_P(EngineTest, PassesFloatsThatFiltersCannotUse) {
+  const FrameFormat format = as_float(rgb(64, 48));
+  const std::vector<float> odd{
+      40, 10000, -17, 1e30F, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+  for (const std::string filter : {"bm3d", "vbm4d", "vnlb", "bilateral", "adaptive-bilateral", "nlm"}) {
+    SCOPED_TRACE(filter);
+    Frame frame = oracle::add_noise(oracle::draw_picture(format), 10, 3);
+    for (std::size_t i = 0; i < odd.size(); ++i) {
+      for (int y = 10; y < 14; ++y) {
+        frame.planes[1].row<float>(y)[8 * i + 5] = odd[i];
+      }
+    }
+    frame.planes[0].row<float>(30)[30] = std::numeric_limits<float>::quiet_NaN();
+    const auto denoiser =
+        engine().make_denoiser(make_filter(parse_filter_settings(filter), false), {{10, 10, 10}}, format);
+    denoiser->send(frame);
+    denoiser->flush();
+    const std::optional<Frame> result = denoiser->receive();
+    ASSERT_TRUE(result.has_value());
+    int changed = 0;
+    for (int p = 0; p < 3; ++p) {
+      for (int y = 0; y < 48; ++y) {
+        for (int x = 0; x < 64; ++x) {
+          const float before = frame.planes[p].row<float>(y)[x];
+          const float after = result->planes[p].row<float>(y)[x];
+          if (std::abs(before) < 16) {
+            ASSERT_LT(std::abs(after), 17) << p << " " << x << " " << y;
+            changed += before != after ? 1 : 0;
+          } else {
+            ASSERT_TRUE(before == after || (std::isnan(before) && std::isnan(after)))
+                << p << " " << x << " " << y << ": " << before << " became " << after;
+          }
+        }
+      }
+    }
+    EXPECT_GT(changed, 3 * 48 * 64 / 2);
+  }
 }
 
 TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
