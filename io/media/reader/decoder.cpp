@@ -11,7 +11,6 @@ extern "C" {
 #include "core/base/error.h"
 #include "io/media/cuda_decoding.h"
 #include "io/media/reader/input_format.h"
-#include "io/media/tiff_layout.h"
 
 namespace limpid::io {
 namespace {
@@ -117,6 +116,9 @@ void Decoder::send(const AVPacket& packet, bool is_shown) {
       !has_jumps(source_.container)) {
     damaged_times_.insert(packet.pts);
   }
+  if (open_tiff(packet)) {
+    return;
+  }
   const int sent = avcodec_send_packet(codec_.get(), &packet);
   if (sent == AVERROR(ENOMEM)) {
     check(sent, url_, "can't decode");
@@ -126,15 +128,27 @@ void Decoder::send(const AVPacket& packet, bool is_shown) {
   }
 }
 
+/// True if the packet is a file that libavcodec does not read right.
+bool Decoder::open_tiff(const AVPacket& packet) {
+  if (!reads_pictures(source_.container) || source_.stream.codecpar->codec_id != AV_CODEC_ID_TIFF) {
+    return false;
+  }
+  tiff_ = TiffPages::open(url_, packet);
+  return tiff_ != nullptr;
+}
+
+/// Null if there is none. Pages follow each other, also those of the next file of a sequence.
+FrameHandle Decoder::next_page() {
+  FrameHandle page = tiff_ ? tiff_->next() : nullptr;
+  if (page != nullptr && times_.has_begun()) {
+    page->best_effort_timestamp = AV_NOPTS_VALUE;
+  }
+  return page;
+}
+
 void Decoder::note_metadata(const AVPacket& packet) {
   if (!reads_pictures(source_.container)) {
     return;
-  }
-  if (source_.stream.codecpar->codec_id == AV_CODEC_ID_TIFF) {
-    const std::string why = why_tiff_is_unreadable({packet.data, static_cast<std::size_t>(packet.size)});
-    if (!why.empty()) {
-      throw Error(url_ + ": " + why);
-    }
   }
   PictureMetadata metadata =
       find_metadata(source_.stream.codecpar->codec_id, {packet.data, static_cast<std::size_t>(packet.size)});
@@ -147,6 +161,10 @@ void Decoder::drain() { avcodec_send_packet(codec_.get(), nullptr); }
 
 Decoder::Status Decoder::receive(DecodedFrame& decoded, std::int64_t index) {
   while (!times_.has_frame()) {
+    if (FrameHandle page = next_page()) {
+      times_.push(inspected(std::move(page)));
+      continue;
+    }
     FrameHandle frame = make_frame();
     const int code = avcodec_receive_frame(codec_.get(), frame.get());
     if (code >= 0) {
@@ -192,6 +210,7 @@ DecodedFrame Decoder::inspected(FrameHandle frame) {
 
 void Decoder::flush() {
   avcodec_flush_buffers(codec_.get());
+  tiff_.reset();
   if (mender_) {
     mender_->forget();
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "io/media/reader.h"
 #include "io/media/reader/frame_times.h"
 #include "io/media/reader/health.h"
+#include "io/media/tiff.h"
 
 namespace limpid::io {
 
@@ -45,6 +47,8 @@ class Decoder {
   /// Packets that were sent and frames that were received.
   std::int64_t packets() const { return packets_; }
   std::int64_t frames() const { return frames_; }
+  /// Pages of the last TIFF file that libavcodec does not read; 1 otherwise.
+  int pages() const { return tiff_ ? tiff_->count() : 1; }
   int threads() const { return codec_->thread_count; }
   /// True if the codec may output frames to a GPU's memory. Otherwise why_not_on_cuda() has the reason, if
   /// that was requested.
@@ -56,6 +60,8 @@ class Decoder {
  private:
   void open(const ReaderOptions& options, Dictionary& unused);
   const AVCodec& choose_codec(const ReaderOptions& options);
+  bool open_tiff(const AVPacket& packet);
+  FrameHandle next_page();
   void note_metadata(const AVPacket& packet);
   void lose_packet();
   DecodedFrame inspected(FrameHandle frame);
@@ -66,6 +72,7 @@ class Decoder {
   ChecksumErrors checksums_;  ///< of `codec_`, which calls it until it is closed
   CodecHandle codec_;
   std::optional<PictureMender> mender_;
+  std::unique_ptr<TiffPages> tiff_;           ///< reads the last packet in place of `codec_`
   AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< what the user wants the decoder to leave out
   FrameTimes times_;
   std::map<std::int64_t, PictureMetadata> metadata_;  ///< of pictures in the decoder, by PTS

@@ -55,6 +55,9 @@ Reader::State::State(std::string url, const ReaderOptions& options, Dictionary&&
   demuxer_.clock().set_zero(range_.times().shift);
   describe();
   read_first_frame();
+  if (decoder_.pages() > 1) {
+    describe();
+  }
 }
 
 void Reader::State::describe() {
@@ -67,8 +70,12 @@ void Reader::State::describe() {
   } else if (demuxer_.input().duration > 0) {
     video_.duration = static_cast<double>(demuxer_.input().duration) / AV_TIME_BASE;
   }
-  video_.still_picture = demuxer_.is_still_picture();
-  if (video_.still_picture) {
+  const int pages = decoder_.pages();
+  video_.still_picture = demuxer_.is_still_picture() && pages == 1;
+  if (demuxer_.is_still_picture() && pages > 1) {
+    video_.frame_count = pages;
+    video_.duration = pages / video_.frames_per_second;
+  } else if (video_.still_picture) {
     video_.frame_count = 1;
     video_.duration = 0;
   } else if (stream.nb_frames > 0) {

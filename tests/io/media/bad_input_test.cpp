@@ -93,54 +93,6 @@ TEST_F(BadInputTest, UnreadableFilesAreNamedWithTheReason) {
           ": no picture of this sequence is found, from --input-option start_number=N on if that is given");
 }
 
-/// A TIFF file of 8-bit gray, 2x2, one directory for each page, with a further field in each.
-std::string tiff_of(int pages, int tag, int value) {
-  const auto number = [](std::size_t n, int bytes) {
-    std::string text;
-    for (int i = 0; i < bytes; ++i) {
-      text += static_cast<char>(n >> (8 * i) & 0xFF);
-    }
-    return text;
-  };
-  std::string file = "II" + number(42, 2) + number(12, 4) + std::string(4, '\x40');
-  for (int page = 0; page < pages; ++page) {
-    std::string fields;
-    int count = 0;
-    for (const auto& [key, content] : {std::pair{256, 2},
-                                       {257, 2},
-                                       {258, 8},
-                                       {259, 1},
-                                       {262, 1},
-                                       {273, 8},
-                                       {277, 1},
-                                       {278, 2},
-                                       {279, 4},
-                                       {tag, value}}) {
-      fields += key == 0 ? "" : number(key, 2) + number(3, 2) + number(1, 4) + number(content, 4);
-      count += key == 0 ? 0 : 1;
-    }
-    const std::size_t end = file.size() + 2 + fields.size() + 4;
-    file += number(count, 2) + fields + number(page + 1 < pages ? end : 0, 4);
-  }
-  return file;
-}
-
-TEST_F(BadInputTest, TiffFilesThatWouldBeReadWrongAreRefused) {
-  const auto message = [&](const std::string& bytes) {
-    return message_of_reading(write_text("a.tif", bytes));
-  };
-  EXPECT_EQ(read_clip(write_text("one.tif", tiff_of(1, 0, 0))).frames.size(), 1U);
-  EXPECT_EQ(message(tiff_of(12, 0, 0)),
-            path("a.tif") +
-                ": it has 12 pages, of which only the first can be read; split it with 'tiffsplit' "
-                "and name the sequence");
-  EXPECT_NE(message(tiff_of(1, 322, 16)).find("it is stored in tiles"), std::string::npos);
-  EXPECT_NE(message(tiff_of(1, 339, 3)).find("its samples are floating-point numbers"), std::string::npos);
-  std::string big = tiff_of(1, 0, 0);
-  big[2] = 43;
-  EXPECT_NE(message(big).find("it is a BigTIFF file"), std::string::npos);
-}
-
 TEST_F(BadInputTest, TheDecodersReasonIsInTheMessage) {
   const std::string whole = bytes_of(make("a.png", "-f lavfi -i testsrc2=s=32x32 -frames:v 1"));
   const std::string message = message_of_reading(write_text("cut.png", whole.substr(0, 8) + "\0\0\0\rIHDR"));

@@ -1,0 +1,38 @@
+#pragma once
+
+// TIFF files that libavcodec's decoder does not read, or reads wrong without an error. Private to io.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// The pages of a TIFF file, read by libtiff: stacks, tiles, floating-point samples, BigTIFF.
+class TiffPages {
+ public:
+  /// Null if libavcodec reads the file right. `packet` is a whole file, which is kept. Throws Error that
+  /// begins with `url`.
+  static std::unique_ptr<TiffPages> open(const std::string& url, const AVPacket& packet);
+  TiffPages(const TiffPages&) = delete;
+  TiffPages(TiffPages&&) = delete;
+  TiffPages& operator=(const TiffPages&) = delete;
+  TiffPages& operator=(TiffPages&&) = delete;
+  ~TiffPages();
+
+  /// The number of pages, without the smaller copies that cameras and programs add.
+  int count() const;
+  /// The next page, with the packet's time; null behind the last one. Throws Error.
+  FrameHandle next();
+
+ private:
+  struct Parts;
+  explicit TiffPages(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace limpid::io
