@@ -127,10 +127,7 @@ Picture filter_picture(const Picture& in, const FrameFormat& format, const Filte
   std::visit(
       [&](const auto& parameters) {
         using Parameters = std::decay_t<decltype(parameters)>;
-        if constexpr (!std::is_same_v<Parameters, Bm3dParameters> &&
-                      !std::is_same_v<Parameters, Vbm4dParameters> &&
-                      !std::is_same_v<Parameters, Vbm3dParameters> &&
-                      !std::is_same_v<Parameters, VnlbParameters>) {
+        if constexpr (std::is_convertible_v<Parameters, EdgePreservingFilter>) {
           const auto resolved = resolve(parameters, sigma);
           for (int y = 0; y < in.height; ++y) {
             for (int x = 0; x < in.width; ++x) {

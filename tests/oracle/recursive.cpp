@@ -16,6 +16,7 @@
 #include "tests/oracle/transforms.h"
 
 namespace limpid::oracle {
+namespace recursion {
 namespace {
 
 constexpr int kSide = 8;  // of patches, and of blocks of motion
@@ -599,16 +600,17 @@ class RecursiveStream {
 };
 
 }  // namespace
+}  // namespace recursion
 
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const RecursiveParameters& parameters,
                            const std::vector<NoiseModel>& noise) {
   const FrameFormat& format = frames.front().format;
-  std::vector<RecursiveStream> streams(2, RecursiveStream(format, parameters));
+  std::vector<recursion::RecursiveStream> streams(2, recursion::RecursiveStream(format, parameters));
   std::vector<Frame> results;
   for (std::size_t t = 0; t < frames.size(); ++t) {
     const Frame& frame = frames[t];
     if (frame.begins_anew || (t > 0 && frame.interlaced != frames[t - 1].interlaced)) {
-      std::ranges::for_each(streams, &RecursiveStream::forget);
+      std::ranges::for_each(streams, &recursion::RecursiveStream::forget);
     }
     const NoiseModel& model = noise.size() == 1 ? noise.front() : noise[t];
     std::vector<Picture> planes;

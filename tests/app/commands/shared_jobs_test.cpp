@@ -461,7 +461,7 @@ TEST_F(SharedJobsTest, AFilterOfUnboundedReachIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(path("out.mkv.limpid-job")));
   // A plan that somebody has changed.
   const std::string job = plan(clip, "changed", {"--filter", "bilateral", "--sigma", "5"});
-  std::string text = content_of(job + "/plan.json");
+  std::string text = read_file(job + "/plan.json");
   for (std::size_t at = text.find("bilateral"); at != std::string::npos; at = text.find("bilateral")) {
     text.replace(at, 9, "recursive");
   }
