@@ -102,7 +102,10 @@ AVPixelFormat readable_equivalent(AVPixelFormat format, bool transparent) {
            : deep                         ? (alpha ? AV_PIX_FMT_RGBA64 : AV_PIX_FMT_RGB48)
                                           : (alpha ? AV_PIX_FMT_RGBA : AV_PIX_FMT_RGB24);
   }
-  return descriptor->nb_components == 1 ? AV_PIX_FMT_GRAY8 : deep ? AV_PIX_FMT_YUV444P16 : AV_PIX_FMT_YUV444P;
+  if (descriptor->nb_components == 1) {
+    return deep ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
+  }
+  return deep ? AV_PIX_FMT_YUV444P16 : AV_PIX_FMT_YUV444P;
 }
 
 AVPixelFormat without_range(AVPixelFormat format) {

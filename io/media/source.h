@@ -17,8 +17,9 @@ struct Source {
   std::string url;
   AVFormatContext& input;  ///< streams, chapters and tags
   const AVStream& video;
-  const AVFrame& first;        ///< tags and side data of the first frame, without its samples
-  FrameFormat format;          ///< of the frames that the Reader delivers
+  const AVFrame& first;                     ///< tags and side data of the first frame, without its samples
+  FrameFormat format;                       ///< of the frames that the Reader delivers
+  AVPixelFormat decoded = AV_PIX_FMT_NONE;  ///< the decoder's pixel format
   bool has_fractions = false;  ///< `format` has more bits than the source for ReaderOptions::fraction_bits
   std::vector<bool> copied;    ///< by stream index: true if the Reader delivers its packets
   /// Frames per second: on average, and of the grid of times that libav has detected. 0/1 if unknown.

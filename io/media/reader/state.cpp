@@ -93,6 +93,7 @@ Source Reader::State::source() const {
           .video = demuxer_.video(),
           .first = *first_properties_,
           .format = video_.format,
+          .decoded = av_get_pix_fmt(video_.pixel_format.c_str()),
           .has_fractions = converter_->has_fractions(),
           .copied = demuxer_.copied(),
           .average_rate = rate,

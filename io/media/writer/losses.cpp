@@ -52,6 +52,22 @@ Losses lost_alpha(const Source& source, const LossTarget& /*target*/) {
   return {"the source's alpha is not kept: there is no decoder for it here (libvpx would be one)"};
 }
 
+/// Pixel formats that core does not have are read as the nearest one.
+Losses lost_depth(const Source& source, const LossTarget& /*target*/) {
+  const AVPixFmtDescriptor* const decoded = av_pix_fmt_desc_get(source.decoded);
+  if (decoded == nullptr || source.format.sample_type == SampleType::kFloat32) {
+    return {};
+  }
+  const bool is_float = (decoded->flags & AV_PIX_FMT_FLAG_FLOAT) != 0;
+  const bool is_bayer = (decoded->flags & AV_PIX_FMT_FLAG_BAYER) != 0;  // components share its samples
+  const int depth = is_bayer ? av_get_bits_per_pixel(decoded) : decoded->comp[0].depth;
+  if (!is_float && depth <= source.format.bit_depth) {
+    return {};
+  }
+  return {"the source's " + std::to_string(depth) + "-bit " + (is_float ? "float " : "") + "samples (" +
+          decoded->name + ") are read with " + std::to_string(source.format.bit_depth) + " bits"};
+}
+
 Losses lost_stereo(const Source& source, const LossTarget& target) {
   const std::string_view codec = target.codec.name;
   const bool of_frames = has_side_data(source.first, AV_FRAME_DATA_STEREO3D);
@@ -121,8 +137,8 @@ void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text
 
 std::vector<std::string> losses(const Source& source, const LossTarget& target) {
   std::vector<std::string> all;
-  for (const auto& find : {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_alpha, lost_stereo, lost_exif,
-                           lost_xmp, lost_other_metadata, lost_profile}) {
+  for (const auto& find : {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_alpha, lost_depth,
+                           lost_stereo, lost_exif, lost_xmp, lost_other_metadata, lost_profile}) {
     std::ranges::move(find(source, target), std::back_inserter(all));
   }
   return all;

@@ -40,6 +40,26 @@ TEST_F(LossesTest, APlainSourceLosesNothing) {
   EXPECT_EQ(lost(picture("png")), Sentences{});
 }
 
+TEST_F(LossesTest, DepthThatTheReaderDropsIsNamed) {
+  Source source = made_.get();
+  const auto sentences = [&](AVPixelFormat decoded, int depth, SampleType type = SampleType::kUint16) {
+    source.decoded = decoded;
+    source.format.bit_depth = depth;
+    source.format.sample_type = type;
+    return losses(source, target("matroska"));
+  };
+  EXPECT_EQ(sentences(AV_PIX_FMT_YUV420P10, 10), Sentences{});
+  EXPECT_EQ(sentences(AV_PIX_FMT_YUV420P10, 12), Sentences{});
+  EXPECT_EQ(sentences(AV_PIX_FMT_GRAYF32, 32, SampleType::kFloat32), Sentences{});
+  EXPECT_EQ(sentences(AV_PIX_FMT_BAYER_BGGR16, 16), Sentences{});
+  EXPECT_EQ(sentences(AV_PIX_FMT_BAYER_BGGR16, 8, SampleType::kUint8),
+            Sentences{std::string("the source's 16-bit samples (") +
+                      av_get_pix_fmt_name(AV_PIX_FMT_BAYER_BGGR16) + ") are read with 8 bits"});
+  EXPECT_EQ(sentences(AV_PIX_FMT_GBRPF32, 16),
+            Sentences{std::string("the source's 32-bit float samples (") +
+                      av_get_pix_fmt_name(AV_PIX_FMT_GBRPF32) + ") are read with 16 bits"});
+}
+
 TEST_F(LossesTest, ChaptersAndTimecodesNeedAContainerForThem) {
   made_.add_chapter(0, 100, "One");
   av_dict_set(&made_.input->metadata, "timecode", "01:00:00:00", 0);
