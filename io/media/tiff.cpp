@@ -27,7 +27,7 @@ struct CloseTiff {
   void operator()(TIFF* file) const { TIFFClose(file); }
 };
 
-/// What libtiff reads: bytes in memory. Keeps its last error.
+/// A file in memory, for libtiff. Keeps the last error.
 struct Memory {
   std::span<const std::uint8_t> bytes;
   std::uint64_t position = 0;

@@ -371,7 +371,7 @@ TEST_F(VapourSynth, RefusesGuidesThatItDoesNotUse) {
   }
 }
 
-// As many as fit into an eighth of the cache, however large they are.
+// An eighth of the cache limit bounds them, whatever their size.
 TEST_F(VapourSynth, BoundsResultsThatNobodyAskedFor) {
   const FrameFormat format = oracle::gray(256, 128);
   const std::vector<Frame> frames = noisy_clip(format, 48);

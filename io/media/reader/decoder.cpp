@@ -137,7 +137,7 @@ bool Decoder::open_tiff(const AVPacket& packet) {
   return tiff_ != nullptr;
 }
 
-/// Null if there is none. Pages follow each other, also those of the next file of a sequence.
+/// Null if there is none. Pages follow each other across the files of a sequence.
 FrameHandle Decoder::next_page() {
   FrameHandle page = tiff_ ? tiff_->next() : nullptr;
   if (page != nullptr && times_.has_begun()) {
