@@ -11,11 +11,11 @@
 
 namespace limpid {
 
-/// The frames that a filter over time has to see: those that are with it and from which results are still to
-/// come, in the order in which they came. `Kept` is what an engine keeps of each. Frames are kept for as long
-/// as the filter's reach asks for, and no longer. A window never goes beyond a frame that begins anew, nor
-/// beyond the ends of the stream: there it is shorter. A filter of unbounded reach keeps what it needs of
-/// earlier frames itself: windows have one frame each, and there is one for every frame. Not thread-safe.
+/// The frames in a temporal filter, in order of arrival: those from which results are still to come, and
+/// their neighbors. `Kept` is an engine's data for each frame. Frames are kept for exactly as long as the
+/// filter's reach requires. A window ends at a frame with `begins_anew` and at the ends of the stream, where
+/// it is shorter. A filter of unbounded reach stores what it needs of earlier frames itself: its windows have
+/// one frame each, one window for every frame. Not thread-safe.
 template <typename Kept>
 class FrameRing {
  public:
@@ -23,22 +23,22 @@ class FrameRing {
 
   explicit FrameRing(Reach reach) : reach_(reach) {}
 
-  /// `begins_anew`, `context_only`: as of Frame.
+  /// `begins_anew`, `context_only`: as in Frame.
   void push(Kept kept, bool begins_anew, bool context_only) {
     frames_.push_back({std::move(kept), begins_anew || frames_.empty(), !context_only});
   }
-  /// The frame that was pushed last and is still there.
+  /// The last pushed frame, which must still be in the ring.
   const Kept& newest() const { return frames_.back().kept; }
-  /// There are no more frames.
+  /// Ends the stream.
   void end() { ended_ = true; }
 
-  /// Whether next() has a window to give.
+  /// True if next() has a window.
   bool has_next() {
     skip_context();
     return next_ < frames_.size() && (ended_ || last_of(next_) - next_ == after() || is_cut_behind(next_));
   }
 
-  /// The next window. Its frames stay where they are until retire().
+  /// The next window. Its frames stay in place until retire().
   Window next() {
     skip_context();
     std::size_t first = next_;
@@ -56,12 +56,12 @@ class FrameRing {
     return window;
   }
 
-  /// Hands the frames that no window to come will have to `retire(Kept)`, in their order.
+  /// Calls `retire(Kept)`, in order, for the frames that no later window contains.
   template <typename Retire>
   void retire(const Retire& retire) {
     skip_context();
     std::size_t needed = next_ - std::min(next_, before());
-    // What lies before a beginning is of no use to what comes after it.
+    // Frames before a cut are of no use to frames after it.
     for (std::size_t i = next_; i > needed; --i) {
       if (i < frames_.size() && frames_[i].begins_anew) {
         needed = i;
@@ -76,7 +76,7 @@ class FrameRing {
     }
   }
 
-  /// As new. Hands all frames to `retire(Kept)`.
+  /// Begins a new stream. Calls `retire(Kept)` for all frames.
   template <typename Retire>
   void reset(const Retire& retire) {
     for (Slot& slot : frames_) {
@@ -103,7 +103,7 @@ class FrameRing {
     }
   }
 
-  // The last frame that frame `i`'s window has of those that are there.
+  // The last present frame of frame `i`'s window.
   std::size_t last_of(std::size_t i) const {
     std::size_t last = i;
     while (last + 1 < frames_.size() && last - i < after() && !frames_[last + 1].begins_anew) {
@@ -118,7 +118,7 @@ class FrameRing {
 
   Reach reach_;
   std::deque<Slot> frames_;
-  std::size_t next_ = 0;  // the first that has had no window
+  std::size_t next_ = 0;  // the first frame whose window has not been returned
   bool ended_ = false;
 };
 

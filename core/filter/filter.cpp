@@ -10,7 +10,7 @@
 namespace limpid {
 namespace {
 
-// The description of one of the variant's as one of filters.
+// Converts the description of one of the variant's filters to a description of Filter.
 template <typename Parameters>
 FilterType as_filter(const FilterDescription<Parameters>& own) {
   FilterType type;

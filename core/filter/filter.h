@@ -16,35 +16,35 @@
 
 namespace limpid {
 
-/// A filter with its parameters. This is the list of all filters: each is what the description() of its
-/// parameters says.
+/// A filter with its parameters. This is the list of all filters; the description() of each one's parameters
+/// describes it.
 using Filter =
     std::variant<Bm3dParameters, Vbm4dParameters, BilateralParameters, AdaptiveBilateralParameters,
                  NlmParameters, NlmBilateralParameters, VnlbParameters, Vbm3dParameters, RecursiveParameters>;
 using FilterType = FilterDescription<Filter>;
 
-/// All of them, in the variant's order.
+/// All filters, in the variant's order.
 const std::vector<FilterType>& filter_types();
-/// Throws UsageError listing the names.
+/// Throws a UsageError that lists the names.
 const FilterType& filter_type(std::string_view name);
 const FilterType& type_of(const Filter& filter);
 
-/// Throws UsageError unless all parameters are legal, naming the first that is not and its legal range.
+/// Throws a UsageError that names the first illegal parameter and its legal range.
 void validate(const Filter& filter);
 
-/// The name of the filter for those who ask for none: along motion, or frame by frame.
+/// The name of the default filter: along motion, or frame by frame.
 std::string_view default_filter(bool frame_by_frame);
 
-/// The frames around its own that a result depends on; none where each frame is filtered by itself.
+/// The neighboring frames that a result depends on; none if frames are filtered independently.
 Reach reach_of(const Filter& filter);
 
-/// Throws UsageError for a filter whose reach is unbounded: `user`, such as "a job", cuts a stream into
+/// Throws UsageError for a filter of unbounded reach, because `user`, such as "a job", divides a stream into
 /// segments.
 void require_bounded_reach(const Filter& filter, std::string_view user);
 
 std::string_view to_string(const Filter& filter);
-/// The filter of that name, with the parameters that it has unless told otherwise (BM3D: profile np). Throws
-/// UsageError listing the names.
+/// The filter of this name with its default parameters (BM3D: profile np). Throws a UsageError that lists the
+/// names.
 Filter parse_filter(std::string_view name);
 
 }  // namespace limpid

@@ -9,21 +9,20 @@ namespace limpid {
 
 constexpr float kGreatestUsableCodeValue = 4096;
 
-/// The code value that a float sample counts as, since float samples may be anything: limited to +-4096, and
-/// 0 for NaN. A constant expression, which device code may use.
+/// A float sample limited to +-4096 code values; 0 for NaN. A constant expression for device code.
 constexpr float usable_code_value(float value) {
   return value == value ? std::min(std::max(value, -kGreatestUsableCodeValue), kGreatestUsableCodeValue) : 0;
 }
 
-/// False for float samples that filters cannot use: NaN, and those beyond +-4096 code values. They pass as
-/// they are. A constant expression, too.
+/// False for float samples that filters cannot use: NaN, and those beyond +-4096 code values. They pass
+/// unchanged. A constant expression for device code.
 constexpr bool is_usable_sample(float sample) {
   const float value = sample * 255.0F;
   return value >= -kGreatestUsableCodeValue && value <= kGreatestUsableCodeValue;
 }
 
-/// Reads `count` samples of row `y` from column `x` on, as 8-bit code values (samples divided by the format's
-/// code_value()), into `out`.
+/// Reads `count` samples of row `y` from column `x` on into `out`, in 8-bit code values (samples divided by
+/// the format's code_value()).
 template <typename Real>
 void load_code_values(const Plane& plane, const FrameFormat& format, int x, int y, int count, Real* out) {
   visit_samples(format, [&]<typename Sample>(Sample) {
@@ -35,7 +34,7 @@ void load_code_values(const Plane& plane, const FrameFormat& format, int x, int 
   });
 }
 
-/// The same, of float samples the usable_code_value().
+/// Reads samples as load_code_values() does and limits float samples by usable_code_value().
 inline void load_usable_code_values(const Plane& plane, const FrameFormat& format, int x, int y, int count,
                                     float* out) {
   load_code_values(plane, format, x, y, count, out);

@@ -5,8 +5,7 @@
 
 namespace limpid {
 
-/// What a filter over time keeps of one frame for as long as results depend on it, such as its basic
-/// estimate.
+/// A temporal filter's data for one frame while results depend on it, such as its basic estimate.
 class FrameState {
  public:
   FrameState() = default;
@@ -15,13 +14,13 @@ class FrameState {
   virtual ~FrameState() = default;
 };
 
-/// The frames that a result may depend on, each as somebody sees it: the one that is filtered and those
-/// around it, as many as the filter's reach at most, fewer where the stream begins, ends or is cut.
+/// The frames that a result may depend on, as values of type `Seen`: the filtered frame and its neighbors
+/// within the filter's reach, fewer at the beginning, the end and at cuts of the stream.
 template <typename Seen>
 struct FrameWindow {
   std::vector<Seen> frames;
-  std::size_t current = 0;  ///< the one that is filtered
-  /// Whether its result is wanted: a filter of unbounded reach is given frames that are context only, too.
+  std::size_t current = 0;  ///< index of the filtered frame
+  /// False for frames that are context only, which filters of unbounded reach also receive.
   bool wanted = true;
 };
 

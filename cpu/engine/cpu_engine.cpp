@@ -32,10 +32,10 @@
 namespace limpid::cpu {
 namespace {
 
-// What tasks run in: shared by the engine and its denoisers, so that these may outlive it.
+// The arena of the tasks, shared by the engine and its denoisers, so that these may outlive it.
 using Arena = std::shared_ptr<tbb::task_arena>;
 
-// By the make_frame_filter() of each filter's own folder.
+// Calls the make_frame_filter() of the filter's folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
 }
@@ -51,7 +51,7 @@ std::string processor_name() {
   return "CPU";
 }
 
-// The SIMD code is compiled for SSE4 at the least (core/CMakeLists.txt).
+// The SIMD code is compiled for SSE4 or better (cpu/CMakeLists.txt).
 bool can_run() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("sse4.2") != 0;
@@ -110,7 +110,7 @@ class CpuEngine final : public Engine {
   PatchSearch* patch_search() override { return &patch_search_; }
 
  private:
-  /// oneTBB has no more threads than processors, and the one that calls it is among them.
+  /// oneTBB has at most as many threads as processors, including the calling one.
   void require_workers() {
     std::call_once(has_workers_, [this] {
       require_threads(std::min(arena_->max_concurrency(), tbb::info::default_concurrency()) - 1);

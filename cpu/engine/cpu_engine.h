@@ -6,10 +6,10 @@
 
 namespace limpid::cpu {
 
-/// The engine "cpu" as the registry lists it.
+/// The registry's description of the engine "cpu".
 EngineInfo describe_cpu();
 
-/// Throws Error on a processor that lacks the least instruction set that the engine is built for.
+/// Throws Error on a processor without the minimum instruction set of the build.
 std::shared_ptr<Engine> open_cpu(const EngineOptions& options);
 
 }  // namespace limpid::cpu

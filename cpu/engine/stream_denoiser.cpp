@@ -37,7 +37,7 @@ void StreamDenoiser::send(Frame frame) {
   const bool begins_anew = frame.begins_anew;
   const bool context_only = frame.context_only;
   ring_.push({std::move(frame), noise_, take_state()}, begins_anew, context_only);
-  // Of a stream of nothing but context no result will come that lets go of frames.
+  // In a stream of context only, no result releases frames.
   ring_.retire([this](Kept old) { retire(std::move(old)); });
 }
 
@@ -86,7 +86,7 @@ Frame StreamDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
 
 void StreamDenoiser::cancel() {
   cancelled_ = true;
-  work_.cancel_group_execution();  // tasks that have not begun are passed over
+  work_.cancel_group_execution();  // tasks that have not begun are skipped
 }
 
 void StreamDenoiser::reset() {

@@ -18,8 +18,8 @@
 
 namespace limpid::cpu {
 
-/// A stream of frames through one filter. Results are computed by receive(), in `arena`: frames whose results
-/// nobody asks for cost nothing.
+/// A stream of frames through one filter. Results are computed by receive(), in `arena`, so frames whose
+/// results are not received cost nothing.
 class StreamDenoiser final : public Denoiser {
  public:
   StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool, std::unique_ptr<FrameFilter> filter,

@@ -12,17 +12,17 @@
 
 namespace limpid::cpu {
 
-/// A frame as a filter sees it.
+/// A frame as passed to filters.
 struct FilteredFrame {
   const Frame* frame = nullptr;
   NoiseModel noise;             ///< in 8-bit code values
-  FrameState* state = nullptr;  ///< what make_state() has made
+  FrameState* state = nullptr;  ///< the result of make_state()
 };
 
 using FilterWindow = FrameWindow<FilteredFrame>;
 
-/// What filters frames of one format, on the threads of the caller's arena. Holds all working memory, so that
-/// frame after frame allocates nothing. One frame at a time.
+/// A filter of frames of one format, on the threads of the caller's arena. Keeps all working memory, so that
+/// later frames allocate nothing. One frame at a time.
 class FrameFilter {
  public:
   FrameFilter() = default;
@@ -35,26 +35,27 @@ class FrameFilter {
   /// Filters the window's current frame into `out`, which has planes of the same format; alpha is copied.
   virtual void filter_window(const FilterWindow& window, Frame& out) = 0;
 
-  /// The state of one frame; null if nothing is kept. States are used again for other frames, after renew().
+  /// The state of one frame; null if the filter keeps none. States are reused for other frames after renew().
   virtual std::unique_ptr<FrameState> make_state() { return nullptr; }
-  /// The state is another frame's from now on.
+  /// Makes the state belong to another frame from now on.
   virtual void renew(FrameState& /*state*/) {}
-  /// Whether the samples of the frame that has this state will not be looked at any more, though windows to
-  /// come have the frame.
+  /// True if the samples of this state's frame are no longer needed, although later windows contain the
+  /// frame.
   virtual bool is_done(const FrameState& /*state*/) const { return false; }
 
-  /// Of a filter of unbounded reach: forgets the frames before, as the next one does not continue them.
+  /// For filters of unbounded reach: drops the data of earlier frames, as the next frame does not continue
+  /// them.
   virtual void forget() {}
 
-  /// Whether results are estimates of the noisy samples' mean, in which clipping is to be undone
+  /// True if results are estimates of the noisy samples' mean, which must be corrected for clipping
   /// (core/noise/clipping.h).
   virtual bool estimates_means() const { return false; }
 
-  /// What will not be filtered as asked, a sentence each.
+  /// Sentences about parts that are not filtered as requested.
   virtual std::vector<std::string> warnings() const { return {}; }
 };
 
-/// A filter that looks at no other frame.
+/// A filter without other frames.
 class SpatialFilter : public FrameFilter {
  public:
   void filter_window(const FilterWindow& window, Frame& out) final {

@@ -125,7 +125,7 @@ __global__ void range_kernel(FloatPlane plane, float offset, float* greatest) {
     own = fmaxf(own, __shfl_xor_sync(0xFFFFFFFFU, own, i));
   }
   if (threadIdx.x % 32 == 0) {
-    // The bits of floats that are not negative are ordered as they are.
+    // Non-negative floats have bits in the order of their values.
     atomicMax(reinterpret_cast<int*>(greatest), __float_as_int(own));
   }
 }
@@ -143,7 +143,7 @@ struct FromOpponent {
   }
 };
 
-// Changes the three samples at each place.
+// Changes the three samples at each position.
 template <typename Colors>
 __global__ void colors_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
   follow_stream();

@@ -9,8 +9,8 @@
 #include "core/frame/frame.h"
 #include "cuda/runtime/planes.h"
 
-// Conversions between the samples of frames and the float planes that BM3D works on. Each call enqueues one
-// kernel; a thread treats one sample. All are bound by memory.
+// Conversions between the samples of frames and filters' float planes. Each call enqueues one kernel, with
+// one thread per sample. All are bound by memory.
 
 namespace limpid::cuda {
 
@@ -20,7 +20,7 @@ struct SamplePlane {
   std::ptrdiff_t stride = 0;
 };
 
-/// A sample without the low bits that don't count (Frame::padding_bits), and with them. Floats have none.
+/// Removes the unused low bits of a sample (Frame::padding_bits), and adds them. Floats have none.
 template <typename Sample>
 LIMPID_HOST_DEVICE constexpr Sample without_padding(Sample sample, int padding_bits) {
   if constexpr (std::is_integral_v<Sample>) {
@@ -38,14 +38,13 @@ LIMPID_HOST_DEVICE constexpr Sample with_padding(Sample sample, int padding_bits
   }
 }
 
-/// out = the samples of a plane in the device's memory, as a video decoder has left them
-/// (Frame::memory): `from.sample_stride` samples apart, with `padding_bits` low bits that don't count, of
-/// integer samples.
+/// out = the samples of a plane in device memory in a video decoder's layout (Frame::memory): at a distance
+/// of `from.sample_stride` samples, with `padding_bits` unused low bits in integer samples.
 void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
                   cudaStream_t stream);
 
-/// The reverse, for a video encoder: `to.sample_stride` samples apart, `padding_bits` low bits zero, of
-/// integer samples. What lies between the samples is left as it is.
+/// The reverse, for a video encoder: samples at a distance of `to.sample_stride`, with `padding_bits` zero
+/// low bits in integer samples. Memory between the samples is not changed.
 void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
                 cudaStream_t stream);
 
@@ -70,7 +69,7 @@ void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t strea
 /// *greatest = the greatest of *greatest and the plane's |sample - offset|.
 void measure_range(const FloatPlane& plane, float offset, float* greatest, cudaStream_t stream);
 
-/// out = the mean of the samples of `in` that lie under each, 2^shift_x x 2^shift_y but at the borders.
+/// out = the mean of the samples of `in` under each sample, 2^shift_x x 2^shift_y except at the borders.
 void subsample(const FloatPlane& in, int shift_x, int shift_y, const FloatPlane& out, cudaStream_t stream);
 
 }  // namespace limpid::cuda

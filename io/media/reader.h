@@ -46,7 +46,7 @@ struct ReaderOptions {
   /// Minimum bits per sample of frames, so that filtering and storing with more bits than the source keeps
   /// the filter's precision. Formats without a deeper form are not changed.
   int least_depth = 0;
-  /// Bits that are added to samples of 8 bits, for the fractions of filtered samples.
+  /// Bits that are added to 8-bit samples, for the fractions of filtered samples.
   int fraction_bits = 0;
   /// Allocates the delivered frames, in pooled memory. Empty: frames are views of the decoder's memory if
   /// that has the layout of core's frames.
@@ -119,11 +119,11 @@ class Reader {
   Item read();
 
   /// Seeks to `seconds`, in the frames' times: the next frame is the first one that is shown then or later.
-  /// Decoding begins at the last key frame before, as far as the container reports it. Of the frames before
-  /// the target, those of the last `before` seconds are delivered too. `given_up` is called repeatedly; once
-  /// it returns true, seek() returns, and another seek must follow before reading. Frame::index continues
-  /// from the frame's number in the whole source, computed from the average rate. Throws Error if the source
-  /// cannot seek.
+  /// Decoding begins at the last key frame before, as far as the container reports it. The frames of the last
+  /// `before` seconds before the target are delivered, too. `given_up` is called repeatedly; once it returns
+  /// true, seek() returns, and another seek must follow before reading. Frame::index continues from the
+  /// frame's number in the whole source, computed from the average rate. Throws Error if the source cannot
+  /// seek.
   void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {});
   /// True if the source can seek; false for pipes and devices.
   bool can_seek() const;

@@ -27,7 +27,7 @@ struct CloseTiff {
   void operator()(TIFF* file) const { TIFFClose(file); }
 };
 
-/// A file in memory, for libtiff. Keeps the last error.
+/// Bytes in memory, as libtiff's input. Keeps libtiff's last error.
 struct Memory {
   std::span<const std::uint8_t> bytes;
   std::uint64_t position = 0;
@@ -135,7 +135,7 @@ std::string describe(const Page& page) {
          " samples, photometric interpretation " + std::to_string(page.photometric);
 }
 
-/// 32-bit and deeper integers become floats, as no integer format of libavutil has room for them.
+/// Integers of 32 and more bits become floats, as libavutil has no integer format for them.
 AVPixelFormat pixel_format_of(const Page& page) {
   const bool alpha = page.channels > page.colors();
   if (page.is_float() || page.bits == 32) {
@@ -191,7 +191,7 @@ struct TiffPages::Parts {
     throw Error(url + ": " + (count > 1 ? "page " + std::to_string(delivered + 1) + ": " : "") + reason);
   }
 
-  /// Copies rows of a strip or tile to their place in a page of interleaved samples.
+  /// Copies rows of a strip or tile to their position in a page of interleaved samples.
   void place(const Page& page, const Bytes& part, std::size_t part_width, std::uint32_t x, std::uint32_t y,
              std::uint32_t rows, int channel, Bytes& to) const {
     const bool is_contiguous = page.planar == PLANARCONFIG_CONTIG;
@@ -249,7 +249,7 @@ struct TiffPages::Parts {
     }
   }
 
-  /// A size in bytes that the file can be the compressed form of.
+  /// A size in bytes, checked against the maximum that the compressed file can hold.
   std::size_t checked_size(std::uint64_t size) const {
     constexpr std::uint64_t kSmall = std::uint64_t{16} << 20;
     constexpr std::uint64_t kGreatestRatio = 4096;
@@ -300,7 +300,7 @@ struct TiffPages::Parts {
     return frame;
   }
 
-  /// All but alpha, whose samples are the last of their pixels.
+  /// Inverts all samples but alpha, which is the last sample of each pixel.
   static void invert(const Page& page, Bytes& samples) {
     const auto size = static_cast<std::size_t>(page.bytes());
     const std::size_t pixel = size * page.channels;
@@ -324,7 +324,7 @@ struct TiffPages::Parts {
     }
   }
 
-  /// Palettes, fewer than 8 bits, YCbCr, CMYK: by libtiff, to 8-bit RGBA.
+  /// Reads palettes, fewer than 8 bits, YCbCr and CMYK as 8-bit RGBA, by libtiff.
   FrameHandle read_as_rgba(const Page& page) {
     char reason[1024] = "";
     if (page.bits > 8 || page.type != SAMPLEFORMAT_UINT || TIFFRGBAImageOK(file.get(), reason) == 0) {

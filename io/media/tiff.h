@@ -1,6 +1,6 @@
 #pragma once
 
-// TIFF files that libavcodec's decoder does not read, or reads wrong without an error. Private to io.
+// TIFF files that libavcodec's decoder cannot read, or reads wrong without an error. Private to io.
 
 #include <cstddef>
 #include <memory>
@@ -14,8 +14,8 @@ namespace limpid::io {
 /// The pages of a TIFF file, read by libtiff: stacks, tiles, floating-point samples, BigTIFF.
 class TiffPages {
  public:
-  /// Null if libavcodec reads the file right. `packet` is a whole file, which is kept. Throws Error that
-  /// begins with `url`.
+  /// Null if libavcodec reads the file correctly. `packet` is a whole file, which is kept. Throws an Error
+  /// that begins with `url`.
   static std::unique_ptr<TiffPages> open(const std::string& url, const AVPacket& packet);
   TiffPages(const TiffPages&) = delete;
   TiffPages(TiffPages&&) = delete;
@@ -25,7 +25,7 @@ class TiffPages {
 
   /// The number of pages, without the smaller copies that cameras and programs add.
   int count() const;
-  /// The next page, with the packet's time; null behind the last one. Throws Error.
+  /// The next page, with the packet's time; null after the last one. Throws Error.
   FrameHandle next();
 
  private:

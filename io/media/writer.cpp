@@ -38,7 +38,7 @@ bool is_dithered(const WriterOptions& options) {
   return options.dither == "auto" && sample_depth(options.pixel_format) <= 8;
 }
 
-/// What rounds the frames of `source` for the output; null if the encoder takes them as they are.
+/// Rounds the frames of `source` for the output; null if the encoder accepts them unchanged.
 std::unique_ptr<Ditherer> ditherer_for(const Source& source, const WriterOptions& options) {
   return is_dithered(options) && source.has_fractions ? std::make_unique<Ditherer>(source.format) : nullptr;
 }

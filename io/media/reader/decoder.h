@@ -73,7 +73,7 @@ class Decoder {
   CodecHandle codec_;
   std::optional<PictureMender> mender_;
   std::unique_ptr<TiffPages> tiff_;           ///< reads the last packet in place of `codec_`
-  AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< what the user wants the decoder to leave out
+  AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< the user's setting of frames to skip
   FrameTimes times_;
   std::map<std::int64_t, PictureMetadata> metadata_;  ///< of pictures in the decoder, by PTS
   std::set<std::int64_t> damaged_times_;  ///< PTS of the packets that the demuxer marks as damaged

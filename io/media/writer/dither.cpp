@@ -16,7 +16,7 @@ constexpr int kThresholds = kSide * kSide;
 /// Thresholds of one row of the mask, 0 to 63. The bits of Bayer's matrix are those of x ^ y and y,
 /// interleaved from the lowest to the highest.
 MaskRow mask_row(int y, std::int64_t frame) {
-  // The golden section of all thresholds: those of any successive frames are spread evenly.
+  // The golden section of the number of thresholds, which spreads those of successive frames evenly.
   constexpr std::int64_t kStep = 39;
   const int row = y % kSide;
   MaskRow mask{};

@@ -14,7 +14,7 @@ class Ditherer {
   /// `format`: of the frames, in host memory.
   explicit Ditherer(const FrameFormat& format);
 
-  /// Of the results.
+  /// Format of the results.
   const FrameFormat& format() const { return format_; }
   Frame to_8_bits(const Frame& frame);
 
