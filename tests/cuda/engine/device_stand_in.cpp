@@ -273,6 +273,9 @@ void pack_plane(const FrameFormat& format, const SamplePlane& from, int /*paddin
                           cudaMemcpyDeviceToDevice, stream));
 }
 
+void pass_unusable_samples(const SamplePlane& /*from*/, const SamplePlane& /*to*/, int /*width*/,
+                           int /*height*/, cudaStream_t /*stream*/) {}
+
 }  // namespace limpid::cuda
 
 // The CUDA runtime.
