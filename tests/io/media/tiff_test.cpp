@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "tests/io/media/media.h"
+#include "tests/oracle/samples.h"
 
 namespace limpid::io {
 namespace {
@@ -139,17 +140,10 @@ class TiffTest : public MediaTest {
   }
 };
 
-double sample_at(const Frame& frame, int plane, int x, int y) {
-  const Plane& samples = frame.planes[plane];
-  switch (frame.format.sample_type) {
-    case SampleType::kUint8:
-      return samples.row<const std::uint8_t>(y)[x * samples.sample_stride] / 255.0;
-    case SampleType::kUint16:
-      return samples.row<const std::uint16_t>(y)[x * samples.sample_stride] / 65535.0;
-    case SampleType::kFloat32:
-      return samples.row<const float>(y)[x * samples.sample_stride];
-  }
-  return 0;
+// From 0 to 1.
+double relative_sample(const Frame& frame, int plane, int x, int y) {
+  const double sample = oracle::sample_at(frame, plane, x, y);
+  return frame.format.is_float() ? sample : sample / (std::exp2(frame.format.bit_depth) - 1);
 }
 
 void expect_pages(const std::vector<Frame>& frames, const Layout& layout, double tolerance) {
@@ -161,7 +155,7 @@ void expect_pages(const std::vector<Frame>& frames, const Layout& layout, double
     for (int c = 0; c < layout.channels; ++c) {
       for (int y = 0; y < layout.height; ++y) {
         for (int x = 0; x < layout.width; ++x) {
-          ASSERT_NEAR(sample_at(frames[i], c, x, y), value_at(static_cast<int>(i), x, y, c), tolerance)
+          ASSERT_NEAR(relative_sample(frames[i], c, x, y), value_at(static_cast<int>(i), x, y, c), tolerance)
               << "page " << i << ", plane " << c << ", " << x << " " << y;
         }
       }
