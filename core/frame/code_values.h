@@ -7,18 +7,19 @@
 
 namespace limpid {
 
-constexpr float kGreatestUsableCodeValue = 4096;
-
-/// A float sample limited to +-4096 code values; 0 for NaN. A constant expression for device code.
-constexpr float usable_code_value(float value) {
-  return value == value ? std::min(std::max(value, -kGreatestUsableCodeValue), kGreatestUsableCodeValue) : 0;
-}
-
 /// False for float samples that filters cannot use: NaN, and those beyond +-4096 code values. They pass
 /// unchanged. A constant expression for device code.
 constexpr bool is_usable_sample(float sample) {
+  constexpr float kGreatest = 4096;
   const float value = sample * 255.0F;
-  return value >= -kGreatestUsableCodeValue && value <= kGreatestUsableCodeValue;
+  return value >= -kGreatest && value <= kGreatest;
+}
+
+/// A float sample limited to +-4096 code values; 0 for NaN. A constant expression for device code, so the
+/// limit is a local constant: std::min() refers to it, and device code has no object of the namespace.
+constexpr float usable_code_value(float value) {
+  constexpr float kGreatest = 4096;
+  return value == value ? std::min(std::max(value, -kGreatest), kGreatest) : 0;
 }
 
 /// Reads `count` samples of row `y` from column `x` on into `out`, in 8-bit code values (samples divided by
