@@ -132,6 +132,9 @@ TEST_P(EngineTest, HalfFloatsGiveTheResultsOfFloatsRounded) {
     for (const FilterType& type : filter_types()) {
       SCOPED_TRACE(to_string(halves.format) + ", " + std::string(type.name));
       const Filter filter = parse_filter(type.name);
+      if (reach_of(filter).unbounded && GetParam() != "cpu") {
+        continue;  // the CPU engine alone has such a filter
+      }
       const Frame expected = run_filter(engine(), floats, filter, {{12, 8, 8}});
       const Frame result = run_filter(engine(), halves, filter, {{12, 8, 8}});
       int different = 0;
