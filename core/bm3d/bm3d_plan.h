@@ -12,7 +12,7 @@
 #include "core/noise/noise_model.h"
 
 // The plan of BM3D for a picture (a frame or a field): which planes are filtered, as which components, and on
-// which guides their patches are matched. The plan is the same for all engines.
+// which guides their patches are matched. All engines execute one plan.
 
 namespace limpid {
 
@@ -89,7 +89,7 @@ Bm3dGuide make_guide(const Bm3dParameters& parameters, const FrameFormat& format
 /// Standard deviation of the noise in the guide of the noisy samples, for luma with this noise.
 double guide_deviation(const PlaneNoise& luma, bool smoothed, int shift_x, int shift_y);
 
-/// A sentence for each plane that is smaller than a patch of either step. Such planes pass through unchanged.
+/// A sentence for each plane that is smaller than a patch of either step, and passes through unchanged.
 std::vector<std::string> warnings_of_small_planes(const Bm3dParameters& parameters,
                                                   const FrameFormat& format);
 
