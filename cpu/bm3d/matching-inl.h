@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "cpu/bm3d/tile.h"
-#include "cpu/runtime/pair_products-inl.h"
+#include "cpu/runtime/products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {

@@ -15,7 +15,7 @@
 
 #include "cpu/edge_preserving/edge_preserving_kernels.h"
 #include "cpu/edge_preserving/exp2-inl.h"
-#include "cpu/runtime/pair_products-inl.h"
+#include "cpu/runtime/products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {

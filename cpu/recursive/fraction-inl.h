@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "cpu/recursive/recursive_kernels.h"
+#include "cpu/runtime/products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -24,7 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Samples of guides, and sums of their products.
 using GuideTag = hn::CappedTag<std::int16_t, recursive::kWindow>;
 using GuideValues = hn::Vec<GuideTag>;
-using ProductTag = hn::RepartitionToWide<GuideTag>;
+using GuideProducts = ProductSum<GuideTag>;
 constexpr int kGuideLanes = static_cast<int>(hn::MaxLanes(GuideTag()));
 
 HWY_INLINE GuideValues load_guide(const std::uint8_t* samples) {
@@ -32,37 +33,25 @@ HWY_INLINE GuideValues load_guide(const std::uint8_t* samples) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::uint8_t, GuideTag>(), samples));
 }
 
-// A sum of products in two vectors, the second of which some instruction sets leave alone.
-class SumOfProducts {
- public:
-  HWY_INLINE HWY_ATTR SumOfProducts() : sum_(hn::Zero(ProductTag())), more_(hn::Zero(ProductTag())) {}
-  HWY_INLINE HWY_ATTR void add(GuideValues a, GuideValues b) {
-    sum_ = hn::ReorderWidenMulAccumulate(ProductTag(), a, b, sum_, more_);
-  }
-  HWY_INLINE HWY_ATTR std::int32_t total() const {
-    return hn::GetLane(hn::SumOfLanes(ProductTag(), hn::Add(sum_, more_)));
-  }
-
- private:
-  hn::Vec<ProductTag> sum_;
-  hn::Vec<ProductTag> more_;
-};
-
 // A sum of 16 rows of absolute differences is under 2^13 in each lane.
 HWY_INLINE std::int32_t sum_of_guides(GuideValues sums) {
-  SumOfProducts total;
+  GuideProducts total;
+  total.clear();
   total.add(sums, hn::Set(GuideTag(), std::int16_t{1}));
-  return total.total();
+  return total.get();
 }
 
 // The sum of absolute differences along the vector, and what the fraction follows from.
 HWY_INLINE recursive::GradientSums gradient_sums(const GuideWindows& windows, std::int32_t* difference) {
   const GuideTag d;
-  SumOfProducts xx;
-  SumOfProducts xy;
-  SumOfProducts yy;
-  SumOfProducts xt;
-  SumOfProducts yt;
+  GuideProducts xx;
+  GuideProducts xy;
+  GuideProducts yy;
+  GuideProducts xt;
+  GuideProducts yt;
+  for (GuideProducts* const each : {&xx, &xy, &yy, &xt, &yt}) {
+    each->clear();
+  }
   GuideValues differences = hn::Zero(d);
   for (int row = 0; row < recursive::kWindow; ++row) {
     for (int i = 0; i < recursive::kWindow; i += kGuideLanes) {
@@ -79,7 +68,7 @@ HWY_INLINE recursive::GradientSums gradient_sums(const GuideWindows& windows, st
     }
   }
   *difference = sum_of_guides(differences);
-  return {xx.total(), xy.total(), yy.total(), xt.total(), yt.total()};
+  return {xx.get(), xy.get(), yy.get(), xt.get(), yt.get()};
 }
 
 // The sum of absolute differences from the guide that is interpolated at the fraction.

@@ -66,13 +66,11 @@ HWY_INLINE FloatVector of_patches(float first, float second) {
 
 // The sum over each patch's lanes, in all of them.
 HWY_INLINE FloatVector sum_in_patches(FloatVector v) {
-  const FloatTag d;
   v = hn::Add(v, hn::Shuffle2301(v));
   v = hn::Add(v, hn::Shuffle1032(v));
   if constexpr (kLanes >= 8) {
     v = hn::Add(v, hn::SwapAdjacentBlocks(v));
   }
-  static_cast<void>(d);
   return v;
 }
 

@@ -17,6 +17,7 @@
 #include "core/motion/motion_field.h"
 #include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
+#include "cpu/runtime/products-inl.h"
 #include "cpu/vbm4d/trajectory_tile.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -55,20 +56,7 @@ inline float brightness_in_guide(const TrajectoryJob& job, Position reference) {
   return brightness_of(sum, vbm4d::kPatch * vbm4d::kPatch, vbm4d::kGuideScale.scale);
 }
 
-// A sum of products.
-class PatchProduct {
- public:
-  HWY_INLINE void clear() { sum_ = more_ = hn::Zero(Wide()); }
-  HWY_INLINE void add(GuideVector a, GuideVector b) {
-    sum_ = hn::ReorderWidenMulAccumulate(Wide(), a, b, sum_, more_);
-  }
-  HWY_INLINE std::int32_t get() const { return hn::GetLane(hn::SumOfLanes(Wide(), hn::Add(sum_, more_))); }
-
- private:
-  using Wide = hn::RepartitionToWide<GuideTag>;
-  hn::Vec<Wide> sum_;
-  hn::Vec<Wide> more_;  // stays 0 on x86
-};
+using PatchProduct = ProductSum<GuideTag>;
 
 // A sum of squared differences.
 class PatchDistance : public PatchProduct {

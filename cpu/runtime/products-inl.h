@@ -1,13 +1,15 @@
-// Products of 16-bit values, summed in pairs. Compiled once for each SIMD target by Highway's foreach_target,
+// Sums of products of 16-bit values. Compiled once for each SIMD target by Highway's foreach_target,
 // hence the toggled include guard.
-#if defined(LIMPID_CPU_PAIR_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LIMPID_CPU_PAIR_PRODUCTS_INL_H_
-#undef LIMPID_CPU_PAIR_PRODUCTS_INL_H_
+#if defined(LIMPID_CPU_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIMPID_CPU_PRODUCTS_INL_H_
+#undef LIMPID_CPU_PRODUCTS_INL_H_
 #else
-#define LIMPID_CPU_PAIR_PRODUCTS_INL_H_
+#define LIMPID_CPU_PRODUCTS_INL_H_
 #endif
 
 #include <hwy/highway.h>
+
+#include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -29,6 +31,27 @@ HWY_INLINE Vector add_products_of_pairs(Vector acc, Vector a, Vector b) {
   return hn::Add(acc, hn::Add(hn::Mul(low(a), low(b)), hn::Mul(high(a), high(b))));
 #endif
 }
+
+/// A sum of products of vectors with `Tag`, of 16-bit integers. Not initialized before clear().
+template <class Tag>
+class ProductSum {
+ public:
+  using Vector = hwy::HWY_NAMESPACE::Vec<Tag>;
+
+  HWY_INLINE void clear() { sum_ = more_ = hwy::HWY_NAMESPACE::Zero(Wide()); }
+  HWY_INLINE void add(Vector a, Vector b) {
+    sum_ = hwy::HWY_NAMESPACE::ReorderWidenMulAccumulate(Wide(), a, b, sum_, more_);
+  }
+  HWY_INLINE std::int32_t get() const {
+    namespace hn = hwy::HWY_NAMESPACE;
+    return hn::GetLane(hn::SumOfLanes(Wide(), hn::Add(sum_, more_)));
+  }
+
+ private:
+  using Wide = hwy::HWY_NAMESPACE::RepartitionToWide<Tag>;
+  hwy::HWY_NAMESPACE::Vec<Wide> sum_;
+  hwy::HWY_NAMESPACE::Vec<Wide> more_;  // stays 0 on x86
+};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace limpid::cpu
