@@ -151,15 +151,6 @@ AVPixelFormat pixel_format_of(const Page& page) {
                         : (alpha ? AV_PIX_FMT_YA16 : AV_PIX_FMT_GRAY16);
 }
 
-float from_half(std::uint16_t half) {
-  const int exponent = half >> 10 & 31;
-  const auto fraction = static_cast<float>(half & 1023);
-  const float magnitude = exponent == 0    ? std::ldexp(fraction, -24)
-                          : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
-                                           : std::ldexp(fraction + 1024, exponent - 25);
-  return (half & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
 template <typename Sample>
 Sample sample_at(const std::uint8_t* from) {
   Sample sample;
@@ -171,7 +162,7 @@ float float_at(const Page& page, const std::uint8_t* from) {
   if (!page.is_float()) {
     return static_cast<float>(sample_at<std::uint32_t>(from) / 4294967295.0);
   }
-  return page.bits == 16   ? from_half(sample_at<std::uint16_t>(from))
+  return page.bits == 16   ? static_cast<float>(sample_at<Half>(from))
          : page.bits == 32 ? sample_at<float>(from)
                            : static_cast<float>(sample_at<double>(from));
 }
