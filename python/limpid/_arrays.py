@@ -11,7 +11,7 @@ from ._errors import ArgumentError
 from ._samples import check_range, check_type, from_filtered, host_view, library_of, samples_of, to_filtered
 
 _COLORS = ("gray", "yuv", "rgb")  # by limpid_color_model
-_DTYPES = ("uint8", "uint16", "float32")  # by limpid_sample_type
+_DTYPES = ("uint8", "uint16", "float32", "float16")  # by limpid_sample_type
 
 
 class Format(NamedTuple):

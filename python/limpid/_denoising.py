@@ -290,8 +290,8 @@ def denoise(
     """Denoises a picture, or a video that is in memory; the result is an array of the same kind.
 
     array      uint8, uint16, or floats from 0 to 1: of NumPy, PyTorch, CuPy, JAX or anything with DLPack; or a
-               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not. float16 and float64 are
-               filtered as float32; the result has the array's type. Arrays on a GPU are denoised there, and not copied
+               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not. float64 is filtered as
+               float32; the result has the array's type. Arrays on a GPU are denoised there, and not copied
                to the host; what their current stream has been given is waited for.
     axes       what the array's axes are: T time, C color, Y rows, X columns. Without it (rows, columns),
                (rows, columns, 1 to 4), (time, rows, columns), (time, rows, columns, 1 to 4) and

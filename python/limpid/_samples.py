@@ -10,8 +10,8 @@ import numpy
 
 from ._errors import ArgumentError
 
-_FILTERED = {"uint8": 8, "uint16": 16, "float32": 32}  # bits
-_CONVERTED = ("float16", "float64")
+_FILTERED = {"uint8": 8, "uint16": 16, "float32": 32, "float16": 16}  # bits
+_CONVERTED = "float64"
 _LARGEST_FLOAT = 1.5  # larger samples, without data_range, are on another scale than 0 to 1
 _USUAL_RANGES = (255, 1023, 4095, 16383, 65535)
 
@@ -42,13 +42,13 @@ def samples_of(dtype: str, bit_depth: Optional[int], data_range: Optional[float]
     depth = round(math.log2(data_range + 1))
     if dtype.startswith("uint") and data_range == 2**depth - 1 and 8 <= depth <= bits:
         return Samples(dtype, depth, None) if dtype == "uint16" or depth == 8 else Samples("float32", 32, data_range)
-    if dtype == "float32" and data_range == 1:
+    if dtype in ("float16", "float32") and data_range == 1:
         return Samples(dtype, bits, None)
     return Samples("float32", 32, float(data_range))
 
 
 def check_type(dtype: str) -> None:
-    if dtype not in _FILTERED and dtype not in _CONVERTED:
+    if dtype not in _FILTERED and dtype != _CONVERTED:
         raise ArgumentError(f"samples are {dtype}, and uint8, uint16, float16, float32 and float64 can be denoised")
 
 
