@@ -10,6 +10,7 @@
 #include "io/media/encoder.h"
 #include "io/media/orientation.h"
 #include "io/media/packet.h"
+#include "io/media/pixel_format.h"
 #include "io/media/references.h"
 #include "io/media/source.h"
 #include "io/media/writer/audio.h"
