@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/frame/code_values.h"
+#include "tests/oracle/pictures.h"
 #include "tests/oracle/samples.h"
 
 namespace limpid {
