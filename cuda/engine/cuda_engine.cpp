@@ -32,6 +32,7 @@
 #include "cuda/engine/stream_denoiser.h"
 #include "cuda/noise/noise.h"
 #include "cuda/noise/noise_measurement.h"
+#include "cuda/recursive/recursive.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/vbm4d/vbm4d.h"
 #include "cuda/vnlb/vnlb.h"
@@ -312,11 +313,6 @@ EngineInfo describe_device(int device) {
 }  // namespace
 
 // By the make_frame_filter() of each filter's own folder.
-std::unique_ptr<FrameFilter> make_frame_filter(const RecursiveParameters& /*parameters*/,
-                                               const FrameFormat& /*format*/) {
-  throw Error("the CUDA engine does not have the filter recursive; use --engine cpu, or vbm4d:delay=0");
-}
-
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   return std::visit(
       [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {

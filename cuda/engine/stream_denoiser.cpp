@@ -30,7 +30,8 @@ StreamDenoiser::StreamDenoiser(int device, FramePool pool,
   }
   // The frames that the ring keeps while it waits for another, and those that are being copied.
   const Reach reach = filter_->reach();
-  for (int i = 0; i < reach.before + reach.after + results; ++i) {
+  const int kept = reach.unbounded ? 0 : reach.before + reach.after;
+  for (int i = 0; i < kept + results; ++i) {
     FrameSlot& slot = frames_.emplace_back(format);
     slot.state = filter_->make_state();
     free_frames_.push_back(&slot);
@@ -69,7 +70,7 @@ void StreamDenoiser::send(Frame frame) {
   const bool context_only = frame.context_only;
   // Kept from here on even after a failure: any part of the work may have been enqueued.
   free_frames_.pop_front();
-  ring_.push({frame.interlaced, std::move(out), noise_, &slot, &timestamps, sent_}, begins_anew,
+  ring_.push({frame.interlaced, begins_anew, std::move(out), noise_, &slot, &timestamps, sent_}, begins_anew,
              context_only);
   uploading_.push_back({std::move(frame), &timestamps, sent_});
   ++sent_;
@@ -121,6 +122,7 @@ void StreamDenoiser::flush() {
 void StreamDenoiser::reset() {
   const DeviceScope scope(device_);
   wait_for_all();
+  filter_->forget();
   for (const UnderWay& result : under_way_) {
     result.result_slot->last = nullptr;
     idle_timestamps_.push_back(result.timestamps);
@@ -187,7 +189,7 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   Kept& current = *window.frames[window.current];
   const Kept& newest = *window.frames.back();
   ResultSlot& slot = results_[next_result_];
-  next_result_ = (next_result_ + 1) % results_.size();
+  next_result_ = (next_result_ + (window.wanted ? 1 : 0)) % results_.size();
   const Timestamps& timestamps = *current.timestamps;
 
   kernels_.wait(newest.timestamps->uploaded.get());
@@ -197,11 +199,14 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   FilterWindow filtered;
   filtered.frames.reserve(window.frames.size());
   for (const Kept* kept : window.frames) {
-    filtered.frames.push_back(
-        {kept->slot->samples.planes(), kept->interlaced, kept->noise, kept->slot->state.get()});
+    filtered.frames.push_back({kept->slot->samples.planes(), kept->interlaced, kept->noise,
+                               kept->slot->state.get(), kept->begins_anew});
   }
   filtered.current = window.current;
   filter_->enqueue_window(filtered, slot.samples.planes(), kernels_.get());
+  if (!window.wanted) {
+    return;  // the next result takes its place in the kernels' stream
+  }
   const FilteredFrame& noisy = filtered.frames[filtered.current];
   if (filter_->estimates_means()) {
     clipping_.enqueue(noisy.planes, noisy.noise, slot.samples.planes(), kernels_.get());

@@ -77,6 +77,7 @@ class StreamDenoiser final : public Denoiser {
   // A frame in the ring.
   struct Kept {
     bool interlaced;
+    bool begins_anew;
     std::optional<Frame> out;  // destination of the result, if there is one
     NoiseModel noise;
     FrameSlot* slot;

@@ -23,6 +23,7 @@ struct FilteredFrame {
   bool interlaced = false;
   NoiseModel noise;
   FrameState* state = nullptr;  ///< the result of make_state()
+  bool begins_anew = false;     ///< as in Frame
 };
 
 using FilterWindow = FrameWindow<FilteredFrame>;
@@ -45,6 +46,9 @@ class FrameFilter {
   virtual std::unique_ptr<FrameState> make_state() { return nullptr; }
   /// Makes the state belong to another frame for all work enqueued from now on.
   virtual void renew(FrameState& /*state*/) {}
+
+  /// Makes a filter of unbounded reach forget all earlier frames, for all work enqueued from now on.
+  virtual void forget() {}
 
   /// True if results are estimates of the noisy samples' mean, which must be corrected for clipping
   /// (core/noise/clipping.h).

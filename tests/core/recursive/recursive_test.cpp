@@ -362,7 +362,7 @@ TEST_P(RecursiveTest, MoreFramesGiveBetterPictures) {
   EXPECT_GT(psnr_of(results[11], 11), psnr_of(fast[11], 11));
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, RecursiveTest, testing::Values(std::string("cpu")), suite_name);
+INSTANTIATE_TEST_SUITE_P(Engines, RecursiveTest, kSuiteEngines, suite_name);
 
 class RecursiveSimdTest : public SimdLevelTest {};
 

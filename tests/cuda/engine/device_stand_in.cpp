@@ -20,6 +20,7 @@
 #include "cuda/noise/clipping.h"
 #include "cuda/noise/noise.h"
 #include "cuda/noise/noise_measurement.h"
+#include "cuda/recursive/recursive.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/vbm4d/vbm4d.h"
 #include "cuda/vnlb/vnlb.h"
@@ -221,6 +222,10 @@ void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, 
 
 std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format) {
   return std::make_unique<Vbm4d>(followed_like(parameters), format);
+}
+std::unique_ptr<FrameFilter> make_frame_filter(const RecursiveParameters& /*parameters*/,
+                                               const FrameFormat& format) {
+  return std::make_unique<Vbm4d>(Vbm4dParameters(), format);
 }
 
 // The stand-in's filter estimates no means.

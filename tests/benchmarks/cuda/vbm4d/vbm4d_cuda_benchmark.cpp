@@ -413,6 +413,8 @@ void benchmark(int argc, char** argv) {
   settings.push_back({"np camera", vbm4d_profile(Vbm4dProfile::kNp), camera_noise()});
   settings.push_back({"vbm3d fast", vbm3d_profile(Vbm3dProfile::kFast)});
   settings.push_back({"vbm3d np", vbm3d_profile(Vbm3dProfile::kNp)});
+  settings.push_back({"recursive fast", recursive_profile(RecursiveProfile::kFast)});
+  settings.push_back({"recursive np", recursive_profile(RecursiveProfile::kNp)});
   settings.push_back({"vnlb fast", vnlb_profile(VnlbProfile::kFast)});
   settings.push_back({"vnlb np", vnlb_profile(VnlbProfile::kNp)});
   settings.push_back({"vnlb high", vnlb_profile(VnlbProfile::kHigh)});
