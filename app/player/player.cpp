@@ -19,32 +19,10 @@ namespace {
 
 // Frames decoded ahead: enough to even out the decoder's times.
 constexpr std::size_t kDecodedFrames = 4;
-// Frames between the denoiser and the screen, if the denoiser doesn't need more: changed settings show after
-// so many.
-constexpr int kFramesAhead = 2;
-// And at most: several GPUs as one could work on hundreds.
-constexpr int kMostAhead = 8;
 // If it takes so long to find a frame that isn't late, it is the source that can't keep up.
 constexpr std::chrono::milliseconds kPatience{500};
-// Containers round times.
-constexpr double kSameTime = 0.0005;
 // So long a frame may be with the denoiser until it is shown as it is, or given up for new settings.
 constexpr std::chrono::milliseconds kLong{200};
-// So long the same picture is shown before it is worth refining: nobody steps on meanwhile.
-constexpr std::chrono::milliseconds kRest{100};
-// Frames between the reader and the screen, at most, but for engines with many devices.
-constexpr std::size_t kUnderWay = 16;
-// More than these are hardly stepped through one by one.
-constexpr std::size_t kMostKept = 250;
-
-std::size_t bytes_of(const FrameFormat& format) {
-  std::size_t samples = 0;
-  for (int plane = 0; plane < format.plane_count(); ++plane) {
-    samples += static_cast<std::size_t>(format.plane_width(plane)) * format.plane_height(plane);
-  }
-  return samples * format.bytes_per_sample();
-}
-
 }  // namespace
 
 // On the denoise thread. Frames are sent and received without the mutex, all else happens with it.
@@ -118,7 +96,7 @@ class Player::Denoising {
       again_ = recent_;
     }
     // After a seek none has been shown of those that count.
-    first_wanted_ = player_.clock_runs_ && player_.shown_ != nullptr ? player_.shown_->sequence : 0;
+    first_wanted_ = player_.pacing_.runs() && player_.shown_ != nullptr ? player_.shown_->sequence : 0;
   }
 
   void send_next(std::unique_lock<std::mutex>& lock) {
@@ -147,8 +125,8 @@ class Player::Denoising {
   // a matter of a moment.
   void show_waiting(const Sent& sent) {
     const std::scoped_lock lock(player_.mutex_);
-    const bool soon = player_.shown_ != nullptr && player_.turnaround_ < seconds_of(kLong);
-    if (soon || player_.clock_runs_ || stage_.under_way() > 0 || epoch_ != player_.epoch_) {
+    const bool soon = player_.shown_ != nullptr && player_.pacing_.turnaround() < seconds_of(kLong);
+    if (soon || player_.pacing_.runs() || stage_.under_way() > 0 || epoch_ != player_.epoch_) {
       return;
     }
     player_.finished_.push_back({epoch_, frame_of(sent)});
@@ -253,14 +231,15 @@ class Player::Denoising {
 // On the refining thread. Frames are filtered without the mutex, all else happens with it.
 class Player::Refining {
  public:
-  explicit Refining(Player& player) : player_(player), stage_(player.refining_stage_) {}
+  explicit Refining(Player& player)
+      : player_(player), refinement_(player.refinement_), stage_(player.refining_stage_) {}
 
   void run() {
     std::unique_lock lock(player_.mutex_);
     while (!player_.stopped_) {
-      const bool stands = player_.clock_.paused() || player_.nothing_to_come();
-      if (player_.refining_ == nullptr && player_.can_refine(player_.shown_.get())) {
-        if (const Clock::time_point begin = player_.rests_since_ + kRest; Clock::now() < begin) {
+      const bool stands = player_.pacing_.clock().paused() || player_.nothing_to_come();
+      if (!refinement_.is_under_way() && player_.can_refine(player_.shown_.get())) {
+        if (const Clock::time_point begin = refinement_.begins_at(); Clock::now() < begin) {
           player_.changed_.wait_until(lock, begin);
         } else {
           refine(lock);
@@ -277,15 +256,15 @@ class Player::Refining {
 
  private:
   void refine(std::unique_lock<std::mutex>& lock) {
-    const std::shared_ptr<const PlayedFrame> frame = player_.refining_ = player_.shown_;
-    const auto is_wanted = [&] { return !player_.stopped_ && player_.refining_ == frame; };
-    player_.wants_surroundings_ = true;
+    const std::shared_ptr<const PlayedFrame> frame = player_.shown_;
+    const auto is_wanted = [&] { return !player_.stopped_ && refinement_.is_of(frame); };
+    refinement_.begin(frame);
     player_.changed_.notify_all();
-    player_.changed_.wait(lock, [&] { return !is_wanted() || player_.surroundings_; });
+    player_.changed_.wait(lock, [&] { return !is_wanted() || refinement_.has_neighbors(); });
     if (!is_wanted()) {
       return;
     }
-    const Surroundings around = *std::exchange(player_.surroundings_, std::nullopt);
+    const Surroundings around = refinement_.take_neighbors();
     std::optional<Frame> denoised;
     if (!around.frames.empty()) {
       lock.unlock();
@@ -307,8 +286,7 @@ class Player::Refining {
       return;
     }
     if (!denoised) {
-      player_.settled_ = frame;
-      player_.forget_refining();
+      refinement_.settle(Clock::now());
       player_.stages_.wake();
       return;
     }
@@ -338,6 +316,7 @@ class Player::Refining {
   }
 
   Player& player_;
+  Refinement& refinement_;
   DenoiseStage& stage_;
   DenoiseSettings settings_;
 };
@@ -346,8 +325,11 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
     : stages_(std::move(stages)),
       options_(options),
       settings_(options.settings),
+      pacing_(options.live, options.frames_per_second),
+      store_({stages_.read, stages_.seek}, {options.live, options.frames_per_second, options.kept_bytes},
+             counters_.read),
       idle_since_(Clock::now()),
-      rests_since_(Clock::now()),
+      refinement_(Clock::now()),
       stage_(counters_.denoise),
       refining_stage_(refining_counters_) {
   try {
@@ -391,326 +373,76 @@ bool Player::stop(std::chrono::milliseconds patience) {
   return changed_.wait_for(lock, patience, [&] { return at_work_ == 0; });
 }
 
-std::optional<Frame> Player::decode_frame() {
-  return timed(counters_.read.busy_ns, [&]() -> std::optional<Frame> {
-    for (;;) {
-      io::Reader::Item item = stages_.read();
-      if (std::holds_alternative<io::Reader::End>(item)) {
-        return std::nullopt;
-      }
-      if (Frame* const frame = std::get_if<Frame>(&item)) {
-        ++counters_.read.frames;
-        return std::move(*frame);
-      }
-    }
-  });
-}
-
-// Nothing at the end, or if somebody wants to go elsewhere meanwhile.
-std::optional<Player::Job> Player::read_frame() {
-  if (next_kept_ == kept_.size() && !source_follows_ && !kept_to_the_end_) {
-    if (!decode_up_to({.time = kept_.back().time, .before = false})) {
-      return std::nullopt;
-    }
-    next_kept_ = std::min(next_kept_ + 1, kept_.size());
-  }
-  if (next_kept_ == kept_.size()) {
-    std::optional<Frame> frame = kept_to_the_end_ ? std::nullopt : decode_frame();
-    if (!frame) {
-      kept_to_the_end_ = !options_.live;
-      return std::nullopt;
-    }
-    const double time = time_of(*frame);
-    kept_.push_back({std::move(*frame), time});
-  }
-  Job job = next_kept();
-  while (next_kept_ > 0 && kept_.size() > kept_frames(job.frame)) {
-    kept_.pop_front();
-    kept_from_the_beginning_ = false;
-    --next_kept_;
-  }
-  return job;
-}
-
-Player::Job Player::next_kept() {
-  const Kept& kept = kept_[next_kept_++];
+Player::Job Player::job_of(StoredFrame stored) {
   Job job;
   job.sequence = next_sequence_++;
-  job.time = kept.time;
-  job.frame = kept.frame;
+  job.time = stored.time;
+  job.frame = std::move(stored.frame);
   job.decoded_at = Clock::now();
   return job;
 }
 
-double Player::time_of(const Frame& frame) const {
-  return io::presentation_time(frame).value_or(static_cast<double>(frame.index) / options_.frames_per_second);
-}
-
-std::size_t Player::kept_frames(const Frame& frame) const {
-  // Those that refining a frame takes can't be had again if the source can't go back.
-  const std::size_t for_refining =
-      wanted_reach_ == Reach{} ? 0 : static_cast<std::size_t>(wanted_reach_.before) + kUnderWay;
-  if (options_.live || !stages_.seek) {
-    return for_refining;
-  }
-  const std::size_t for_steps =
-      std::min(options_.kept_bytes / std::max<std::size_t>(bytes_of(frame.format), 1), kMostKept);
-  return std::max<std::size_t>(for_steps, for_refining > 0 ? 1 : 0);
-}
-
-void Player::forget_kept() {
-  kept_.clear();
-  next_kept_ = 0;
-  kept_to_the_end_ = kept_from_the_beginning_ = false;
-  source_follows_ = true;
-}
-
-// Makes the frame that is wanted the next to be read, if it is among those that are kept.
-bool Player::find_kept(const Target& target) {
-  const double latest = target.before ? target.time - kSameTime : target.time + kSameTime;
-  const auto behind =
-      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.time > latest; });
-  if ((behind == kept_.begin() && !(kept_from_the_beginning_ && !kept_.empty())) ||
-      (behind == kept_.end() && !kept_to_the_end_)) {
-    return false;
-  }
-  next_kept_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - kept_.begin(), 1)) - 1;
-  return true;
-}
-
-// Decodes until the frame that is wanted and the one behind it are kept, or the end. False if nobody wants it
-// any more.
-bool Player::decode_up_to(const Target& target) {
-  const auto given_up = [this] {
-    const std::scoped_lock lock(mutex_);
-    return is_given_up();
-  };
-  // Which frame is the last one before a time is known once there is a later one. That it is farther from
-  // it than frames are apart on average is rare.
-  constexpr double kAnywhere = 1e6;
-  constexpr std::size_t kLeast = 2;
-  // Who seeks may step back a little, who steps back will go on. Decoders leave out half of the frames that
-  // nobody sees.
-  const std::size_t few = std::max<std::size_t>(12, static_cast<std::size_t>(wanted_reach_.before));
-  const auto frames_before = [&](std::size_t kept) {
-    return kLeast + (target.before ? kept / 2 : std::min(kept, few));
-  };
-  std::size_t most = frames_before(kept_.empty() ? 0 : kept_frames(kept_.front().frame));
-  const double latest = target.before ? target.time - kSameTime : target.time + kSameTime;
-  for (const double before : {static_cast<double>(most) / options_.frames_per_second, kAnywhere}) {
-    forget_kept();
-    timed(counters_.read.busy_ns,
-          [&] { stages_.seek(target.before ? target.time - 2 * kSameTime : target.time, before, given_up); });
-    while (!kept_to_the_end_ && !given_up() && (kept_.empty() || kept_.back().time <= latest)) {
-      std::optional<Frame> frame = decode_frame();
-      kept_to_the_end_ = !frame;
-      if (frame) {
-        most = frames_before(kept_frames(*frame));
-        const double time = time_of(*frame);
-        kept_.push_back({std::move(*frame), time});
-      }
-      while (kept_.size() > most) {
-        kept_.pop_front();
-      }
-    }
-    if (given_up()) {
-      forget_kept();  // where the source is now is not known
-      return false;
-    }
-    if (find_kept(target)) {
-      break;
-    }
-  }
-  return true;  // with the first frame, if there is none so early
-}
-
-// While earlier frames are decoded: hands on what is wanted of those that are kept. False if that won't do.
-bool Player::serve_from_kept() {
+// While earlier frames are decoded: passes on the wanted frames that are kept. False if others are wanted.
+bool Player::serve_from_store() {
   const std::scoped_lock lock(mutex_);
   if (stopped_ || !stepping_back_) {
     return false;
   }
-  if (target_ && !find_kept(*target_)) {
-    // What is being decoded may be just that.
-    return target_->before && std::abs(target_->time - kept_.front().time) <= kSameTime;
+  if (target_ && !store_.find(*target_)) {
+    return store_.is_before_first(*target_);  // that is about to be decoded
   }
   target_.reset();
-  bool handed_on = false;
-  for (; decoded_.size() < kDecodedFrames && next_kept_ < kept_.size(); handed_on = true) {
-    decoded_.push_back(next_kept());
-  }
-  if (handed_on) {
-    changed_.notify_all();
-  }
-  return !decoded_.empty() || kept_to_the_end_;
-}
-
-// Decodes from the last key frame before those that are kept on, up to these; keeps those of the last
-// `before` seconds. False if something else is wanted.
-bool Player::decode_group_before(std::deque<Kept>& earlier, double before) {
-  const double end = kept_.front().time - kSameTime;
-  const std::size_t most = kept_frames(kept_.front().frame) / 2;
-  bool is_given_up = false;  // for good: where the source is then is not known
-  const auto given_up = [&] { return is_given_up = is_given_up || !serve_from_kept(); };
-  source_follows_ = false;
-  timed(counters_.read.busy_ns, [&] { stages_.seek(end - kSameTime, before, given_up); });
-  while (!given_up()) {
-    std::optional<Frame> frame = decode_frame();
-    if (!frame || time_of(*frame) >= end) {
-      return true;
-    }
-    const double time = time_of(*frame);
-    earlier.push_back({std::move(*frame), time});
-    if (earlier.size() > most) {
-      earlier.pop_front();
-    }
-  }
-  return false;
-}
-
-// Has frames ready for further steps back: the whole group of pictures before takes longer to decode than
-// anybody wants to wait for one frame.
-void Player::decode_earlier() {
-  const std::size_t most = kept_frames(kept_.front().frame);
-  constexpr double kAnywhere = 1e6;
-  std::deque<Kept> earlier;
-  for (const double before : {static_cast<double>(most) / (2 * options_.frames_per_second), kAnywhere}) {
-    if (!decode_group_before(earlier, before)) {
-      return;
-    }
-    if (!earlier.empty()) {
+  bool passed_on = false;
+  while (decoded_.size() < kDecodedFrames) {
+    std::optional<StoredFrame> next = store_.next_kept();
+    if (!next) {
       break;
     }
+    decoded_.push_back(job_of(std::move(*next)));
+    passed_on = true;
   }
-  kept_from_the_beginning_ = earlier.empty();
-  next_kept_ += earlier.size();
-  kept_.insert(kept_.begin(), std::make_move_iterator(earlier.begin()),
-               std::make_move_iterator(earlier.end()));
-  while (kept_.size() > std::max(most, next_kept_ + kDecodedFrames)) {
-    kept_.pop_back();
-    kept_to_the_end_ = false;
-  }
-}
-
-// Which of those that are kept it is.
-std::optional<std::size_t> Player::find_kept(double time) const {
-  const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                  [&](const Kept& kept) { return std::abs(kept.time - time) <= kSameTime; });
-  return found == kept_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - kept_.begin()));
-}
-
-// Has those kept that are around the frame at `time`, as far as there are any. What is read next stays the
-// same. False if they can't be had, or are given up.
-bool Player::keep_around(double time, const Reach& reach, const std::function<bool()>& given_up) {
-  const auto before = static_cast<std::size_t>(reach.before);
-  const auto after = static_cast<std::size_t>(reach.after);
-  std::optional<std::size_t> place = find_kept(time);
-  const bool has_before = place && (*place >= before || kept_from_the_beginning_);
-  const bool can_go_on = source_follows_ || kept_to_the_end_ || (place && kept_.size() - *place > after);
-  if ((!has_before || !can_go_on) && stages_.seek && !kept_.empty()) {
-    if (!decode_around(time, before, given_up)) {
-      return false;
-    }
-    place = find_kept(time);
-  }
-  while (place && source_follows_ && !kept_to_the_end_ && kept_.size() - *place <= after) {
-    if (given_up()) {
-      return false;
-    }
-    std::optional<Frame> frame = decode_frame();
-    kept_to_the_end_ = !frame;
-    if (frame) {
-      const double frame_time = time_of(*frame);
-      kept_.push_back({std::move(*frame), frame_time});
-    }
-  }
-  return place.has_value();
-}
-
-// Decodes anew what is kept, from so many frames before `time` to the last frame that has been read, at
-// least. False if that is given up: then what is kept stays.
-bool Player::decode_around(double time, std::size_t before, const std::function<bool()>& given_up) {
-  const double last_read = next_kept_ > 0 ? kept_[next_kept_ - 1].time : kept_.front().time - 2 * kSameTime;
-  // Where frames are farther apart than on average, more time.
-  for (const double spread : {1.0, 8.0}) {
-    std::deque<Kept> around;
-    const double seconds = spread * static_cast<double>(before + 1) / options_.frames_per_second;
-    bool ended = false;
-    source_follows_ = false;
-    timed(counters_.read.busy_ns, [&] { stages_.seek(time, seconds, given_up); });
-    while (!ended && (around.empty() || around.back().time <= std::max(time, last_read) + kSameTime)) {
-      if (given_up()) {
-        return false;
-      }
-      std::optional<Frame> frame = decode_frame();
-      ended = !frame;
-      if (frame) {
-        const double frame_time = time_of(*frame);
-        around.push_back({std::move(*frame), frame_time});
-      }
-      while (around.size() > before + 1 && around[before + 1].time <= time + kSameTime) {
-        around.pop_front();
-      }
-    }
-    const auto behind = [&](double than) {
-      return std::find_if(around.begin(), around.end(),
-                          [&](const Kept& kept) { return kept.time > than + kSameTime; }) -
-             around.begin();
-    };
-    const bool is_all = seconds >= time;
-    if (behind(time) > static_cast<std::ptrdiff_t>(before) || is_all || spread > 1) {
-      next_kept_ = static_cast<std::size_t>(behind(last_read));
-      kept_ = std::move(around);
-      kept_to_the_end_ = ended;
-      kept_from_the_beginning_ = false;
-      source_follows_ = true;
-      return true;
-    }
-  }
-  return false;
-}
-
-// Hands the refining thread the frames around what it refines; none if they can't be had.
-void Player::serve_refining(std::unique_lock<std::mutex>& lock) {
-  const std::shared_ptr<const PlayedFrame> frame = refining_;
-  const Reach reach = wanted_reach_;
-  lock.unlock();
-  const auto given_up = [&] {
-    const std::scoped_lock locked(mutex_);
-    return stopped_ || target_ || refining_ != frame;
-  };
-  Surroundings around;
-  if (keep_around(frame->time, reach, given_up)) {
-    const std::size_t place = *find_kept(frame->time);
-    around.current = std::min(place, static_cast<std::size_t>(reach.before));
-    const std::size_t first = place - around.current;
-    const std::size_t end = std::min(kept_.size(), place + 1 + static_cast<std::size_t>(reach.after));
-    for (std::size_t i = first; i < end; ++i) {
-      around.frames.push_back(kept_[i].frame);
-    }
-  }
-  lock.lock();
-  if (refining_ == frame) {
-    wants_surroundings_ = false;
-    surroundings_ = std::move(around);
+  if (passed_on) {
     changed_.notify_all();
   }
+  return !decoded_.empty() || store_.has_reached_end();
+}
+
+// Gives the refining thread the neighbors of its frame.
+void Player::serve_refining(std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<const PlayedFrame> frame = refinement_.frame();
+  const Reach reach = refining_reach();
+  lock.unlock();
+  Surroundings around = store_.around(frame->time, reach, [&] {
+    const std::scoped_lock locked(mutex_);
+    return stopped_ || target_ || !refinement_.is_of(frame);
+  });
+  lock.lock();
+  if (refinement_.is_of(frame)) {
+    refinement_.give_neighbors(std::move(around));
+    changed_.notify_all();
+  }
+}
+
+bool Player::wants_frame() const {
+  // After a step back nobody sees the frames behind the kept ones, for which the source would have to seek.
+  const std::size_t enough = stepping_back_ && store_.must_seek() ? 1 : kDecodedFrames;
+  return !source_ended_ && (options_.live || decoded_.size() < enough);
 }
 
 void Player::read_loop() {
+  const auto given_up = [this] {
+    const std::scoped_lock lock(mutex_);
+    return is_given_up();
+  };
   std::unique_lock lock(mutex_);
   for (;;) {
-    wanted_reach_ = refining_reach();
+    store_.set_reach(refining_reach());
     const auto is_wanted = [&] {
-      // Who steps back sees none of those behind, for which the source would have to be sought anew.
-      const bool has_enough = stepping_back_ && !source_follows_ && next_kept_ == kept_.size();
-      const std::size_t enough = has_enough ? 1 : kDecodedFrames;
-      return stopped_ || target_ || wants_surroundings_ ||
-             (!source_ended_ && (options_.live || decoded_.size() < enough));
+      return stopped_ || target_ || refinement_.wants_neighbors() || wants_frame();
     };
-    if (!is_wanted() && may_step_farther_back()) {
+    if (!is_wanted() && stepping_back_ && store_.needs_earlier_frames(decoded_.size())) {
       lock.unlock();
-      decode_earlier();
+      store_.decode_earlier([this] { return !serve_from_store(); });
       lock.lock();
       continue;
     }
@@ -718,27 +450,27 @@ void Player::read_loop() {
     if (stopped_) {
       return;
     }
-    if (wants_surroundings_ && !target_) {
+    if (refinement_.wants_neighbors() && !target_) {
       serve_refining(lock);
       continue;
     }
-    const std::optional<Target> target = std::exchange(target_, std::nullopt);
+    const std::optional<SeekTarget> target = std::exchange(target_, std::nullopt);
     lock.unlock();
-    std::optional<Job> job;
-    if (!target || find_kept(*target) || decode_up_to(*target)) {
-      job = read_frame();
+    std::optional<StoredFrame> frame;
+    if (!target || store_.seek(*target, given_up)) {
+      frame = store_.next(given_up);
     }
     lock.lock();
     if (is_given_up() || (source_ended_ && !target)) {
-      continue;  // somebody wants to go elsewhere, or has seen enough
+      continue;  // another frame is wanted, or none
     }
-    source_ended_ = source_ended_ || !job;
-    if (options_.live && job) {
+    source_ended_ = source_ended_ || !frame;
+    if (options_.live && frame) {
       counters_.dropped_before += static_cast<std::int64_t>(decoded_.size());
       decoded_.clear();
     }
-    if (job) {
-      decoded_.push_back(std::move(*job));
+    if (frame) {
+      decoded_.push_back(job_of(std::move(*frame)));
     }
     changed_.notify_all();
   }
@@ -769,15 +501,17 @@ void Player::prepare_loop() {
       continue;
     }
     if (next.frame->is_waiting || next.frame->is_refined) {
-      (next.frame->is_waiting ? waiting_ : refined_) = std::move(next.frame);
+      if (next.frame->is_waiting) {
+        waiting_ = std::move(next.frame);
+      } else {
+        refinement_.finish(std::move(next.frame));
+      }
       lock.unlock();
       stages_.wake();
       lock.lock();
       continue;
     }
-    const double took = std::chrono::duration<double>(next.frame->ready_at - next.frame->sent_at).count();
-    constexpr double kShare = 0.25;
-    turnaround_ += (turnaround_ > 0 ? kShare : 1) * (took - turnaround_);
+    pacing_.add_turnaround(std::chrono::duration<double>(next.frame->ready_at - next.frame->sent_at).count());
     if (options_.live) {
       counters_.dropped_after += static_cast<std::int64_t>(ready_.size());
       ready_.clear();
@@ -791,24 +525,16 @@ void Player::prepare_loop() {
   }
 }
 
-bool Player::may_send() const {
-  // Which frames won't be late is known only once the clock runs, with the first.
-  const int ahead = options_.live  ? std::min(concurrency_, kMostAhead) + 1
-                    : !clock_runs_ ? 1
-                                   : std::clamp(concurrency_, kFramesAhead, kMostAhead);
-  return outstanding_ < latency_ + ahead;
-}
+bool Player::may_send() const { return outstanding_ < latency_ + pacing_.frames_ahead(concurrency_); }
 
-// Whether the successor of the next frame would be due by the time that the frame could be ready.
+// Whether the successor of the next frame is due before the next frame could be ready.
 bool Player::is_late(Clock::time_point now) const {
-  if (!follows_clock() || decoded_.empty() || (decoded_.size() == 1 && source_ended_)) {
+  if (decoded_.empty() || (decoded_.size() == 1 && source_ended_)) {
     return false;
   }
-  const double successor =
-      decoded_.size() > 1 ? decoded_[1].time : decoded_.front().time + 1 / options_.frames_per_second;
-  const auto ready_at =
-      now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(turnaround_));
-  return clock_.due(successor) <= ready_at;
+  const std::optional<double> successor =
+      decoded_.size() > 1 ? std::optional(decoded_[1].time) : std::nullopt;
+  return pacing_.is_late(decoded_.front().time, successor, now);
 }
 
 // When it is decided at the latest what becomes of the next frame, if it is late and it is not known yet
@@ -835,11 +561,11 @@ bool Player::drop_late(Clock::time_point now) {
 
 // Drops ready frames whose successors are due; returns when the next will be.
 std::optional<Player::Clock::time_point> Player::expire(Clock::time_point now) {
-  if (!follows_clock()) {
+  if (!pacing_.follows_clock()) {
     return std::nullopt;
   }
   while (ready_.size() > 1) {
-    const Clock::time_point due = clock_.due(ready_[1]->time);
+    const Clock::time_point due = pacing_.clock().due(ready_[1]->time);
     if (due > now) {
       return due;
     }
@@ -863,17 +589,10 @@ Player::Taken Player::take(Clock::time_point now) {
   }
   Taken taken;
   expire(now);
-  const bool frozen = clock_.paused() && clock_runs_ && !show_next_;
-  if (!ready_.empty() && !frozen) {
+  if (!ready_.empty() && !pacing_.is_frozen()) {
     const std::shared_ptr<PlayedFrame> next = ready_.front();
-    const bool at_once = options_.live || !clock_runs_ || show_next_;
-    const Clock::time_point due = at_once ? now : clock_.due(next->time);
-    if (due <= now) {
-      if (at_once || next->source_is_late) {
-        clock_.set(next->time, now);
-      }
-      taken.begins = !std::exchange(clock_runs_, true);
-      show_next_ = false;
+    if (pacing_.due(next->time, now) <= now) {
+      taken.begins = pacing_.show(next->time, next->source_is_late, now);
       going_to_.reset();
       ready_.pop_front();
       outstanding_ -= options_.live ? 0 : 1;
@@ -885,14 +604,14 @@ Player::Taken Player::take(Clock::time_point now) {
       changed_.notify_all();
     }
   }
-  if (refined_ != nullptr) {
-    if (refining_ == shown_) {
-      shown_ = taken.refined = refined_;
+  if (refinement_.is_finished()) {
+    if (refinement_.is_of(shown_)) {
+      shown_ = taken.refined = refinement_.refined();
     }
     forget_refining();
   }
-  if (follows_clock() && !ready_.empty()) {
-    taken.next_at = clock_.due(ready_.front()->time);
+  if (pacing_.follows_clock() && !ready_.empty()) {
+    taken.next_at = pacing_.clock().due(ready_.front()->time);
   }
   if (waiting_ != nullptr && ready_.empty()) {
     const Clock::time_point long_since = shown_ == nullptr ? now : waiting_->sent_at + kLong;
@@ -903,8 +622,8 @@ Player::Taken Player::take(Clock::time_point now) {
     }
   }
   if (nothing_to_come()) {
-    const bool waits = shown_ != nullptr && !options_.live && !clock_.paused();
-    const Clock::time_point end = waits ? clock_.due(shown_->time + 1 / options_.frames_per_second) : now;
+    const bool waits = shown_ != nullptr && !options_.live && !pacing_.clock().paused();
+    const Clock::time_point end = waits ? pacing_.end_of(shown_->time) : now;
     taken.ended = end <= now && taken.frame == nullptr;
     taken.next_at = end;
   }
@@ -927,21 +646,16 @@ Reach Player::refining_reach() const {
   return stages_.refining_reach && !options_.live ? stages_.refining_reach(settings_) : Reach{};
 }
 
-// Whether it is what is shown, stays so, and would be better.
+// Whether the frame is shown, stays so, and would become better.
 bool Player::can_refine(const PlayedFrame* frame) const {
-  const bool stands = (clock_.paused() || nothing_to_come()) && clock_runs_ && !show_next_ && !going_to_;
-  return stands && frame != nullptr && frame == shown_.get() && frame != settled_.get() &&
+  const bool stands = (pacing_.clock().paused() || nothing_to_come()) && pacing_.runs() &&
+                      !pacing_.shows_next() && !going_to_;
+  return stands && frame != nullptr && frame == shown_.get() && !refinement_.is_settled(frame) &&
          !frame->is_refined && frame->settings == settings_ && refining_reach() != Reach{};
 }
 
-// Nobody wants to see what is being refined.
 void Player::forget_refining() {
-  rests_since_ = Clock::now();
-  if (refining_ != nullptr) {
-    refining_.reset();
-    refined_.reset();
-    wants_surroundings_ = false;
-    surroundings_.reset();
+  if (refinement_.forget(Clock::now())) {
     refining_stage_.cancel();
     changed_.notify_all();
   }
@@ -954,23 +668,17 @@ bool Player::will_refine() const {
 
 bool Player::is_given_up() const { return stopped_ || target_.has_value(); }
 
-// Whether the frames are running out that are kept for steps back.
-bool Player::may_step_farther_back() const {
-  return stepping_back_ && !kept_.empty() && !kept_from_the_beginning_ &&
-         next_kept_ < decoded_.size() + kept_frames(kept_.front().frame) / 2;
-}
-
 Player::Clock::duration Player::at_work() const {
   const std::optional<Clock::time_point> since = stage_.at_work_since();
   return since ? Clock::now() - *since : Clock::duration::zero();
 }
 
-void Player::go_to(const Target& target) {
+void Player::go_to(const SeekTarget& target) {
   forget_frames_under_way();
   elsewhere_ = true;
   decoded_.clear();
   source_ended_ = false;
-  clock_runs_ = false;
+  pacing_.stop();
   target_ = target;
   going_to_ = target.time;
   going_before_ = stepping_back_ = target.before;
@@ -983,11 +691,11 @@ void Player::set_settings(const DenoiseSettings& settings) {
   }
   settings_ = settings;
   // What takes long is not waited for.
-  const bool anew = clock_.paused() || !clock_runs_ || at_work() > kLong;
+  const bool anew = pacing_.clock().paused() || !pacing_.runs() || at_work() > kLong;
   if (anew && !options_.live) {
     forget_frames_under_way();
     again_ = true;
-    show_next_ = clock_runs_ && clock_.paused();
+    pacing_.show_next(pacing_.runs() && pacing_.clock().paused());
   }
 }
 
@@ -998,10 +706,10 @@ DenoiseSettings Player::settings() const {
 
 void Player::set_paused(bool paused) {
   const std::scoped_lock lock(mutex_);
-  if (paused == clock_.paused()) {
+  if (paused == pacing_.clock().paused()) {
     return;
   }
-  paused ? clock_.pause(Clock::now()) : clock_.resume(Clock::now());
+  paused ? pacing_.clock().pause(Clock::now()) : pacing_.clock().resume(Clock::now());
   forget_refining();
   stepping_back_ = false;
   changed_.notify_all();
@@ -1009,26 +717,26 @@ void Player::set_paused(bool paused) {
 
 bool Player::paused() const {
   const std::scoped_lock lock(mutex_);
-  return clock_.paused();
+  return pacing_.clock().paused();
 }
 
 void Player::set_speed(double speed) {
   const std::scoped_lock lock(mutex_);
-  clock_.set_speed(speed, Clock::now());
+  pacing_.clock().set_speed(speed, Clock::now());
   changed_.notify_all();
 }
 
 double Player::speed() const {
   const std::scoped_lock lock(mutex_);
-  return clock_.speed();
+  return pacing_.clock().speed();
 }
 
 void Player::step_forward() {
   const std::scoped_lock lock(mutex_);
-  if (!clock_.paused()) {
-    clock_.pause(Clock::now());
+  if (!pacing_.clock().paused()) {
+    pacing_.clock().pause(Clock::now());
   }
-  show_next_ = !nothing_to_come();
+  pacing_.show_next(!nothing_to_come());
   forget_refining();
   stepping_back_ = false;
   changed_.notify_all();
@@ -1036,8 +744,8 @@ void Player::step_forward() {
 
 void Player::step_back() {
   const std::scoped_lock lock(mutex_);
-  if (!clock_.paused()) {
-    clock_.pause(Clock::now());
+  if (!pacing_.clock().paused()) {
+    pacing_.clock().pause(Clock::now());
   }
   // Who is impatient doesn't make it begin anew.
   const bool is_on_its_way = going_to_ && going_before_ && *going_to_ == shown_->time;
@@ -1070,8 +778,8 @@ bool Player::is_seeking() const {
 
 void Player::follow_audio(double position) {
   const std::scoped_lock lock(mutex_);
-  if (follows_clock()) {
-    clock_.follow(position, Clock::now());
+  if (pacing_.follows_clock()) {
+    pacing_.clock().follow(position, Clock::now());
   }
 }
 
@@ -1087,7 +795,7 @@ void Player::finish() {
 
 double Player::turnaround() const {
   const std::scoped_lock lock(mutex_);
-  return turnaround_;
+  return pacing_.turnaround();
 }
 
 }  // namespace limpid::app

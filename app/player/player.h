@@ -16,7 +16,9 @@
 
 #include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/stage_counters.h"
-#include "app/player/playback_clock.h"
+#include "app/player/frame_store.h"
+#include "app/player/pacing.h"
+#include "app/player/refinement.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
@@ -200,26 +202,12 @@ class Player {
     Clock::time_point decoded_at;
     bool source_is_late = false;
   };
-  /// Where a seek goes: to the frame that is shown at `time`, or the one before that.
-  struct Target {
-    double time = 0;
-    bool before = false;
-  };
   struct Finished {
     std::uint64_t epoch = 0;
     std::shared_ptr<PlayedFrame> frame;
   };
-  struct Kept {
-    Frame frame;
-    double time = 0;
-  };
   class Denoising;  // what the denoise thread has for itself
   class Refining;   // and the refining one
-  /// The frames around one that is to be refined, without a gap.
-  struct Surroundings {
-    std::vector<Frame> frames;
-    std::size_t current = 0;  ///< that frame
-  };
 
   void guarded(const std::function<void()>& loop);
   void read_loop();
@@ -227,25 +215,13 @@ class Player {
   void prepare_loop();
   void refine_loop();
 
-  // On the reader's thread, without the mutex.
-  std::optional<Frame> decode_frame();
-  std::optional<Job> read_frame();
-  Job next_kept();
-  double time_of(const Frame& frame) const;
-  std::size_t kept_frames(const Frame& frame) const;
-  void forget_kept();
-  bool find_kept(const Target& target);
-  bool decode_up_to(const Target& target);
-  bool serve_from_kept();
-  bool decode_group_before(std::deque<Kept>& earlier, double before);
-  void decode_earlier();
-  std::optional<std::size_t> find_kept(double time) const;
-  bool keep_around(double time, const Reach& reach, const std::function<bool()>& given_up);
-  bool decode_around(double time, std::size_t before, const std::function<bool()>& given_up);
+  // On the reader's thread.
+  Job job_of(StoredFrame stored);
+  bool serve_from_store();
   void serve_refining(std::unique_lock<std::mutex>& lock);
 
   // All below with the mutex held.
-  bool follows_clock() const { return !options_.live && clock_runs_ && !clock_.paused(); }
+  bool wants_frame() const;
   bool may_send() const;
   bool is_late(Clock::time_point now) const;
   std::optional<Clock::time_point> decides_at(Clock::time_point now) const;
@@ -253,9 +229,8 @@ class Player {
   std::optional<Clock::time_point> expire(Clock::time_point now);
   bool nothing_to_come() const;
   void forget_frames_under_way();
-  void go_to(const Target& target);
+  void go_to(const SeekTarget& target);
   bool is_given_up() const;
-  bool may_step_farther_back() const;
   Reach refining_reach() const;
   bool can_refine(const PlayedFrame* frame) const;
   void forget_refining();
@@ -271,12 +246,10 @@ class Player {
   std::exception_ptr error_;
   DenoiseSettings settings_;
 
-  PlaybackClock clock_;
-  bool clock_runs_ = false;  ///< false until the first frame is shown, after the start or a seek
-  bool show_next_ = false;   ///< although paused
+  Pacing pacing_;
   std::shared_ptr<const PlayedFrame> shown_;
 
-  std::optional<Target> target_;
+  std::optional<SeekTarget> target_;
   std::optional<double> going_to_;  ///< until the frame there is shown
   bool going_before_ = false;       ///< to the frame before that
   std::deque<Job> decoded_;
@@ -285,13 +258,7 @@ class Player {
 
   bool stepping_back_ = false;  ///< the last that was asked for
 
-  // Of the reader's thread: decoded frames without a gap between them, and the next of these to be read.
-  std::deque<Kept> kept_;
-  std::size_t next_kept_ = 0;
-  bool kept_to_the_end_ = false;         ///< the source ends behind them
-  bool kept_from_the_beginning_ = true;  ///< there are none before them
-  Reach wanted_reach_;                   ///< of frames around the one that is shown
-  bool source_follows_ = true;           ///< what it gives next is the one behind them
+  FrameStore store_;  ///< of the reader's thread
 
   std::uint64_t epoch_ = 0;  ///< raised when the frames under way are not wanted any more
   bool elsewhere_ = false;   ///< the new epoch lies behind a seek
@@ -302,19 +269,13 @@ class Player {
   int concurrency_ = 1;
   bool drained_ = false;  ///< the denoiser has given the last frame
   Clock::time_point idle_since_;
-  double turnaround_ = 0;
 
   std::deque<Finished> finished_;
   int preparing_ = 0;
   std::deque<std::shared_ptr<PlayedFrame>> ready_;
   std::shared_ptr<PlayedFrame> waiting_;  ///< prepared
 
-  Clock::time_point rests_since_;                ///< nothing else has been asked for
-  std::shared_ptr<const PlayedFrame> refining_;  ///< what is being refined
-  std::shared_ptr<const PlayedFrame> settled_;   ///< what has been, as far as it can be
-  bool wants_surroundings_ = false;              ///< of `refining_`, from the reader
-  std::optional<Surroundings> surroundings_;
-  std::shared_ptr<PlayedFrame> refined_;  ///< prepared
+  Refinement refinement_;
 
   DenoiseStage stage_;  ///< of the denoiser's thread, but for what any may call
   StageCounters refining_counters_;

@@ -24,7 +24,6 @@
 #include <variant>
 #include <vector>
 
-#include "app/player/playback_clock.h"
 #include "core/base/error.h"
 #include "core/engines.h"
 #include "tests/app/player/never_done.h"
@@ -35,36 +34,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = Player::Clock;
-
-TEST(PlaybackClockTest, RunsPausesAndChangesItsSpeed) {
-  const Clock::time_point start = Clock::now();
-  PlaybackClock clock;
-  clock.set(10, start);
-  EXPECT_DOUBLE_EQ(clock.position(start + 2s), 12);
-  EXPECT_EQ(clock.due(11.5), start + 1500ms);
-  clock.pause(start + 2s);
-  EXPECT_DOUBLE_EQ(clock.position(start + 5s), 12);
-  clock.resume(start + 6s);
-  EXPECT_DOUBLE_EQ(clock.position(start + 7s), 13);
-  clock.set_speed(2, start + 7s);
-  EXPECT_DOUBLE_EQ(clock.position(start + 8s), 15);
-  EXPECT_EQ(clock.due(17), start + 9s);
-}
-
-TEST(PlaybackClockTest, FollowsAnotherWithoutJumpsUnlessItIsFarAway) {
-  const Clock::time_point start = Clock::now();
-  PlaybackClock clock;
-  clock.set(0, start);
-  clock.follow(0.02, start);
-  EXPECT_GT(clock.position(start), 0);
-  EXPECT_LT(clock.position(start), 0.01);
-  for (int i = 0; i < 200; ++i) {
-    clock.follow(0.02, start);
-  }
-  EXPECT_NEAR(clock.position(start), 0.02, 1e-5);
-  clock.follow(5, start);
-  EXPECT_DOUBLE_EQ(clock.position(start), 5);
-}
 
 // Threads that can still be started; below zero, any number of them.
 std::atomic<int> threads_left = -1;
