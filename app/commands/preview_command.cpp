@@ -36,7 +36,7 @@ int preview(PreviewOptions& options, Console& console) {
   const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
   io::Reader reader(options.input, viewing.reader);
 
-  PlayerStages stages = viewing.stages(engine);
+  PlayerStages stages = viewing.stages(engine, reader, false);
   // The filter can change during playback.
   FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
   stages.read = [&reader, &fields] {

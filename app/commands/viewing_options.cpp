@@ -1,6 +1,7 @@
 #include "app/commands/viewing_options.h"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "app/commands/command.h"
+#include "app/commands/quality_ladder.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/logging_options.h"
@@ -74,6 +76,10 @@ nlohmann::ordered_json to_json(const ViewerReport& report) {
   json["drift_ms"] = lateness.empty() ? 0 : std::round(lateness.back() * 1e6) / 1e3;
   json["latency_ms"] = quantiles(report.latencies);
   json["ahead_of_sound_ms"] = quantiles(report.ahead_of_sound);
+  json["quality"] = nlohmann::ordered_json::array();
+  for (const auto& [filter, frames] : report.filters) {
+    json["quality"].push_back({{"filter", filter}, {"frames_shown", frames}});
+  }
   return json;
 }
 
@@ -82,6 +88,14 @@ nlohmann::ordered_json to_json(const ViewerReport& report) {
 void ViewingOptions::add_to(CommandLine& command) {
   noise_.add_to(command);
   filter_.add_to(command);
+  command
+      .add_option("--quality", quality_,
+                  "auto: a quicker filter where the filter does not keep pace with the source; fixed: always "
+                  "the same filter, and frames are dropped [fixed if a filter or a profile is given, else "
+                  "auto]")
+      ->type_name("NAME")
+      ->one_of({"auto", "fixed"})
+      ->group("Filter");
   engine.add_to(command);
 
   constexpr const char* kWindow = "Window";
@@ -138,6 +152,8 @@ void ViewingOptions::add_to(CommandLine& command) {
 void ViewingOptions::check() {
   filter_.check();
   settings_ = {.filter = "", .profile = filter_.profile(), .noise = noise_.settings()};
+  // Every frame counts for a screenshot, and there is no pace to keep.
+  settings_.keeps_pace = screenshot_.empty() && (quality_.empty() ? !filter_.is_given() : quality_ == "auto");
   static_cast<void>(parse_side(view_));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
@@ -156,12 +172,22 @@ std::shared_ptr<Engine> ViewingOptions::open_engine(const InterruptWatch& interr
   return opened;
 }
 
-PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_engine) const {
+PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_engine, const io::Reader& source,
+                                    bool live) const {
+  LadderUse use;
+  use.live = live;
+  const double fps = source.video().frames_per_second > 0 ? source.video().frames_per_second : kGuessedRate;
+  use.delay = live ? static_cast<int>(latency_ms / 1000 * fps) : 0;
+  use.on_processors = denoising_engine->name() == "cpu";
+  use.unbounded = denoising_engine->name().find(',') == std::string_view::npos;
   PlayerStages stages;
   stages.engine = denoising_engine;
-  stages.make_denoiser = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
-                                                  const NoiseModel& level) {
-    const Filter filter = filter_.live_filter(settings.filter, settings.profile);
+  stages.ladder = [this, use](const DenoiseSettings& settings) {
+    return make_ladder(settings, filter_, use);
+  };
+  stages.make_denoiser = [this, denoising_engine, use](const DenoiseSettings& settings, const Frame& frame,
+                                                       const NoiseModel& level) {
+    const Filter filter = filter_of(settings, filter_, use.delay);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     log_warnings(denoiser->warnings());
     return denoiser;
@@ -229,6 +255,13 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
 
 int ViewingOptions::tell(const ViewerReport& report, const InterruptWatch& interrupts) const {
   spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
+  if (report.filters.size() > 1) {
+    std::vector<std::string> counts;
+    for (const auto& [filter, frames] : report.filters) {
+      counts.push_back(fmt::format("{} by {}", frames, filter));
+    }
+    spdlog::info(fmt::format("frames shown: {}", fmt::join(counts, ", ")));
+  }
   if (json) {
     print_report(to_json(report));
   }

@@ -29,6 +29,8 @@ class ViewingOptions {
   FieldOptions fields;
   io::ReaderOptions reader;
   bool json = false;
+  /// The longest time that filters wait for later frames of a live source, in milliseconds.
+  double latency_ms = 0;
   /// Set when the viewer is about to go: waiting for the source is then to end.
   std::atomic<bool> closing = false;
 
@@ -44,7 +46,7 @@ class ViewingOptions {
   std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
   /// Stages with make_denoiser() and the engine. They refer to this object. Only here do settings become a
   /// denoiser.
-  PlayerStages stages(const std::shared_ptr<Engine>& engine) const;
+  PlayerStages stages(const std::shared_ptr<Engine>& engine, const io::Reader& source, bool live) const;
   PlayerOptions player_options(const io::Reader& source) const;
   /// `name`: what to call the source.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
@@ -57,6 +59,7 @@ class ViewingOptions {
   FilterOptions filter_;
   DenoiseSettings settings_;  ///< to begin with, but for the filter; check() makes them of the options
 
+  std::string quality_;
   std::string view_ = "split";
   int zoom_ = 0;
   double split_ = 0.5;

@@ -342,7 +342,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
     sinks.set_loopback(options.loopback, open_loopback(options.loopback, reader));
   }
 
-  PlayerStages stages = viewing.stages(engine);
+  PlayerStages stages = viewing.stages(engine, reader, true);
   const bool needs_pace = viewing.reader.input_format == "lavfi";
   // Any filter may be chosen while it plays.
   FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
@@ -421,6 +421,12 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->group(kInput);
   options->viewing.input.add_to(*command, kInput, {"input_option"});
   options->viewing.fields.add_to(*command, kInput);
+  command
+      ->add_option("--latency", options->viewing.latency_ms,
+                   "Longest time that filters wait for later frames, in milliseconds [0]")
+      ->type_name("MS")
+      ->in_range(0.0, 10000.0)
+      ->group("Filter");
   constexpr const char* kOutput = "Output";
   command
       ->add_option("--record", options->record,

@@ -215,8 +215,13 @@ Filter FilterOptions::filter(const std::string& name, const std::string& profile
   return make_filter(settings(name, profile), false, "--");
 }
 
-Filter FilterOptions::live_filter(const std::string& name, const std::string& profile) const {
-  return make_filter(live(settings(name, profile), false), false, "--");
+Filter FilterOptions::live_filter(const std::string& name, const std::string& profile, int delay) const {
+  return make_filter(live(settings(name, profile), false, delay), false, "--");
+}
+
+bool FilterOptions::is_given() const {
+  const FilterSettings given = settings();
+  return !filter_.empty() || given.profile.has_value() || !given.parameters.empty();
 }
 
 std::vector<std::string> filter_names() {

@@ -31,8 +31,11 @@ class FilterOptions {
   void check() const;
   /// The filter `name` with `profile`, if it has profiles, and with those of the options that it has.
   Filter filter(const std::string& name, const std::string& profile) const;
-  /// The filter of filter(name, profile) for live viewing (core/settings/filter_settings.h).
-  Filter live_filter(const std::string& name, const std::string& profile) const;
+  /// The filter of filter(name, profile) for live viewing with a delay of so many frames
+  /// (core/settings/filter_settings.h).
+  Filter live_filter(const std::string& name, const std::string& profile, int delay = 0) const;
+  /// True if an option chooses a filter, a profile or a parameter.
+  bool is_given() const;
 
   std::string name(bool frame_by_frame) const;
   /// The given profile, or the default one; empty if no filter has profiles.

@@ -25,7 +25,8 @@ std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
   sigma += fmt::format("   ({}{}{})", s.estimated ? "estimated" : "set", s.noise_shape.empty() ? "" : ", ",
                        s.noise_shape);
   const std::string filter =
-      fmt::format("filter {}{}", s.filter, s.profile.empty() ? "" : "   profile " + s.profile);
+      fmt::format("filter {}{}{}", s.filter, s.profile.empty() ? "" : "   profile " + s.profile,
+                  s.keeps_pace ? "   (automatic)" : "");
   if (detail == Detail::kLeast) {
     return {position};
   }
@@ -94,6 +95,7 @@ const std::vector<KeyHelp>& key_help() {
       {"right mouse drag", "takes the noise of what is marked"},
       {"a", "sigma estimated from the frames"},
       {"m c", "next filter, next profile"},
+      {"Q", "automatic quality that keeps pace, or always this filter"},
       {"0 1 2 3", "difference, noisy, denoised, split"},
       {"mouse, drag", "moves the split line"},
       {"l |", "locks the split line; puts it into the middle"},

@@ -30,6 +30,7 @@ struct Statistics {
   bool runs = true;  ///< false while paused and at the end: there are no rates then
   std::string filter;
   std::string profile;              ///< empty if the filter has none
+  bool keeps_pace = false;          ///< the filter is chosen so that it keeps pace
   std::vector<std::string> planes;  ///< names of the colour planes
   NoiseModel level;
   std::string noise_shape;  ///< shape_text() and evidence_text()

@@ -47,8 +47,16 @@ class Pacing {
 
   /// A frame took `seconds` from the denoiser to the screen.
   void add_turnaround(double seconds);
-  /// Smoothed.
+  /// Smoothed; 0 if not known.
   double turnaround() const { return turnaround_; }
+  /// Another filter follows.
+  void forget_turnaround() { turnaround_ = 0; }
+  /// The time between frames as they are shown.
+  std::chrono::duration<double> interval() const {
+    return std::chrono::duration<double>(live_ ? frame_interval_ : frame_interval_ / clock_.speed());
+  }
+  /// True while frames have to be ready in time.
+  bool keeps_time() const { return live_ || follows_clock(); }
 
  private:
   bool is_due_at_once() const { return live_ || !runs_ || show_next_; }

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "app/pipeline/noise_log.h"
+#include "app/player/quality_choice.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 
@@ -21,6 +22,13 @@ namespace {
 constexpr std::size_t kDecodedFrames = 4;
 // If it takes so long to find a frame that isn't late, it is the source that can't keep up.
 constexpr std::chrono::milliseconds kPatience{500};
+// Earlier frames that a filter is given when it replaces another, at most: its first results are as good as
+// the other's, and nothing flashes. They cost time in which no frame is shown.
+constexpr int kMostContext = 8;
+// And if its reach is unbounded.
+constexpr int kUnboundedContext = 4;
+// Frames that are shown while a filter begins that waits for later frames, besides these.
+constexpr int kStepReserve = 3;
 // So long a frame may be with the denoiser until it is shown as it is, or given up for new settings.
 constexpr std::chrono::milliseconds kLong{200};
 }  // namespace
@@ -28,7 +36,8 @@ constexpr std::chrono::milliseconds kLong{200};
 // On the denoise thread. Frames are sent and received without the mutex, all else happens with it.
 class Player::Denoising {
  public:
-  explicit Denoising(Player& player) : player_(player), stage_(player.stage_) {}
+  explicit Denoising(Player& player)
+      : player_(player), stage_(player.stage_), quality_(player.stages_.ladder) {}
 
   void run() {
     std::unique_lock lock(player_.mutex_);
@@ -36,6 +45,10 @@ class Player::Denoising {
       if (epoch_ != player_.epoch_) {
         begin_epoch();
       }
+      if (std::exchange(steps_down_, false)) {
+        send_again();
+      }
+      prepare_step_up();
       std::optional<Clock::time_point> wake_at = player_.expire(Clock::now());
       const std::optional<Clock::time_point> decides_at = player_.decides_at(Clock::now());
       if (decides_at) {
@@ -44,6 +57,7 @@ class Player::Denoising {
       const bool has_next = !player_.decoded_.empty() && player_.may_send() && !decides_at;
       if (!stage_.is_full() && (!again_.empty() || has_next)) {
         if (again_.empty() && player_.drop_late(Clock::now())) {
+          steps_down_ = quality_.add_dropped(player_.pacing_.interval(), Clock::now());
           continue;
         }
         send_next(lock);
@@ -76,13 +90,18 @@ class Player::Denoising {
   struct Sent {
     Job job;
     DenoiseSettings settings;
+    DenoiseSettings used;
     NoiseModel level;
     Clock::time_point at;
   };
 
   void begin_epoch() {
     epoch_ = player_.epoch_;
-    if (player_.settings_.same_denoiser(settings_)) {
+    quality_.restart(Clock::now());
+    const QualityRung rung = quality_.rung(player_.settings_, Clock::now());
+    steps_down_ = false;
+    past_.clear();
+    if (rung.settings.same_denoiser(used_)) {
       stage_.reset();
     } else {
       stage_.abandon();
@@ -97,6 +116,56 @@ class Player::Denoising {
     }
     // After a seek none has been shown of those that count.
     first_wanted_ = player_.pacing_.runs() && player_.shown_ != nullptr ? player_.shown_->sequence : 0;
+    if (quality_.has_choice()) {
+      const auto wanted = std::find_if(again_.begin(), again_.end(),
+                                       [this](const Job& job) { return job.sequence >= first_wanted_; });
+      const std::ptrdiff_t context = context_of(rung);
+      again_.erase(again_.begin(), std::max(wanted - context, again_.begin()));
+      player_.pacing_.forget_turnaround();
+    }
+  }
+
+  static int context_of(const QualityRung& rung) {
+    return rung.reach.unbounded ? kUnboundedContext : std::min(rung.reach.before, kMostContext);
+  }
+
+  // The rung is too slow: a quicker one does what it has not done yet.
+  void send_again() {
+    if (!sent_.empty()) {
+      const std::uint64_t first = sent_.front().job.sequence;
+      std::erase_if(past_, [first](const Job& job) { return job.sequence >= first; });
+      player_.outstanding_ -= static_cast<std::int64_t>(sent_.size());
+      for (; !sent_.empty(); sent_.pop_back()) {
+        again_.push_front(std::move(sent_.back().job));
+      }
+    }
+    stage_.abandon();
+    player_.pacing_.forget_turnaround();
+    player_.latency_ = 0;
+  }
+
+  // There is room for a better rung. If it waits for later frames, frames are made ready for that time.
+  void prepare_step_up() {
+    const QualityRung* const next = quality_.next();
+    const bool waits = next != nullptr && next->settings.looks_ahead && !player_.options_.live;
+    player_.ahead_of_step_ = waits ? next->reach.after + kStepReserve : 0;
+    const std::int64_t ready = player_.outstanding_ - static_cast<std::int64_t>(sent_.size());
+    if (next != nullptr && (ready >= player_.ahead_of_step_ || player_.source_ended_)) {
+      quality_.take_step(Clock::now());
+      player_.ahead_of_step_ = 0;
+      player_.pacing_.forget_turnaround();
+    }
+  }
+
+  // What a result says about the speed of the rung.
+  void measure_pace() {
+    const std::int64_t busy = player_.counters_.denoise.busy_ns;
+    const std::chrono::nanoseconds took(busy - std::exchange(busy_, busy));
+    if (!player_.pacing_.keeps_time()) {
+      quality_.rest(Clock::now());
+    } else if (quality_.add(took, player_.pacing_.interval(), Clock::now())) {
+      steps_down_ = true;
+    }
   }
 
   void send_next(std::unique_lock<std::mutex>& lock) {
@@ -115,7 +184,7 @@ class Player::Denoising {
     const DenoiseSettings settings = player_.settings_;
     player_.changed_.notify_all();
     lock.unlock();
-    send(std::move(job), settings);
+    send(std::move(job), settings, quality_.rung(settings, Clock::now()));
     lock.lock();
     player_.latency_ = stage_.latency();
     player_.concurrency_ = stage_.concurrency();
@@ -126,7 +195,8 @@ class Player::Denoising {
   void show_waiting(const Sent& sent) {
     const std::scoped_lock lock(player_.mutex_);
     const bool soon = player_.shown_ != nullptr && player_.pacing_.turnaround() < seconds_of(kLong);
-    if (soon || player_.pacing_.runs() || stage_.under_way() > 0 || epoch_ != player_.epoch_) {
+    if (quality_.has_choice() || soon || player_.pacing_.runs() || stage_.under_way() > 0 ||
+        epoch_ != player_.epoch_) {
       return;
     }
     player_.finished_.push_back({epoch_, frame_of(sent)});
@@ -137,6 +207,7 @@ class Player::Denoising {
     auto frame = std::make_shared<PlayedFrame>();
     frame->noisy = sent.job.frame;
     frame->settings = sent.settings;
+    frame->used = sent.used;
     frame->level = sent.level;
     frame->time = sent.job.time;
     frame->sequence = sent.job.sequence;
@@ -164,25 +235,45 @@ class Player::Denoising {
     recent_.push_back(job);
   }
 
-  void send(Job job, const DenoiseSettings& settings) {
+  void send(Job job, const DenoiseSettings& settings, const QualityRung& rung) {
     const PlayerStages& stages = player_.stages_;
-    if (!noise_ || settings.noise != settings_.noise) {
+    if (!noise_ || settings.noise != used_.noise) {
       noise_.emplace(settings.noise, *stages.engine, noise_log(settings.noise));
     }
     const NoiseModel level =
         timed(player_.counters_.denoise.busy_ns, [&] { return noise_->level_for(job.frame); });
     std::unique_ptr<Denoiser> next;
-    if (stage_.has_denoiser() && !settings.same_denoiser(settings_)) {
-      next = stages.make_denoiser(settings, job.frame, level);
+    if (stage_.has_denoiser() && !rung.settings.same_denoiser(used_)) {
+      next = stages.make_denoiser(rung.settings, job.frame, level);
       drain();
       stage_.abandon();
     }
-    settings_ = settings;
-    sent_.push_back({job, settings, level, Clock::now()});
+    const DenoiseStage::Maker make = [&](const Frame& frame, const NoiseModel& noise) {
+      return next != nullptr ? std::move(next) : stages.make_denoiser(rung.settings, frame, noise);
+    };
+    used_ = rung.settings;
+    if (!stage_.has_denoiser() && quality_.has_choice()) {
+      send_context(context_of(rung), level, make);
+    }
+    sent_.push_back({job, settings, used_, level, Clock::now()});
     show_waiting(sent_.back());
-    stage_.send(std::move(job.frame), level, [&](const Frame& frame, const NoiseModel& noise) {
-      return next != nullptr ? std::move(next) : stages.make_denoiser(settings, frame, noise);
-    });
+    if (quality_.has_choice()) {
+      past_.push_back(job);
+      if (past_.size() > kMostContext) {
+        past_.pop_front();
+      }
+    }
+    stage_.send(std::move(job.frame), level, make);
+  }
+
+  // A filter that replaces another knows the frames before.
+  void send_context(int frames, const NoiseModel& level, const DenoiseStage::Maker& make) {
+    const std::size_t count = std::min(past_.size(), static_cast<std::size_t>(frames));
+    for (std::size_t i = past_.size() - count; i < past_.size(); ++i) {
+      Frame frame = past_[i].frame;
+      frame.context_only = true;
+      stage_.send(std::move(frame), level, make);
+    }
   }
 
   void drain() {
@@ -208,6 +299,7 @@ class Player::Denoising {
     if (epoch_ != player_.epoch_) {
       return true;
     }
+    measure_pace();
     if (frame->sequence < first_wanted_) {
       --player_.outstanding_;
       return true;
@@ -219,9 +311,13 @@ class Player::Denoising {
 
   Player& player_;
   DenoiseStage& stage_;
+  QualityChoice quality_;
+  bool steps_down_ = false;
+  std::int64_t busy_ = 0;  // of the denoiser, in ns, at its last result
   std::optional<NoiseControl> noise_;
-  DenoiseSettings settings_;
+  DenoiseSettings used_;
   std::deque<Sent> sent_;   // whose results are to come
+  std::deque<Job> past_;    // the last ones that were sent
   std::deque<Job> recent_;  // see remember()
   std::deque<Job> again_;   // frames of `recent_` to be sent once more
   std::uint64_t first_wanted_ = 0;
@@ -525,7 +621,9 @@ void Player::prepare_loop() {
   }
 }
 
-bool Player::may_send() const { return outstanding_ < latency_ + pacing_.frames_ahead(concurrency_); }
+bool Player::may_send() const {
+  return outstanding_ < latency_ + pacing_.frames_ahead(concurrency_) + ahead_of_step_;
+}
 
 // Whether the successor of the next frame is due before the next frame could be ready.
 bool Player::is_late(Clock::time_point now) const {
@@ -691,7 +789,8 @@ void Player::set_settings(const DenoiseSettings& settings) {
   }
   settings_ = settings;
   // What takes long is not waited for.
-  const bool anew = pacing_.clock().paused() || !pacing_.runs() || at_work() > kLong;
+  const bool waits = settings.keeps_pace && latency_ > 0;  // for later frames
+  const bool anew = pacing_.clock().paused() || !pacing_.runs() || at_work() > kLong || waits;
   if (anew && !options_.live) {
     forget_frames_under_way();
     again_ = true;

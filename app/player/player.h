@@ -16,6 +16,7 @@
 
 #include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/stage_counters.h"
+#include "app/player/denoise_settings.h"
 #include "app/player/frame_store.h"
 #include "app/player/pacing.h"
 #include "app/player/refinement.h"
@@ -29,26 +30,14 @@
 
 namespace limpid::app {
 
-/// How frames are denoised; what the keys change.
-struct DenoiseSettings {
-  std::string filter = "bm3d";
-  std::string profile = "np";  ///< if the filter has profiles
-  NoiseSettings noise;
-
-  bool operator==(const DenoiseSettings&) const = default;
-  /// Whether one denoiser will do for both: they differ in nothing but the noise level.
-  bool same_denoiser(const DenoiseSettings& other) const {
-    return filter == other.filter && profile == other.profile;
-  }
-};
-
 /// A frame before and after, and what it is known by.
 struct PlayedFrame {
   using Clock = std::chrono::steady_clock;
 
   Frame noisy;
   Frame denoised;
-  DenoiseSettings settings;  ///< it was denoised with
+  DenoiseSettings settings;  ///< that were asked for
+  DenoiseSettings used;      ///< the rung of them that it was denoised with
   NoiseModel level;
   double time = 0;             ///< seconds, in the source
   std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
@@ -72,6 +61,8 @@ struct PlayerStages {
   std::function<void(double seconds, double before, const std::function<bool()>& given_up)> seek;
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
       make_denoiser;
+  /// What make_denoiser may be given in place of settings that keep pace. May be empty: only the settings.
+  std::function<QualityLadder(const DenoiseSettings&)> ladder;
   /// How many frames before and after its own a frame is refined with that stays on the screen; none where
   /// that would be no better. May be empty, if none ever is.
   std::function<Reach(const DenoiseSettings&)> refining_reach;
@@ -267,7 +258,8 @@ class Player {
       0;             ///< frames sent to the denoiser that neither are shown (live: ready) nor dropped
   int latency_ = 0;  ///< of the denoiser
   int concurrency_ = 1;
-  bool drained_ = false;  ///< the denoiser has given the last frame
+  int ahead_of_step_ = 0;  ///< further frames to be ready before a filter begins that waits for later ones
+  bool drained_ = false;   ///< the denoiser has given the last frame
   Clock::time_point idle_since_;
 
   std::deque<Finished> finished_;

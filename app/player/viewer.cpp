@@ -57,6 +57,11 @@ constexpr io::Pixel kLineEdgeColor = make_pixel(0, 0, 0, 128);
 
 bool has_profiles(const std::string& filter) { return !filter_type(filter).profiles.empty(); }
 
+// Filter and profile as an option takes them, such as "vbm4d:profile=np".
+std::string filter_text(const DenoiseSettings& settings) {
+  return settings.filter + (has_profiles(settings.filter) ? ":profile=" + settings.profile : "");
+}
+
 // The next step of sigma from `value`, finer where it is small.
 float step_sigma(float value, int direction) {
   const float probe = direction > 0 ? value : value - 0.01F;
@@ -239,6 +244,7 @@ void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
     spdlog::debug("shown: the first frame");
   }
   ++report_.shown;
+  ++report_.filters[filter_text(frame->used)];
   if (options_.keep_times) {
     report_.shown_at.push_back(duration<double>(now.time_since_epoch()).count());
     report_.times.push_back(frame->time);
@@ -580,10 +586,13 @@ Statistics Viewer::statistics() const {
   statistics.live = player_options_.live;
   statistics.latency = player_options_.live ? latency_ : player_->turnaround();
   const DenoiseSettings& settings = shown_->settings;
-  statistics.filter = settings.filter;
-  if (has_profiles(settings.filter)) {
-    statistics.profile = settings.profile;
+  // What is seen; a refined frame has what was asked for.
+  const DenoiseSettings& used = shown_->is_refined ? settings : shown_->used;
+  statistics.filter = used.filter;
+  if (has_profiles(used.filter)) {
+    statistics.profile = used.profile;
   }
+  statistics.keeps_pace = settings.keeps_pace;
   for (const std::string_view plane : color_plane_names(options_.format)) {
     statistics.planes.emplace_back(plane);
   }
@@ -759,6 +768,7 @@ void Viewer::press(const std::string& key) {
        }},
       {"m", [](Viewer& v) { v.next_filter(); }},
       {"c", [](Viewer& v) { v.next_profile(); }},
+      {"Q", [](Viewer& v) { v.toggle_pace(); }},
       {"z", zoom(true)},
       {"Z", zoom(false)},
       {"f", [](Viewer& v) { v.window_.toggle_full_screen(); }},
@@ -966,6 +976,13 @@ void Viewer::next_filter() {
     settings.profile = type.default_profile;
   }
   change_settings(settings, "filter " + settings.filter);
+}
+
+void Viewer::toggle_pace() {
+  DenoiseSettings settings = player_->settings();
+  settings.keeps_pace = !settings.keeps_pace;
+  change_settings(settings, settings.keeps_pace ? "quality: automatic, keeps pace"
+                                                : "quality: always " + filter_text(settings));
 }
 
 void Viewer::change_zoom(int zoom, double x, double y) {

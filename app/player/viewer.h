@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -62,6 +63,7 @@ struct ViewerOptions {
 struct ViewerReport {
   std::int64_t shown = 0;
   std::int64_t dropped = 0;
+  std::map<std::string, std::int64_t> filters;  ///< frames shown, by the filter they were denoised with
   // Empty without ViewerOptions::keep_times: a camera may run for days.
   std::vector<double> shown_at;  ///< seconds of the steady clock at which each frame was handed to the screen
   std::vector<double> times;     ///< of these frames, in the source
@@ -116,6 +118,7 @@ class Viewer {
   void take_noise_of_mark();
   void next_profile();
   void next_filter();
+  void toggle_pace();
   void change_zoom(int zoom, double x, double y);
   void save_pictures();
   void save_window();

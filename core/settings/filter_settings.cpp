@@ -129,12 +129,12 @@ FilterSettings parse_filter_settings(const std::string& text) {
   return settings;
 }
 
-FilterSettings live(FilterSettings settings, bool frame_by_frame) {
+FilterSettings live(FilterSettings settings, bool frame_by_frame, int delay) {
   // make_filter() reports unknown names.
   const std::string name = name_in(settings, frame_by_frame);
   for (const FilterType* type : filters_with(kDelay)) {
     if (type->name == name) {
-      settings.parameters.try_emplace(kDelay, 0);
+      settings.parameters.try_emplace(kDelay, delay);
     }
   }
   return settings;

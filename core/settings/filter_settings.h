@@ -35,8 +35,8 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
 /// names and settings, illegal values, and contradictory settings.
 FilterSettings parse_filter_settings(const std::string& text);
 
-/// Settings for live video: adds a delay of 0 if the filter has that parameter and none is given.
-FilterSettings live(FilterSettings settings, bool frame_by_frame);
+/// Settings for live video: adds a delay of `delay` frames if the filter has that parameter and none is given.
+FilterSettings live(FilterSettings settings, bool frame_by_frame, int delay = 0);
 
 /// All filters that have a parameter of this name.
 std::vector<const FilterType*> filters_with(std::string_view parameter);

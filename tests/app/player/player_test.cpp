@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -261,6 +262,138 @@ TEST(PlayerTest, ASlowEngineDropsFramesEvenlyAndStaysOnTime) {
   EXPECT_GE(gaps[gaps.size() / 5], 2) << "never two in a row";
   EXPECT_LE(gaps[gaps.size() * 4 / 5], 4);
   EXPECT_LT(late[late.size() * 4 / 5], 0.1);
+}
+
+/// Settings with rungs "quick", "medium" and "best"; the last one waits for four later frames.
+class PlayingByQuality : public Playing {
+ public:
+  std::map<std::string, std::atomic<int>> times_ms;
+
+  PlayingByQuality() {
+    rate = 50;
+    frames = 1 << 20;
+    duration = 1000;
+    times_ms["quick"] = 1;
+    times_ms["medium"] = 1;
+    times_ms["best"] = 1;
+    stages.ladder = [](const DenoiseSettings& settings) {
+      QualityLadder ladder;
+      for (const char* const name : {"quick", "medium", "best"}) {
+        QualityRung rung{.settings = settings, .cost = 1, .reach = {.before = 2, .after = 0}};
+        rung.settings.filter = name;
+        rung.settings.looks_ahead = rung.settings.filter == "best";
+        rung.reach.after = rung.settings.looks_ahead ? 4 : 0;
+        ladder.rungs.push_back(rung);
+      }
+      return ladder;
+    };
+    stages.make_denoiser = [this](const DenoiseSettings& settings, const Frame&, const NoiseModel&) {
+      return std::make_unique<Timed>(settings.looks_ahead ? 4 : 0, times_ms.at(settings.filter));
+    };
+  }
+
+  /// Plays until frames come from that rung. Fails if frames are not in order.
+  [[nodiscard]] testing::AssertionResult reaches(const std::string& rung) {
+    const auto give_up = Clock::now() + 30s;
+    while (Clock::now() < give_up) {
+      const std::shared_ptr<const PlayedFrame> frame = next();
+      if (frame == nullptr || frame->noisy.index <= last_ || frame->denoised.index != frame->noisy.index) {
+        return testing::AssertionFailure() << "no frame, or a wrong one, behind " << last_;
+      }
+      last_ = frame->noisy.index;
+      if (frame->used.filter == rung) {
+        return testing::AssertionSuccess();
+      }
+    }
+    return testing::AssertionFailure() << "never: " << rung;
+  }
+
+ private:
+  /// As Slow, but what is context is not given back, and the time may change.
+  class Timed final : public Denoiser {
+   public:
+    Timed(int latency, const std::atomic<int>& time_ms) : latency_(latency), time_ms_(time_ms) {}
+    void set_noise(const NoiseModel& /*noise*/) override {}
+    void send(Frame frame) override {
+      if (!frame.context_only) {
+        held_.push_back(std::move(frame));
+      }
+    }
+    std::optional<Frame> receive() override {
+      if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
+        return std::nullopt;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(time_ms_));
+      Frame frame = std::move(held_.front());
+      held_.pop_front();
+      return frame;
+    }
+    void flush() override { flushed_ = true; }
+    std::vector<std::string> warnings() const override { return {}; }
+    Reach reach() const override { return {.before = 2, .after = latency_}; }
+    void reset() override {
+      held_.clear();
+      flushed_ = false;
+    }
+
+   private:
+    int latency_;
+    const std::atomic<int>& time_ms_;
+    std::deque<Frame> held_;
+    bool flushed_ = false;
+  };
+
+  std::int64_t last_ = -1;
+};
+
+TEST(PlayerTest, ClimbsToTheBestQualityWhereThereIsRoomAndDropsNothing) {
+  PlayingByQuality playing;
+  const Player& player = playing.start();
+  EXPECT_TRUE(playing.reaches("quick"));
+  EXPECT_TRUE(playing.reaches("medium"));
+  const std::int64_t before = dropped(player);
+  EXPECT_TRUE(playing.reaches("best"));
+  EXPECT_LE(dropped(player) - before, 3) << "a step up has its frames ready before";
+}
+
+TEST(PlayerTest, TakesAQuickerFilterWhenTheBestOneGetsTooSlow) {
+  PlayingByQuality playing;
+  playing.start();
+  ASSERT_TRUE(playing.reaches("best"));
+  playing.times_ms["best"] = 100;
+  playing.times_ms["medium"] = 100;
+  EXPECT_TRUE(playing.reaches("quick"));
+}
+
+TEST(PlayerTest, ChangedSettingsShowAtOnceThoughTheFilterWaitsForLaterFrames) {
+  PlayingByQuality playing;
+  Player& player = playing.start();
+  ASSERT_TRUE(playing.reaches("best"));
+  DenoiseSettings settings = player.settings();
+  settings.noise.strength = 2;
+  settings.keeps_pace = true;
+  player.set_settings(settings);
+  std::shared_ptr<const PlayedFrame> frame = playing.next();
+  for (int i = 0; i < 3 && frame != nullptr && frame->settings != settings; ++i) {
+    frame = playing.next();
+  }
+  ASSERT_NE(frame, nullptr);
+  EXPECT_EQ(frame->settings, settings);
+  EXPECT_EQ(frame->used.filter, "quick");
+  EXPECT_TRUE(playing.reaches("best"));
+}
+
+TEST(PlayerTest, ALiveSourceKeepsPaceToo) {
+  PlayingByQuality playing;
+  playing.live = true;
+  playing.times_ms["medium"] = 60;
+  playing.stages.read = [read = playing.stages.read] {
+    std::this_thread::sleep_for(20ms);
+    return read();
+  };
+  playing.start();
+  EXPECT_TRUE(playing.reaches("medium"));
+  EXPECT_TRUE(playing.reaches("quick"));
 }
 
 TEST(PlayerTest, TheLastFrameIsShownThoughItsSourceIsSlowToSayThatItWasTheLast) {

@@ -1,0 +1,71 @@
+#include "app/commands/quality_ladder.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace limpid::app {
+namespace {
+
+struct Quality {
+  std::string_view filter;
+  std::string_view profile;
+  double cost;  // relative time per frame on a GPU; processors take longer for the better ones
+};
+
+constexpr std::array<Quality, 7> kQualities = {{{"bilateral", "", 0.3},
+                                                {"recursive", "fast", 1},
+                                                {"recursive", "np", 1.5},
+                                                {"vbm4d", "fast", 2},
+                                                {"vbm4d", "lc", 3},
+                                                {"vbm4d", "np", 7},
+                                                {"vbm4d", "high", 20}}};
+constexpr double kCostOfVnlb = 40;
+
+// The place of settings in the list; its size if they are better than all of it.
+std::size_t place_of(const DenoiseSettings& settings) {
+  const auto place = std::ranges::find_if(kQualities, [&](const Quality& quality) {
+    return quality.filter == settings.filter && quality.profile == settings.profile;
+  });
+  return static_cast<std::size_t>(place - kQualities.begin());
+}
+
+}  // namespace
+
+Filter filter_of(const DenoiseSettings& settings, const FilterOptions& options, int delay) {
+  return settings.looks_ahead ? options.filter(settings.filter, settings.profile)
+                              : options.live_filter(settings.filter, settings.profile, delay);
+}
+
+QualityLadder make_ladder(const DenoiseSettings& settings, const FilterOptions& options,
+                          const LadderUse& use) {
+  const auto rung = [&](DenoiseSettings of, double cost) {
+    return QualityRung{.settings = of, .cost = cost, .reach = reach_of(filter_of(of, options, use.delay))};
+  };
+  const bool has_quicker = settings.filter == "vbm4d" || settings.filter == "vnlb";
+  if (!settings.keeps_pace || !has_quicker) {
+    return {.rungs = {rung(settings, 1)}, .first = 0};
+  }
+  QualityLadder ladder;
+  const std::size_t last = place_of(settings);
+  for (std::size_t i = 0; i < last; ++i) {
+    const Quality& quality = kQualities[i];
+    if (quality.profile == "lc" || (quality.filter == "recursive" && !use.unbounded)) {
+      continue;  // hardly better than the rung before
+    }
+    DenoiseSettings of = settings;
+    of.filter = quality.filter;
+    of.profile = quality.profile;
+    of.looks_ahead = !use.live && quality.filter == "vbm4d";
+    ladder.rungs.push_back(rung(of, quality.cost));
+  }
+  DenoiseSettings best = settings;
+  best.looks_ahead = !use.live;
+  ladder.rungs.push_back(rung(best, last < kQualities.size() ? kQualities[last].cost : kCostOfVnlb));
+  // bilateral, recursive fast, recursive np: a GPU does the last one in any case.
+  ladder.first = !use.unbounded ? 0 : use.on_processors ? 1 : 2;
+  return ladder;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "app/options/filter_options.h"
+#include "app/player/denoise_settings.h"
+
+namespace limpid::app {
+
+/// Where a ladder is used.
+struct LadderUse {
+  bool live = false;           ///< filters wait for no more frames than `delay`
+  int delay = 0;               ///< frames
+  bool on_processors = false;  ///< the engine is the CPU's
+  /// False where no stream may depend on all earlier frames: with several GPUs.
+  bool unbounded = true;
+};
+
+/// The filter of settings, with the options that it has.
+Filter filter_of(const DenoiseSettings& settings, const FilterOptions& options, int delay);
+
+/// The rungs for settings. Only V-BM4D and VNLB have quicker ones: bilateral, recursive and lower profiles of
+/// V-BM4D.
+QualityLadder make_ladder(const DenoiseSettings& settings, const FilterOptions& options,
+                          const LadderUse& use);
+
+}  // namespace limpid::app

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "app/player/denoise_settings.h"
+#include "app/player/quality_control.h"
+
+namespace limpid::app {
+
+/// The rung that a stream is denoised with. Not thread-safe.
+class QualityChoice {
+ public:
+  using Time = QualityControl::Time;
+  using Seconds = QualityControl::Seconds;
+
+  /// `ladder`: the rungs for settings. If empty, settings are their only rung.
+  explicit QualityChoice(std::function<QualityLadder(const DenoiseSettings&)> ladder)
+      : make_ladder_(std::move(ladder)) {}
+
+  /// The rung for `wanted`. Settings of another filter begin anew.
+  QualityRung rung(const DenoiseSettings& wanted, Time now);
+  bool has_choice() const { return ladder_.rungs.size() > 1; }
+  /// The stream begins anew.
+  void restart(Time now);
+  /// As QualityControl.
+  bool add(Seconds busy, Seconds interval, Time now) {
+    return control_ && control_->add(busy, interval, now);
+  }
+  bool add_dropped(Seconds interval, Time now) { return control_ && control_->add_dropped(interval, now); }
+  void rest(Time now);
+  /// The rung to step up to, if there is room.
+  const QualityRung* next() const;
+  void take_step(Time now) { control_->take_step(now); }
+
+ private:
+  std::function<QualityLadder(const DenoiseSettings&)> make_ladder_;
+  std::optional<DenoiseSettings> wanted_;  ///< of ladder_
+  QualityLadder ladder_;
+  std::optional<QualityControl> control_;
+};
+
+}  // namespace limpid::app

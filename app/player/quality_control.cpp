@@ -1,0 +1,132 @@
+#include "app/player/quality_control.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace limpid::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Share of the interval between frames.
+constexpr double kOverload = 0.95;
+constexpr double kFits = 0.85;      // of a rung to step down to
+constexpr double kRoomAbove = 0.7;  // of a rung to step up to
+// The first frames of a rung are slower: memory is allocated, and context is filtered.
+constexpr int kWarmUp = 2;
+constexpr auto kOverloadTime = 300ms;     // of overload
+constexpr auto kRoomTime = 1500ms;    // of room before the first attempt
+constexpr auto kSteadyTime = 4000ms;  // after a rung has failed
+constexpr auto kRetry = 10s;          // doubles with each failure
+constexpr int kMostFailures = 5;
+
+}  // namespace
+
+QualityControl::QualityControl(std::vector<double> costs, std::size_t first, Time now)
+    : rung_(first), room_since_(now) {
+  for (const double cost : costs) {
+    rungs_.push_back({.cost = cost});
+  }
+}
+
+// Seconds per frame: measured, or by the cost relative to the nearest rung that has been measured.
+double QualityControl::expected(std::size_t rung) const {
+  if (rungs_[rung].measured) {
+    return *rungs_[rung].measured;
+  }
+  for (std::size_t distance = 1; distance < rungs_.size(); ++distance) {
+    for (const std::size_t other : {rung - distance, rung + distance}) {
+      if (other < rungs_.size() && rungs_[other].measured) {
+        return *rungs_[other].measured * rungs_[rung].cost / rungs_[other].cost;
+      }
+    }
+  }
+  return 0;
+}
+
+void QualityControl::change_to(std::size_t rung, Time now) {
+  rung_ = rung;
+  next_.reset();
+  frames_ = 0;
+  overloaded_since_.reset();
+  room_since_ = now;
+}
+
+void QualityControl::take_step(Time now) {
+  if (next_) {
+    change_to(*next_, now);
+  }
+}
+
+void QualityControl::restart(std::size_t first, Time now) { change_to(std::min(first, rung_), now); }
+
+void QualityControl::rest(Time now) {
+  overloaded_since_.reset();
+  room_since_ = now;
+}
+
+bool QualityControl::step_down(Seconds interval, Time now) {
+  if (rung_ == 0) {
+    return false;
+  }
+  Rung& failed = rungs_[rung_];
+  failed.failures = std::min(failed.failures + 1, kMostFailures);
+  failed.not_before = now + kRetry * (1 << (failed.failures - 1));
+  std::size_t rung = rung_ - 1;
+  while (rung > 0 && expected(rung) > kFits * interval.count()) {
+    --rung;
+  }
+  change_to(rung, now);
+  return true;
+}
+
+bool QualityControl::add(Seconds busy, Seconds interval, Time now) {
+  if (++frames_ <= kWarmUp) {
+    return false;
+  }
+  constexpr double kShare = 0.2;
+  std::optional<double>& measured = rungs_[rung_].measured;
+  measured =
+      frames_ == kWarmUp + 1 || !measured ? busy.count() : *measured + kShare * (busy.count() - *measured);
+  if (busy > kOverload * interval) {
+    if (!overloaded_since_) {
+      overloaded_since_ = now - std::chrono::duration_cast<Time::duration>(busy);
+    }
+    room_since_ = now;
+    next_.reset();
+    const bool is_long = now - *overloaded_since_ >= kOverloadTime;
+    return is_long && *measured > kOverload * interval.count() && step_down(interval, now);
+  }
+  if (*measured <= kOverload * interval.count()) {
+    overloaded_since_.reset();
+  }
+  consider_step_up(interval, now);
+  return false;
+}
+
+bool QualityControl::add_dropped(Seconds interval, Time now) {
+  next_.reset();
+  room_since_ = now;
+  if (!overloaded_since_) {
+    overloaded_since_ = now;
+  }
+  return frames_ >= kWarmUp && now - *overloaded_since_ >= kOverloadTime && step_down(interval, now);
+}
+
+void QualityControl::consider_step_up(Seconds interval, Time now) {
+  const std::size_t above = rung_ + 1;
+  next_.reset();
+  if (above >= rungs_.size() || now < rungs_[above].not_before) {
+    return;
+  }
+  const auto wait = rungs_[above].failures > 0 ? kSteadyTime : kRoomTime;
+  // A time measured before a failure was measured under a load that may have gone.
+  const double time = rungs_[above].failures > 0
+                          ? *rungs_[rung_].measured * rungs_[above].cost / rungs_[rung_].cost
+                          : expected(above);
+  if (now - room_since_ >= wait && time <= kRoomAbove * interval.count()) {
+    next_ = above;
+  }
+}
+
+}  // namespace limpid::app

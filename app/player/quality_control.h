@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace limpid::app {
+
+/// Chooses among rungs of quality, from the quickest to the best, so that the denoiser keeps pace with the
+/// source. A function of the times that it is given: it reads no clock. Not thread-safe.
+///
+/// It steps down within half a second of overload, to the best rung that is known or expected to keep pace.
+/// It steps up one rung at a time, after several seconds with room, unless measurements say that the next
+/// rung would be too slow. A rung that failed is tried again later each time.
+class QualityControl {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Seconds = std::chrono::duration<double>;
+
+  /// `costs`: of each rung, a low estimate of its time per frame relative to the others. Measured times
+  /// replace them. `first`: the rung to begin with.
+  QualityControl(std::vector<double> costs, std::size_t first, Time now);
+
+  std::size_t rung() const { return rung_; }
+  /// The rung to step up to as soon as the frames for it are ready. take_step() takes it.
+  std::optional<std::size_t> next_rung() const { return next_; }
+  void take_step(Time now);
+
+  /// A frame of the current rung took the denoiser `busy` seconds; frames come every `interval` seconds.
+  /// Returns true if the rung has changed.
+  bool add(Seconds busy, Seconds interval, Time now);
+  /// A frame was dropped because the denoiser did not keep pace. Returns true if the rung has changed.
+  bool add_dropped(Seconds interval, Time now);
+  /// The stream begins anew. What has been measured is kept.
+  void restart(std::size_t first, Time now);
+  /// Time passed that says nothing about speed, such as a pause.
+  void rest(Time now);
+
+ private:
+  struct Rung {
+    double cost;
+    std::optional<double> measured = {};  ///< seconds per frame, smoothed
+    int failures = 0;
+    Time not_before = {};  ///< it is not tried again before
+  };
+
+  double expected(std::size_t rung) const;
+  void change_to(std::size_t rung, Time now);
+  bool step_down(Seconds interval, Time now);
+  void consider_step_up(Seconds interval, Time now);
+
+  std::vector<Rung> rungs_;
+  std::size_t rung_;
+  std::optional<std::size_t> next_;
+  int frames_ = 0;  ///< of this rung
+  std::optional<Time> overloaded_since_;
+  Time room_since_;
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,153 @@
+#include "app/player/quality_control.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace limpid::app {
+namespace {
+
+using namespace std::chrono_literals;
+using Time = QualityControl::Time;
+using Seconds = QualityControl::Seconds;
+
+/// A machine on a virtual clock that denoises a frame in `times` of its rung, each as soon as it is there.
+class Machine {
+ public:
+  std::vector<double> times{0.002, 0.01, 0.02, 0.05, 0.3};
+  double interval = 0.04;
+  std::size_t first = 1;
+
+  explicit Machine(std::vector<double> costs = {0.3, 1, 1.5, 2, 7}) : costs_(std::move(costs)) {}
+
+  /// Plays for so many seconds.
+  void play(double seconds) {
+    if (!control_) {
+      control_.emplace(costs_, first, time_of(now_));
+    }
+    const double end = now_ + seconds;
+    while (now_ < end) {
+      if (control_->next_rung()) {
+        control_->take_step(time_of(now_));
+        changes.push_back(now_);
+      }
+      const double busy = times[control_->rung()];
+      const double due = now_ + interval;
+      now_ += busy;
+      bool changed = control_->add(Seconds(busy), Seconds(interval), time_of(now_));
+      for (backlog_ = std::max(backlog_ + now_ - due, 0.0); backlog_ >= interval; backlog_ -= interval) {
+        ++dropped;
+        changed = control_->add_dropped(Seconds(interval), time_of(now_)) || changed;
+      }
+      if (changed) {
+        changes.push_back(now_);
+      }
+      now_ = std::max(now_, due);
+    }
+  }
+  double now() const { return now_; }
+  std::size_t rung() const { return control_->rung(); }
+  QualityControl& control() { return *control_; }
+
+  std::vector<double> changes;  ///< when the rung changed
+  int dropped = 0;
+
+ private:
+  static Time time_of(double seconds) {
+    return Time(std::chrono::duration_cast<Time::duration>(Seconds(100 + seconds)));
+  }
+  std::vector<double> costs_;
+  std::optional<QualityControl> control_;
+  double now_ = 0;
+  double backlog_ = 0;
+};
+
+TEST(QualityControlTest, FindsTheBestRungThatKeepsPaceAndStays) {
+  Machine machine;
+  machine.play(5);
+  EXPECT_EQ(machine.rung(), 2U);
+  const std::size_t changes = machine.changes.size();
+  machine.play(4);
+  EXPECT_EQ(machine.changes.size(), changes);
+}
+
+TEST(QualityControlTest, StepsDownWithinHalfASecondOfOverload) {
+  Machine machine;
+  machine.play(5);
+  ASSERT_EQ(machine.rung(), 2U);
+  machine.times = {0.004, 0.03, 0.06, 0.15, 0.9};  // another program begins
+  const double begin = machine.now();
+  const std::size_t changes = machine.changes.size();
+  machine.play(1);
+  ASSERT_GT(machine.changes.size(), changes);
+  EXPECT_LE(machine.changes[changes] - begin, 0.5);
+  EXPECT_EQ(machine.rung(), 1U);
+}
+
+TEST(QualityControlTest, StepsDownSeveralRungsAtOnceWhereItKnowsThatItMust) {
+  Machine machine;
+  machine.play(5);
+  ASSERT_EQ(machine.rung(), 2U);
+  machine.times = {0.02, 0.2, 0.4, 1, 6};
+  machine.play(2);
+  EXPECT_EQ(machine.rung(), 0U);
+}
+
+TEST(QualityControlTest, StepsUpAfterSecondsOfRoom) {
+  Machine machine;
+  machine.times = {0.02, 0.2, 0.4, 1, 6};
+  machine.play(3);
+  ASSERT_EQ(machine.rung(), 0U);
+  machine.times = {0.0001, 0.001, 0.002, 0.003, 0.02};
+  machine.play(2);
+  EXPECT_EQ(machine.rung(), 0U) << "not at once";
+  machine.play(60);
+  EXPECT_EQ(machine.rung(), 4U);
+}
+
+TEST(QualityControlTest, ARungThatFailedIsTriedLessAndLessOften) {
+  Machine machine;
+  machine.times = {0.002, 0.01, 0.012, 0.05, 0.3};  // rung 3 is much slower than expected
+  machine.play(200);
+  EXPECT_EQ(machine.rung(), 2U);
+  EXPECT_LE(machine.changes.size(), 12U);
+  EXPECT_LE(machine.dropped, 30);
+}
+
+TEST(QualityControlTest, DoesNotTryARungThatIsExpectedToFail) {
+  Machine machine;
+  machine.times = {0.002, 0.01, 0.015, 0.022, 0.3};  // rung 4 is expected to take 0.077
+  machine.play(60);
+  EXPECT_EQ(machine.rung(), 3U);
+  EXPECT_EQ(machine.dropped, 0);
+}
+
+TEST(QualityControlTest, OneSlowFrameChangesNothing) {
+  Machine machine;
+  machine.play(5);
+  const std::size_t changes = machine.changes.size();
+  const Time now{200s};
+  EXPECT_FALSE(machine.control().add(Seconds(0.25), Seconds(0.04), now));
+  EXPECT_FALSE(machine.control().add(Seconds(0.02), Seconds(0.04), now + 40ms));
+  EXPECT_FALSE(machine.control().add(Seconds(0.02), Seconds(0.04), now + 80ms));
+  machine.play(1);
+  EXPECT_EQ(machine.changes.size(), changes);
+}
+
+TEST(QualityControlTest, BeginsAnewNoHigherThanItWas) {
+  Machine machine;
+  machine.play(5);
+  ASSERT_EQ(machine.rung(), 2U);
+  machine.control().restart(1, Time(300s));
+  EXPECT_EQ(machine.rung(), 1U);
+  machine.control().restart(2, Time(300s));
+  EXPECT_EQ(machine.rung(), 1U);
+}
+
+}  // namespace
+}  // namespace limpid::app
