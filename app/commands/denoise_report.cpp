@@ -90,6 +90,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["damaged_frames"] = count_of(diagnostics, Kind::kDamagedFrames);
   report["wrong_checksums"] = count_of(diagnostics, Kind::kWrongChecksums);
   report["converted_frames"] = count_of(diagnostics, Kind::kConvertedFrames);
+  report["cropping"] = text_of(diagnostics, Kind::kCropping);
   report["host_copies"] = {{"decode", finished.reader.copies()}, {"encode", finished.writer.copies()}};
   report["interrupted"] = session.interrupts.interrupted();
   report["complete"] = finished.complete;

@@ -30,6 +30,8 @@ std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source)
       return fmt::format("{}: isn't whole: {}, with {}{} frames", source.name, diagnostic.text, source.frames,
                          source.expected > 0 ? fmt::format(" of about {}", source.expected) : "");
     case Kind::kMissingFrames:
+    case Kind::kIgnoredCropping:
+    case Kind::kCropping:
       return fmt::format("{}: {}", source.name, diagnostic.text);
     case Kind::kContainerErrors:
       return fmt::format("{}: its container is damaged in {} {}, and frames may be missing there: {}",
@@ -63,7 +65,8 @@ std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source)
 void warn_of_the_whole(const io::Diagnostics& diagnostics, const ReadSource& source) {
   for (const io::Diagnostic& diagnostic : diagnostics) {
     if (!is_told_before(diagnostic.kind)) {
-      spdlog::warn(sentence(diagnostic, source));
+      const bool is_fault = diagnostic.kind != Kind::kCropping;
+      spdlog::log(is_fault ? spdlog::level::warn : spdlog::level::info, sentence(diagnostic, source));
     }
   }
 }

@@ -17,7 +17,7 @@ struct ReadSource {
 /// The message for the user.
 std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source);
 
-/// Logs the diagnostics of a source and its output as warnings, after the source has been read.
+/// Logs the diagnostics of a source and its output, after the source has been read: faults as warnings.
 void warn_of_the_whole(const io::Diagnostics& diagnostics, const ReadSource& source);
 
 /// The first diagnostic that --strict makes an error, as a predicate about the source; empty without one.

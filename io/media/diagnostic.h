@@ -50,6 +50,11 @@ struct Diagnostic {
     /// frame 12 on its pixel aspect ratio is 16:11 instead of 12:11".
     kAspectChange,
     kColorChange,
+    /// A request of the container to crop the pictures that is ignored, and the reason.
+    kIgnoredCropping,
+    /// The cropping that has been applied, such as "its pictures are cropped from 1920x1088 to 1920x1080
+    /// (...)".
+    kCropping,
   };
 
   Kind kind;

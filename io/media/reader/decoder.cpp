@@ -32,7 +32,8 @@ const AVCodec* alpha_decoder(const AVStream& stream) {
 
 Decoder::Decoder(const std::string& url, const VideoSource& source, const ReaderOptions& options,
                  Dictionary& unused, Health& health)
-    : url_(url), source_(source), health_(health), times_(source) {
+    : url_(url), source_(source), health_(health), cropper_(source.cropping, source.stream), times_(source) {
+  health_.note_cropping(cropper_.applied(), cropper_.ignored());
   open(options, unused);
 }
 
@@ -205,6 +206,7 @@ DecodedFrame Decoder::inspected(FrameHandle frame) {
   if (auto metadata = metadata_.extract(frame->pts)) {
     keep_metadata(*frame, std::move(metadata.mapped()));
   }
+  cropper_.apply(*frame);
   return {std::move(frame), is_damaged, has_wrong_checksum};
 }
 

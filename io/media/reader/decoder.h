@@ -16,14 +16,15 @@
 #include "io/media/picture_mender.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/reader.h"
+#include "io/media/reader/cropper.h"
 #include "io/media/reader/frame_times.h"
 #include "io/media/reader/health.h"
 #include "io/media/tiff.h"
 
 namespace limpid::io {
 
-/// Converts packets in decoding order to frames in presentation order, with times, metadata and marks of
-/// damage. Packets that cannot be decoded are reported to the Health.
+/// Converts packets in decoding order to cropped frames in presentation order, with times, metadata and marks
+/// of damage. Packets that cannot be decoded are reported to the Health.
 class Decoder {
  public:
   enum class Status { kFrame, kNeedsPacket, kEnded };
@@ -43,6 +44,7 @@ class Decoder {
   /// The next packet does not continue the last one.
   void flush();
 
+  const Cropper& cropper() const { return cropper_; }
   const FrameTimes& times() const { return times_; }
   /// Packets that were sent and frames that were received.
   std::int64_t packets() const { return packets_; }
@@ -69,6 +71,7 @@ class Decoder {
   std::string url_;
   VideoSource source_;
   Health& health_;
+  Cropper cropper_;
   ChecksumErrors checksums_;  ///< of `codec_`, which calls it until it is closed
   CodecHandle codec_;
   std::optional<PictureMender> mender_;

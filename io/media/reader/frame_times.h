@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 
+#include "io/media/container_cropping.h"
 #include "io/media/libav.h"
 #include "io/media/reader/health.h"
 
@@ -16,6 +18,7 @@ struct VideoSource {
   const AVStream& stream;
   AVRational rate;     ///< average frames per second; 0/1 if unknown
   std::int64_t begin;  ///< microseconds: the time of the first frame if no frame has a time
+  std::optional<ContainerCropping> cropping = {};
 };
 
 /// A queue of decoded frames, in presentation order, that sets their times: the source's, made increasing.

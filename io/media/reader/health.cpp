@@ -81,6 +81,11 @@ void Health::forget_position() {
   at_true_end_ = false;
 }
 
+void Health::note_cropping(std::string applied, std::string ignored) {
+  cropping_ = std::move(applied);
+  ignored_cropping_ = std::move(ignored);
+}
+
 void Health::note_frame(const DecodedFrame& decoded) {
   damaged_frames_ += decoded.is_damaged ? 1 : 0;
   wrong_checksums_ += decoded.has_wrong_checksum ? 1 : 0;
@@ -126,7 +131,9 @@ Diagnostics Health::diagnostics(bool is_complete) const {
                                    {Kind::kShortfall, &shortfall_},
                                    {Kind::kScanChange, &scan_change_},
                                    {Kind::kAspectChange, &aspect_change_},
-                                   {Kind::kColorChange, &color_change_}}) {
+                                   {Kind::kColorChange, &color_change_},
+                                   {Kind::kIgnoredCropping, &ignored_cropping_},
+                                   {Kind::kCropping, &cropping_}}) {
     if (!text->empty()) {
       all.push_back({.kind = kind, .text = *text});
     }

@@ -41,6 +41,8 @@ class Health {
 
   // Reports of the decoder and the converter.
 
+  /// Sentences about the cropping that the container requests; both are empty if there is none.
+  void note_cropping(std::string applied, std::string ignored);
   void note_damaged_packet() { ++damaged_packets_; }
   std::int64_t damaged_packets() const { return damaged_packets_; }
   /// Resets the count to `count`, since later packets precede the requested frames.
@@ -65,6 +67,8 @@ class Health {
   std::string scan_change_;
   std::string aspect_change_;
   std::string color_change_;
+  std::string ignored_cropping_;
+  std::string cropping_;
   FrameGaps gaps_;
   std::string pending_error_;  ///< error of the demuxer since the last packet of the video
   std::string first_container_error_;

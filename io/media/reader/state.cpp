@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "io/media/container_cropping.h"
 #include "io/media/cuda_decoding.h"
 #include "io/media/pixel_format.h"
 #include "io/media/reader/input_format.h"
@@ -50,8 +51,9 @@ Reader::State::State(std::string url, const ReaderOptions& options, Dictionary&&
       demuxer_(std::move(url), options, unused, health_),
       range_(options, demuxer_.begin(), demuxer_.input(), demuxer_.video()),
       decoder_(demuxer_.url(),
-               {demuxer_.format(), demuxer_.video(), demuxer_.average_rate(), -range_.times().shift}, options,
-               unused, health_) {
+               {demuxer_.format(), demuxer_.video(), demuxer_.average_rate(), -range_.times().shift,
+                find_container_cropping(demuxer_.input(), demuxer_.video())},
+               options, unused, health_) {
   demuxer_.clock().set_zero(range_.times().shift);
   describe();
   read_first_frame();
@@ -98,8 +100,8 @@ Source Reader::State::source() const {
           .copied = demuxer_.copied(),
           .average_rate = rate,
           .base_rate = demuxer_.base_rate(),
-          .sample_aspect_ratio =
-              av_guess_sample_aspect_ratio(&demuxer_.input(), &demuxer_.video(), first_properties_.get()),
+          .sample_aspect_ratio = decoder_.cropper().sample_aspect_ratio().value_or(
+              av_guess_sample_aspect_ratio(&demuxer_.input(), &demuxer_.video(), first_properties_.get())),
           .range = range_.times(),
           .skipped_frames = range_.skipped_frames(rate),
           .time_offset = demuxer_.clock().offset(),

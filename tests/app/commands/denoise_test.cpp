@@ -344,6 +344,34 @@ TEST_F(DenoiseTest, ReportsWhatTheStagesDid) {
   expect_failure(limpid(denoise(input, "-", {"--json"})), 2, {"--json", "standard output"});
 }
 
+TEST_F(DenoiseTest, TellsThatItCropsAsTheContainerRequests) {
+  const std::string input = make("in.mov", {"-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-c:v",
+                                            "rawvideo", "-pix_fmt", "uyvy422"});
+  // ffmpeg writes the clean aperture, 64x48, as the numerators and denominators of width, height and offsets.
+  std::string bytes = read_file(input);
+  const std::size_t width = bytes.find("clap") + 4;
+  ASSERT_EQ(bytes.substr(width, 4), std::string("\0\0\0\x40", 4));
+  bytes[width + 3] = 56;
+  write_file(input, bytes);
+  const std::string sentence =
+      "its pictures are cropped from 64x48 to 56x48 (left 4, top 0, right 4, bottom 0), as its container "
+      "requests";
+  const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"--json"}));
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["cropping"], sentence);
+  EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["width"], 56);
+
+  bytes[width + 3] = 72;
+  write_file(input, bytes);
+  const Outcome ignored = limpid(denoise(input, path("ignored.mkv"), {"--json"}));
+  expect_success(ignored);
+  const nlohmann::json report = nlohmann::json::parse(ignored.out);
+  EXPECT_EQ(report["cropping"], "");
+  EXPECT_NE(report["warnings"].dump().find("ignored: it is beyond the picture of 64x48"), std::string::npos);
+  EXPECT_EQ(probe(path("ignored.mkv"))["streams"][0]["width"], 64);
+}
+
 TEST_F(DenoiseTest, VeryLargeFramesWork) {
   const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "color=gray:size=8192x4320", "-frames:v",
                                             "1", "-pix_fmt", "gray", "-c:v", "ffv1"});
