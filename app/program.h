@@ -6,7 +6,7 @@
 
 namespace limpid::app {
 
-/// A paragraph about the exit codes, at the end of the help of the program and of every command.
+/// A paragraph about the exit codes, for the end of the help of the program and of each command.
 extern const char* const kExitCodes;
 
 /// The command line with all commands. Parsing sets `selected` to the command that the arguments name.

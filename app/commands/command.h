@@ -8,7 +8,7 @@
 
 namespace limpid::app {
 
-/// Runs the command that the arguments name. Returns the exit code or throws limpid::Error.
+/// Function that runs the command given on the command line. Returns the exit code or throws limpid::Error.
 using Command = std::function<int(Console&)>;
 
 /// Each function adds one command to `program`. Parsing sets `selected` if the arguments name the command.

@@ -12,10 +12,10 @@ struct Point {
   int y = 0;
 };
 
-/// Parses "X,Y", two whole numbers from 0 on. Throws UsageError that names `option`.
+/// Parses "X,Y", two whole numbers >= 0. Throws UsageError that names `option`.
 Point parse_point(const std::string& option, const std::string& text);
 
-/// Where a crop lies in a picture.
+/// The top left corner of a crop in a picture, and its size.
 struct CropPlace {
   int x = 0;
   int y = 0;
@@ -23,21 +23,21 @@ struct CropPlace {
   int height = 0;
 };
 
-/// A square of `size` around the point "X,Y" (empty: the center), moved and cropped to a picture of width x
-/// height. Throws UsageError if the point is outside.
+/// A square with sides of `size` around the point "X,Y" (empty: the center), moved and cropped to fit into a
+/// picture of width x height. Throws UsageError if the point is outside.
 CropPlace place_crop(const std::string& at, int size, int width, int height);
 
 io::RgbImage crop(const io::RgbImage& image, const CropPlace& place);
 
-/// Each pixel as a square of `factor`.
+/// The image enlarged by a whole factor: each pixel becomes a square of `factor` x `factor`.
 io::RgbImage enlarge(const io::RgbImage& image, int factor);
 
 /// Pictures of one size in rows and columns, each under its label.
 class ContactSheet {
  public:
   void add(std::vector<std::string> label, io::RgbImage picture);
-  /// Small pictures are enlarged by whole factors, so that pixels stay visible; lines of labels that are
-  /// wider than their picture are broken. Throws Error if there is no picture.
+  /// Draws the sheet. Small pictures are enlarged by whole factors, so pixels stay visible. Labels wider than
+  /// their picture are broken into lines. Throws Error if there is no picture.
   io::RgbImage draw() const;
 
  private:

@@ -20,33 +20,33 @@
 
 namespace limpid::app {
 
-/// How to treat an existing output.
+/// What to do with an existing output.
 enum class Existing : std::uint8_t { kAsk, kOverwrite, kSkip };
 
-/// A file to denoise, with the settings that are made before it is opened.
+/// A file to denoise, with its settings.
 struct Job {
   std::string input;
-  std::string output;                                 ///< empty if it is to be named after the input
+  std::string output;                                 ///< empty: named after the input
   std::function<Filter(bool frame_by_frame)> filter;  ///< FilterOptions::filter()
-  std::string profile;                                ///< of the filter, if it has profiles
+  std::string profile;                                ///< profile of the filter, if it has profiles
   NoiseSettings noise;
-  std::string strength;  ///< of the noise, by its name
+  std::string strength;  ///< strength of denoising by name, such as "light"
   FieldChoice fields = FieldChoice::kAuto;
   io::ReaderOptions reader;
   io::WriterOptions writer;
-  std::int64_t frames = 0;  ///< at most; 0: all
+  std::int64_t frames = 0;  ///< maximum number of frames; 0: all
   Existing existing = Existing::kAsk;
   bool strict = false;
 };
 
-/// The data that the jobs of a run share.
+/// Data shared by all jobs of a run.
 struct Session {
   const EngineChoice& choice;
   std::shared_ptr<Engine> engine;
   const InterruptWatch& interrupts;
   Console& console;
   ProgressStyle progress_style;
-  OutputNames* names;  ///< null if jobs have their outputs
+  OutputNames* names;  ///< null if each job has a given output
   bool stats;          ///< print the rates of each stage
   bool json;           ///< print reports to standard output
 };
@@ -55,7 +55,7 @@ enum class Outcome : std::uint8_t {
   kDone,
   kPartial,
   kSkipped,
-  kNothing,  ///< an interrupt came before there was anything to finish
+  kNothing,  ///< interrupted before the first result
 };
 
 // That json's move constructor may throw is only what clang-tidy makes of an assertion in it.
@@ -64,7 +64,7 @@ struct JobResult {  // NOLINT(bugprone-exception-escape)
   nlohmann::ordered_json report;  ///< for --json
 };
 
-/// Denoises a file and logs how it went. Throws what has stopped it.
+/// Denoises a file and logs the outcome. Throws the error that stopped it.
 JobResult run_job(Job job, const Session& session);
 
 }  // namespace limpid::app

@@ -15,7 +15,7 @@
 
 namespace limpid::app {
 
-/// A job that has come to its end, or as far as an interrupt let it.
+/// A job that is complete or was interrupted.
 struct FinishedJob {
   const Job& job;
   const io::Reader& reader;
@@ -24,16 +24,16 @@ struct FinishedJob {
   const NoiseControl& noise;
   const PipelineCounters& counters;
   io::Diagnostics diagnostics;  ///< of both
-  std::string output;           ///< the name that the file has got
-  std::int64_t expected;        ///< frames; 0 if not known
+  std::string output;           ///< name of the written file
+  std::int64_t expected;        ///< number of frames; 0 if not known
   ProgressState end;
   bool complete;
 };
 
-/// Tells the user how it went.
+/// Logs the outcome of a job for the user.
 void log_job(const FinishedJob& finished, const Session& session);
 
-/// The same for --json; with the `warnings` that were logged.
+/// The report for --json: the outcome of a job, and the `warnings` that were logged.
 nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& session,
                                  const std::vector<std::string>& warnings);
 

@@ -13,7 +13,8 @@
 
 namespace limpid::app {
 
-/// Command-line options that every command for denoising files has. EngineOptions has the others.
+/// Command-line options of every command that denoises files. EngineOptions contains the options of the
+/// engine.
 struct DenoisingOptions {
   NoiseOptions noise;
   FilterOptions filter;
@@ -22,16 +23,17 @@ struct DenoisingOptions {
   FieldOptions fields;
   std::int64_t frames = 0;
 
-  /// Adds --start, --end and --frames. This and the next functions keep references to this object.
+  /// Adds --start, --end and --frames. `command` keeps references to this object, as after the next
+  /// functions.
   void add_range_to(CommandLine& command, const std::string& group);
   /// Adds the options of the input and its streams.
   void add_streams_to(CommandLine& command, const std::string& group);
   void add_encoding_to(CommandLine& command);
 
-  /// Throws UsageError for options that exclude each other, before any file is opened; so do the next
-  /// functions.
+  /// Throws UsageError for options that exclude each other. Called before any file is opened, as the next
+  /// functions are.
   void check() const;
-  /// Without the settings that depend on an engine.
+  /// Reader options without the settings that depend on an engine.
   io::ReaderOptions reader_options() const;
   io::WriterOptions writer_options() const;
 };

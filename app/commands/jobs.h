@@ -13,7 +13,7 @@ namespace limpid::app {
 struct Jobs {
   struct Input {
     std::string file;
-    bool from_folder = false;  ///< found in a folder, and perhaps not media
+    bool from_folder = false;  ///< found in a folder, so possibly not a media file
   };
   std::vector<Input> inputs;
   std::string output;        ///< a file, or a folder
@@ -21,9 +21,9 @@ struct Jobs {
   bool many = false;         ///< several inputs, or a folder of them
 };
 
-/// IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER. The files of a folder are
-/// sorted by name; skipped ones are logged. An OUT that exists as a file requires -o. Throws UsageError for
-/// illegal arguments, and Error for a folder that cannot be read or has no files.
+/// Interprets the arguments IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER. Files
+/// of a folder are sorted by name; skipped files are logged. Without -o, OUT must not be an existing file.
+/// Throws UsageError for illegal arguments, and Error for a folder that cannot be read or is empty.
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option);
 
 /// Names for the outputs of jobs that write into a folder.
@@ -31,8 +31,8 @@ class OutputNames {
  public:
   explicit OutputNames(const Jobs& jobs);
 
-  /// The folder's file for an input: with its name, and its extension if that can be written. Throws Error if
-  /// that is an input itself or has been given to another input.
+  /// The output for an input: the input's name in the folder, with the input's extension if files of that
+  /// type can be written. Throws Error if this file is an input or is already the output for another input.
   std::string name_for(const std::string& input, bool still_picture, const io::WriterOptions& options);
 
  private:

@@ -15,17 +15,17 @@ namespace limpid::app {
 
 using Qualities = std::vector<PlaneQuality>;
 
-/// The frames of a video alone, opened with these options otherwise.
+/// Opens a video and reads only its frames, with these options.
 io::Reader open_video(const std::string& url, bool local_only, io::ReaderOptions options = {});
-/// Nothing at the end.
+/// The next frame; nothing at the end.
 std::optional<Frame> next_frame(io::Reader& reader);
 
-/// Throws Error, naming both sources, unless the frames differ in bit depth and tags at most.
+/// Throws Error, with both sources' names, if the frames differ in anything but bit depth and tags.
 void check_same_kind(const std::string& reference_url, const Frame& reference, const std::string& test_url,
                      const Frame& test);
 
-/// Gathers the average over all frames: of the squared error, whose PSNR is then the average PSNR (finite
-/// even if some frames are equal), and of SSIM.
+/// Averages over all frames: the squared error, whose PSNR is the average PSNR (finite even if some frames
+/// are equal), and the SSIM.
 class AverageQuality {
  public:
   void add(const Qualities& frame);

@@ -16,41 +16,51 @@ namespace limpid::app {
 enum class ProgressStyle : std::uint8_t {
   kNone,
   kStatus,  ///< one line, rewritten in place; for terminals
-  kPlain,   ///< a line a second
-  kJson,    ///< a JSON object a second, one to a line
+  kPlain,   ///< one line per second
+  kJson,    ///< one JSON object per second, each on a line
 };
 
-/// Parses "auto", "plain", "json" or "none"; auto is kStatus on a terminal and kNone elsewhere, plain is
-/// kStatus on a terminal and kPlain elsewhere. Throws UsageError for other names.
+/// Parses "auto", "plain", "json" or "none". On a terminal, auto and plain are kStatus; elsewhere auto is
+/// kNone and plain kPlain. Throws UsageError for other names.
 ProgressStyle parse_progress_style(const std::string& name, bool terminal);
 
-/// How far a run has come. Rates are frames per second.
+/// The progress of a run. Rates are in frames per second.
 struct ProgressState {
   std::int64_t frames = 0;
   std::int64_t total = 0;  ///< 0 if not known
   double elapsed = 0;      ///< seconds
-  double fps = 0;          ///< over the last seconds
+  double fps = 0;          ///< mean of the last seconds
   double average_fps = 0;
-  /// Decoding, denoising, encoding, and of denoising on a device uploads, filtering and downloads: the share
-  /// of the last seconds, and in the end of the whole run, that it worked instead of waiting for the others.
+  /// Shares of time in which a stage worked instead of waiting for other stages: decoding, denoising and
+  /// encoding, then uploads, filtering and downloads if a device denoises. They cover the last seconds, and
+  /// at the end the whole run.
   std::array<double, 6> busy{};
   bool on_device = false;
   double source_fps = 0;  ///< 0 if not known
-  std::string input;      ///< the source's name, for to_json_line(); empty: left out
-  bool finished = false;  ///< the run is over, however it ended
+  std::string input;      ///< name of the source for to_json_line(); empty: omitted
+  bool finished = false;  ///< the run has ended, with or without success
 
-  /// Multiple of real time, from the average; 0 if not known.
+  /// Average speed as a multiple of real time; 0 if not known.
   double speed() const;
-  /// Seconds to go; negative if not known.
+  /// Remaining seconds; negative if not known.
   double eta() const;
 };
 
-/// "120/1000  12.0 %  30.1 fps, avg 29.8  0.99x  ETA 0:29  dec 20 den 99 enc 35%", of a device
-/// with " up 9 flt 90 down 8%" behind it.
+/// "120/1000
+///
+/// 12.0 %
+///
+/// 30.1 fps, avg 29.8
+///
+/// 0.99x
+///
+/// ETA 0:29
+///
+/// dec 20 den 99 enc 35%"; a device adds " up 9 flt 90 down 8%".
 std::string to_line(const ProgressState& state);
 std::string to_json_line(const ProgressState& state);
 
-/// Reports on standard error how far a pipeline has come, from a thread of its own, until destroyed.
+/// Reports the progress of a pipeline on standard error, on its own thread, until destroyed.
 class Progress {
  public:
   Progress(Console& console, ProgressStyle style, const PipelineCounters& counters, std::int64_t total,
@@ -61,7 +71,7 @@ class Progress {
   Progress& operator=(Progress&&) = delete;
   ~Progress();
 
-  /// The state at this moment. May be called while the thread reports.
+  /// The current state. May be called while the thread reports.
   ProgressState state(bool finished = false);
 
  private:

@@ -11,14 +11,14 @@
 
 namespace limpid::app {
 
-/// A filter with all its settings for frames of this format and noise level, as they follow from the profile,
+/// A filter with all its settings for frames of this format and noise level, as they result from the profile,
 /// the options and the noise. Settings of edge-preserving filters are listed for each plane that they filter.
 nlohmann::ordered_json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& format);
 
 /// The evidence for a noise estimate: its source, certainty (0 to 1), and the factor by which it was lowered.
 nlohmann::ordered_json evidence_report(const NoiseModel& noise);
 
-/// The level of each plane, by its name.
+/// The noise level of each plane, by the plane's name.
 nlohmann::ordered_json to_json(const NoiseModel& noise, const FrameFormat& format);
 
 }  // namespace limpid::app

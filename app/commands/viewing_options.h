@@ -20,7 +20,7 @@
 
 namespace limpid::app {
 
-/// The options that the commands with a window share, and what they make of them.
+/// The options shared by the commands with a window, and the objects made from them.
 class ViewingOptions {
  public:
   EngineChoice engine;
@@ -31,33 +31,32 @@ class ViewingOptions {
   bool json = false;
   /// The longest time that filters wait for later frames of a live source, in milliseconds.
   double latency_ms = 0;
-  /// Set when the viewer is about to go: waiting for the source is then to end.
+  /// Set before the viewer is destroyed, to end a wait for the source.
   std::atomic<bool> closing = false;
 
-  /// Adds the options to `command`, which refers to this object from then on.
+  /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
 
-  /// Checks whatever can be checked before anything is opened, and fills in reader.options. Throws
+  /// Checks all options that can be checked before a file is opened, and fills in reader.options. Throws
   /// UsageError.
   void check();
-  /// Opens the engine and completes `reader`: its frames are in the memory of the engine, and it stops
-  /// waiting for the source at an interrupt or when `closing` is set. `reader` keeps a reference to this
-  /// object.
+  /// Opens the engine and completes `reader`: its frames are allocated in the memory of the engine, and it
+  /// stops waiting for the source at an interrupt or when `closing` is set. `reader` keeps a reference to
+  /// this object.
   std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
-  /// Stages with make_denoiser() and the engine. They refer to this object. Only here do settings become a
-  /// denoiser.
+  /// Stages with make_denoiser() and the engine. They keep a reference to this object.
   PlayerStages stages(const std::shared_ptr<Engine>& engine, const io::Reader& source, bool live) const;
   PlayerOptions player_options(const io::Reader& source) const;
-  /// `name`: what to call the source.
+  /// `name`: the name of the source in the window.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
-  /// Reports how the run went (frames shown and dropped; with --json their intervals and latencies too) and
-  /// returns the exit code.
+  /// Reports the outcome (frames shown and dropped; with --json also intervals and latencies), and returns
+  /// the exit code.
   int tell(const ViewerReport& report, const InterruptWatch& interrupts) const;
 
  private:
   NoiseOptions noise_;
   FilterOptions filter_;
-  DenoiseSettings settings_;  ///< to begin with, but for the filter; check() makes them of the options
+  DenoiseSettings settings_;  ///< initial settings, without the filter; set by check()
 
   std::string quality_;
   std::string view_ = "split";
@@ -73,7 +72,7 @@ class ViewingOptions {
   std::string picture_folder_ = ".";
 };
 
-/// Sets ViewingOptions::closing when it is destroyed. Made after the viewer, it goes before the viewer does.
+/// Sets ViewingOptions::closing when destroyed. Constructed after the viewer, so that it is destroyed first.
 class ClosingNotice {
  public:
   explicit ClosingNotice(std::atomic<bool>& closing) : closing_(closing) {}

@@ -6,11 +6,11 @@
 
 namespace limpid::app {
 
-/// The text with its control characters, which the name of a file or a camera may have, as "\\x1b": a
-/// terminal would obey them.
+/// The text with control characters replaced by escapes such as "\\x1b". Names of files and cameras may
+/// contain them, and a terminal would execute them.
 std::string printable(std::string_view text);
 
-/// Standard error, shared by log lines and the progress line so that neither breaks the other. Thread-safe.
+/// Standard error, shared by log lines and the progress line, which do not overwrite each other. Thread-safe.
 class Console {
  public:
   Console();
@@ -18,14 +18,14 @@ class Console {
   /// True if standard error is a terminal.
   bool is_terminal() const { return terminal_; }
 
-  /// Prints a line; a status line that is shown moves below it.
+  /// Prints a line. A visible status line moves below it.
   void print_line(std::string_view line);
 
-  /// Shows a line that is rewritten in place, cut to the width of the terminal; empty removes it. Only for
-  /// terminals.
+  /// Shows a line that is rewritten in place, cut to the width of the terminal. An empty text removes it.
+  /// Only for terminals.
   void set_status(std::string_view line);
 
-  /// Leaves the status line where it is as an ordinary line.
+  /// Turns the status line into an ordinary line.
   void keep_status();
 
  private:

@@ -7,20 +7,21 @@
 
 namespace limpid::app {
 
-/// A source that has been read, as sentences name it.
+/// A source that has been read, for messages.
 struct ReadSource {
   std::string name;
   std::int64_t frames = 0;    ///< that were read
   std::int64_t expected = 0;  ///< 0 if not known
 };
 
-/// The message for the user.
+/// The message for the user about a diagnostic.
 std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source);
 
 /// Logs the diagnostics of a source and its output, after the source has been read: faults as warnings.
 void warn_of_the_whole(const io::Diagnostics& diagnostics, const ReadSource& source);
 
-/// The first diagnostic that --strict makes an error, as a predicate about the source; empty without one.
+/// A predicate for the first diagnostic that --strict treats as an error, such as "has damaged frames"; empty
+/// if there is none.
 std::string strict_objection(const io::Diagnostics& diagnostics);
 
 }  // namespace limpid::app

@@ -5,10 +5,10 @@
 
 namespace limpid::app {
 
-/// Waits for SIGINT, SIGTERM and SIGHUP on a thread of its own. The first requests a stop; the second removes
-/// temporary files and ends the process at once with exit code 130. Make one before any other thread is
-/// started: threads inherit the blocked signals. SIGPIPE and SIGXFSZ are ignored from then on, so that a
-/// closed pipe and a file of the greatest size allowed are errors of the write.
+/// Waits for SIGINT, SIGTERM and SIGHUP on its own thread. The first signal requests a stop; the second
+/// removes temporary files and ends the process at once with exit code 130. Must be constructed before any
+/// other thread starts, because threads inherit the blocked signals. Also ignores SIGPIPE and SIGXFSZ, so
+/// that a closed pipe or an exceeded file size limit is an error of the write.
 class InterruptWatch {
  public:
   InterruptWatch();

@@ -4,12 +4,12 @@
 
 namespace limpid::app {
 
-/// A command's report on standard output, indented. Bytes in names of files that are not
-/// UTF-8 become U+FFFD.
+/// Prints a command's report on standard output, indented. Bytes in file names that are not UTF-8 become
+/// U+FFFD.
 void print_report(const nlohmann::ordered_json& report);
 
-/// A list of reports on standard output, as print_report() prints an array of them. Each is printed when it
-/// is added, and not kept.
+/// Prints a list of reports on standard output, in the format of print_report() for an array. Each report is
+/// printed when it is added, and is not stored.
 class ReportList {
  public:
   /// With `shown` false, nothing is printed.

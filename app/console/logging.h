@@ -10,21 +10,20 @@ namespace limpid::app {
 
 struct LoggingOptions {
   std::string level = "info";  ///< trace, debug, info, warning, error or off
-  std::string file;            ///< also log here, with times; empty: no file
+  std::string file;            ///< file for log messages with times; empty: none
 };
 
 /// Makes spdlog's default logger write to `console`, errors as "limpid: ...", warnings as "limpid: warning:
-/// ...", and routes FFmpeg's messages into it: its errors and warnings at level debug, since what matters of
-/// them reaches the user as the sentence of an Error, the rest at level trace. The log file holds debug
-/// messages even if the console doesn't. Throws UsageError for an unknown level and Error if the file can't
-/// be written.
+/// ...". Routes FFmpeg's messages into it: errors and warnings at level debug, as an Error reports the
+/// relevant ones to the user, others at level trace. The log file contains debug messages even if the console
+/// does not. Throws UsageError for an unknown level and Error if the file cannot be written.
 ///
-/// Messages are given to spdlog as whole strings (fmt::format()): where it formats them itself, each file
-/// takes four seconds longer to compile.
+/// Messages must be passed to spdlog as complete strings (fmt::format()): formatting in spdlog adds four
+/// seconds to the compile time of each file.
 void set_up_logging(Console& console, const LoggingOptions& options);
 
-/// Gathers the warnings that are logged, by whatever thread, while it lives, whether or not the console shows
-/// them. set_up_logging() comes first. Other threads may log while it is made or destroyed.
+/// Records the warnings that any thread logs during its lifetime, whether or not the console shows them.
+/// Requires set_up_logging(). Other threads may log during construction and destruction.
 class WarningRecorder {
  public:
   WarningRecorder();
@@ -41,7 +40,7 @@ class WarningRecorder {
   std::shared_ptr<Sink> sink_;
 };
 
-/// Logs each as a warning.
+/// Logs each text as a warning.
 void log_warnings(const std::vector<std::string>& warnings);
 
 }  // namespace limpid::app

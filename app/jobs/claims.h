@@ -11,23 +11,23 @@
 
 namespace limpid::app {
 
-/// Claims of workers on segments. A claim is a file that only one worker can create, and that it touches
-/// while it runs. The clock of the file system measures its age, by a file that has just been touched there:
-/// clocks of machines do not matter. Claims only save work: if two workers denoise one segment, as after a
-/// long pause of one, both results are equal.
+/// Claims of workers on segments. A claim is a file that only one worker can create, and that the worker
+/// touches while it runs. Its age is measured by the clock of the file system, against a file that has just
+/// been touched; clocks of machines do not matter. Claims only avoid double work: if two workers denoise one
+/// segment, for example after a long pause of one of them, both results are equal.
 class Claims {
  public:
-  /// Claims that have not been touched for `patience` seconds belong to lost workers.
+  /// Claims that have not been touched for `patience` seconds are treated as those of lost workers.
   Claims(JobFolder folder, double patience);
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
   Claims(Claims&&) = delete;
   Claims& operator=(Claims&&) = delete;
-  /// Gives back what is claimed.
+  /// Releases the claim, if any.
   ~Claims();
 
-  /// True if this worker has the segment now: no other worker had it, or it is lost, or `from_anybody`. A
-  /// worker has one segment at a time.
+  /// Claims a segment. Returns true if no other worker had claimed it, the other worker is lost, or
+  /// `from_anybody`. A worker has at most one claim.
   bool take(int segment, bool from_anybody = false);
   void give_back() noexcept;
   /// True if another worker has taken over the claim of this one.
@@ -40,9 +40,9 @@ class Claims {
   struct Content {
     std::string worker;
     int process = 0;
-    std::string space;  ///< machine and container in which the process number is unique
+    std::string space;  ///< machine and container, in which a process number is unique
   };
-  /// Nothing if the worker has not written the claim yet, or if it is damaged.
+  /// The content of a claim. Nothing if it is damaged or not written yet.
   static std::optional<Content> content_of(int descriptor);
   Holder holder_of(int segment, std::string& name);
   double seconds_since_touched(int descriptor);

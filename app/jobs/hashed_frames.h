@@ -14,8 +14,8 @@
 
 namespace limpid::app {
 
-/// A source's frames with their hashes (io::frame_hash()). They are read and hashed on threads of their own,
-/// some frames ahead of the one who takes them, which costs more time than most of what is done with them.
+/// A source's frames with their hashes (io::frame_hash()). Threads read and hash frames ahead of the
+/// consumer, because this takes longer than most uses of the frames.
 class HashedFrames {
  public:
   struct HashedFrame {
@@ -23,17 +23,17 @@ class HashedFrames {
     std::uint64_t hash = 0;
   };
 
-  /// Gives a frame in the host's memory, the one that it is given or a copy of it.
+  /// Returns a frame in host memory: its argument or a copy of it.
   using Copier = std::function<Frame(const Frame&)>;
 
-  /// `most`: frames, but for those that are context only; 0: all. `copy` is called for each frame, on several
-  /// threads at once. `reader` is left alone by others until this is destroyed.
+  /// `most`: maximum number of frames, not counting context; 0: all. `copy` is called for each frame, on
+  /// several threads at once. No one else may use `reader` during the lifetime of this object.
   HashedFrames(io::Reader& reader, std::int64_t most, Copier copy);
   ~HashedFrames();
   HashedFrames(const HashedFrames&) = delete;
   HashedFrames& operator=(const HashedFrames&) = delete;
 
-  /// The next frame, in the source's order; nothing at the end. Throws what the reader has thrown.
+  /// The next frame, in the order of the source; nothing at the end. Throws errors of the reader.
   std::optional<HashedFrame> next();
 
  private:

@@ -8,7 +8,7 @@
 
 namespace limpid::app {
 
-/// The files of a job, see README.md.
+/// The paths of a job's files, see README.md.
 class JobFolder {
  public:
   explicit JobFolder(std::string path) : path_(std::move(path)) {}
@@ -19,15 +19,15 @@ class JobFolder {
   std::string done(int number) const;
   std::string failed(int number) const;
   std::string claim(int number) const;
-  /// Record of the output of an input.
+  /// Record of a merged output, by the number of its input.
   std::string merged(int input) const;
-  /// Throw Error for what is not a plain name.
+  /// Both throw Error for a name that is not plain (is_plain_name()).
   std::string beacon(const std::string& worker) const;
   std::string data(const std::string& name) const;
 
-  /// Makes the folders in it. Throws Error.
+  /// Makes the folder and its subfolders. Throws Error.
   void create() const;
-  /// The segments that have a file of that kind: "done", "failed" or "claims". Throws Error.
+  /// The segments that have a file of kind "done", "failed" or "claims". Throws Error.
   std::set<int> numbers_in(const std::string& kind) const;
 
  private:
@@ -39,18 +39,18 @@ inline constexpr std::size_t kMostJobFile = std::size_t{1} << 26;
 inline constexpr std::size_t kMostFailure = std::size_t{1} << 20;
 inline constexpr std::size_t kMostClaim = std::size_t{1} << 12;
 
-/// "00017", by which files are named.
+/// The number in names of files, such as "00017".
 std::string number_text(int number);
 
-/// True for names that cannot lead out of a folder: letters, digits, '-', '_' and '.', which is not the
-/// first. Names that are read from a job's files must be of this kind.
+/// True for names that cannot lead out of a folder: letters, digits, '-', '_' and '.', but no '.' at the
+/// beginning. Names read from a job's files must be plain.
 bool is_plain_name(const std::string& name);
 
-/// Names this process on this machine and no other: for names of files.
+/// A name for this process that no other process on any machine has. Used in names of files.
 const std::string& worker_name();
 
-/// Puts `text` in place of the file as a whole: another process, or the next after a power cut, sees all of
-/// it or what was there before. Throws Error, also for more than kMostJobFile bytes.
+/// Writes or replaces a file atomically: after a power cut and for other processes, it has either its old or
+/// its new content. Throws Error, also for more than kMostJobFile bytes.
 void write_durably(const std::string& path, const std::string& text);
 
 bool file_exists(const std::string& path);

@@ -26,36 +26,36 @@ struct JobSettings {
   FieldChoice fields = FieldChoice::kAuto;
   io::ReaderOptions reader;
   io::WriterOptions writer;
-  std::int64_t frames = 0;  ///< of each input at most; 0: all
-  nlohmann::json noise;     ///< as it was asked for, to be compared
+  std::int64_t frames = 0;  ///< maximum number of frames of each input; 0: all
+  nlohmann::json noise;     ///< noise settings of the user, for comparisons
 };
 
 nlohmann::ordered_json to_json(const JobSettings& settings);
-/// Throws Error for what to_json() would not make.
+/// Throws Error if `json` is not a result of to_json().
 JobSettings settings_from(const JsonValue& json);
 /// to_json() with sorted members.
 nlohmann::json comparable(const JobSettings& settings);
 
 struct PlannedInput {
   std::string path;        ///< from the root
-  std::int64_t bytes = 0;  ///< below 0: no file, such as numbered pictures
+  std::int64_t bytes = 0;  ///< negative: not a single file, such as numbered pictures
   std::uint64_t fingerprint = 0;
   std::int64_t frames = 0;      ///< results
   int decoder_threads = 0;      ///< 0: libavcodec's choice
   bool decoded_on_gpu = false;  ///< for the plan
   bool still_picture = false;
-  bool joined = false;  ///< segments are encoded as they are in the end
+  bool joined = false;  ///< segments are encoded with the final encoder and joined without reencoding
 };
 
 struct Segment {
   int input = 0;
-  std::int64_t first = 0;  ///< of the input's results
+  std::int64_t first = 0;  ///< first frame, counted in results of the input
   std::int64_t frames = 0;
 };
 
 // NOLINTNEXTLINE(bugprone-exception-escape): as of the moves of JSON
 struct Plan {
-  std::string program;  ///< that made it: version()
+  std::string program;  ///< version() of the program that made the plan
   JobSettings settings;
   std::vector<PlannedInput> inputs;
   std::vector<Segment> segments;
@@ -63,23 +63,24 @@ struct Plan {
 
 /// Data of a segment for its worker: all frames that it reads, with those around the segment.
 struct SegmentPlan {
-  std::int64_t position = 0;   ///< frames that a reader gives before them, from the beginning
-  std::optional<double> seek;  ///< the time of the first, if that may be sought
+  /// Number of frames that a reader delivers before them, counted from the beginning.
+  std::int64_t position = 0;
+  std::optional<double> seek;  ///< time of the first frame, if the source can be searched for it
   std::int64_t before = 0;
   std::int64_t frames = 0;
   std::int64_t after = 0;
   std::vector<std::uint64_t> checks;  ///< io::frame_hash() of each
-  /// What each is filtered with, from so many frames behind the first on.
+  /// The noise models of the frames. Each applies from the given frame on, counted from the first.
   std::vector<std::pair<std::int64_t, NoiseModel>> levels;
-  std::vector<bool> fields;  ///< whether each is filtered by field
+  std::vector<bool> fields;  ///< for each frame: true if it is filtered by field
 };
 
 nlohmann::ordered_json to_json(const SegmentPlan& segment);
 SegmentPlan segment_plan_from(const JsonValue& json);
 
-/// The result of a worker.
+/// A denoised segment.
 struct DoneSegment {
-  std::string file;  ///< in the folder of data
+  std::string file;  ///< name in the folder of data
   std::int64_t bytes = 0;
   std::vector<std::uint64_t> hashes;  ///< io::sample_hash() of each result
   int reordering = 0;
@@ -91,18 +92,19 @@ struct DoneSegment {
 nlohmann::ordered_json to_json(const DoneSegment& done);
 DoneSegment done_segment_from(const JsonValue& json);
 
-/// The versions of this program and of the libraries that decode and encode.
+/// The versions of this program and of the libraries that decode and encode, which must match between
+/// workers.
 std::string program_version();
 
 void write_plan(const JobFolder& folder, const Plan& plan);
-/// Throws Error if there is none, or if another version has made it.
+/// Throws Error if there is no plan, or if another version has made it.
 Plan read_plan(const JobFolder& folder);
-/// `frames`: results, of the plan. Throws Error.
+/// `frames`: number of results, as in the plan. Throws Error.
 SegmentPlan read_segment_plan(const JobFolder& folder, int number, std::int64_t frames);
-/// Nothing if the segment isn't done, or its file is gone or not whole. Throws Error for a damaged file.
+/// Nothing if the segment is not done, or its file is missing or incomplete. Throws Error for a damaged file.
 std::optional<DoneSegment> read_done(const JobFolder& folder, int number);
 
-/// Record of a merge, for the next process after a kill.
+/// Record of a merge. The next process uses it if this one is killed.
 // NOLINTNEXTLINE(bugprone-exception-escape): as of the moves of JSON
 struct MergeRecord {
   struct Whole {
@@ -117,18 +119,18 @@ struct MergeRecord {
 
 /// Throws Error.
 void write_merge_record(const JobFolder& folder, int input, const MergeRecord& record);
-/// Nothing if there is none. Throws Error for a damaged file.
+/// Nothing if there is no record. Throws Error for a damaged file.
 std::optional<MergeRecord> read_merge_record(const JobFolder& folder, int input);
 /// True if `output` is the complete file of that record.
 bool is_merged(const MergeRecord& record, const std::string& output);
 
-/// The container of encoded segments; without a choice the most common one.
+/// The options for encoded segments: with the given container, or the most common one.
 io::WriterOptions segment_options(io::WriterOptions options);
 
-/// Throws Error unless the input is the file that was planned.
+/// Throws Error if the input has changed since it was planned.
 void check_input(const PlannedInput& input);
 
-/// One hash of hashes, in their order.
+/// One hash of several hashes, which depends on their order.
 std::uint64_t combined(const std::vector<std::uint64_t>& hashes);
 
 }  // namespace limpid::app

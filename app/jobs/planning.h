@@ -19,16 +19,16 @@ struct PlanningHooks {
   std::function<bool(const std::string& input, const std::exception& failure)> leaves_out;
 };
 
-/// Makes the plan of a job: estimates noise and detects scene cuts in the inputs with `engine`, and writes
-/// how each segment is to be done; the plan itself last. `segment_frames`: how long segments are, more or
-/// less, as scenes are. False, with nothing that another command would take for a job, if it was stopped.
-/// Throws Error.
+/// Makes the plan of a job: estimates noise and detects scene cuts in the inputs with `engine`, and writes a
+/// plan for each segment, then the plan of the job. `segment_frames`: approximate length of segments, which
+/// end at scene cuts if possible. Returns false if it was stopped; other commands then do not accept the
+/// folder as a job. Throws Error.
 bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, const JobSettings& settings,
               const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t segment_frames,
               const PlanningHooks& hooks);
 
-/// Where segments of about `length` frames end, given before which frames scenes begin, in order; the last
-/// is `frames`.
+/// The ends of segments of about `length` frames, ascending; the last end is `frames`. Given are the first
+/// frames of scenes, ascending.
 std::vector<std::int64_t> ends_of_segments(std::int64_t frames, std::int64_t length,
                                            const std::vector<std::int64_t>& cuts);
 

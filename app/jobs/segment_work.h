@@ -9,11 +9,11 @@
 
 namespace limpid::app {
 
-/// Thrown when a stop was asked for: nothing of the segment is left.
+/// Thrown after a requested stop. No file of the segment remains.
 struct Stopped {};
 
-/// Denoises a segment: its file and then the file that says that it is done are there afterwards, whole, or
-/// nothing is. Throws Error, and Stopped.
+/// Denoises a segment: writes its file, then the file that marks it as done. Both are complete, or neither
+/// exists. Throws Error and Stopped.
 DoneSegment do_segment(const JobFolder& folder, const Plan& plan, int number,
                        const std::shared_ptr<Engine>& engine, const std::stop_token& stop);
 

@@ -29,8 +29,8 @@ struct AnalyzedFrame {
 /// A source from its first frame to its last.
 struct AnalyzedSource {
   std::vector<AnalyzedFrame> frames;
-  std::vector<NoiseModel> levels;      ///< what frames are filtered with
-  std::unique_ptr<io::Reader> reader;  ///< at the end of the source
+  std::vector<NoiseModel> levels;      ///< noise models of the frames
+  std::unique_ptr<io::Reader> reader;  ///< the reader, at the end of the source
 };
 
 struct AnalysisOptions {
@@ -39,15 +39,15 @@ struct AnalysisOptions {
   NoiseSettings noise;
   FieldChoice fields = FieldChoice::kAuto;
   Reach reach;                   ///< the filter's
-  std::int64_t most_frames = 0;  ///< without context; 0: all
+  std::int64_t most_frames = 0;  ///< maximum number of frames, not counting context; 0: all
 };
 
-/// Reads a source once, as one run does: hashes its frames, detects scene cuts, and estimates noise with
-/// `engine`. `progress` gets the number of frames analyzed and expected; analysis stops when it returns
-/// false, and the result is nothing. Throws Error.
+/// Reads a source once, as a single run does: hashes its frames, detects scene cuts, and estimates noise with
+/// `engine`. `progress` receives the numbers of analyzed and expected frames; if it returns false, the
+/// analysis stops and the result is nothing. Throws Error.
 ///
-/// A source that a GPU has decoded is read again by a software decoder if decoding failed or reported damage:
-/// of damage, GPUs make other samples than the workers' decoders.
+/// If a GPU decoder failed or reported damage, the source is read again by a software decoder: GPUs
+/// reconstruct damaged frames differently from the decoders of the workers.
 std::optional<AnalyzedSource> analyze_source(const AnalysisOptions& options,
                                              const std::shared_ptr<Engine>& engine,
                                              const std::function<bool(std::int64_t, std::int64_t)>& progress);

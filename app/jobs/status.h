@@ -19,9 +19,10 @@ struct JobStatus {
   int done = 0;
   std::int64_t frames_done = 0;
   std::vector<int> running;
-  std::vector<Failure> failed;  ///< and not taken up again
-  double worker_fps = 0;        ///< that a worker makes, on average; 0 if not known
-  /// Frames per second of those that are running, and seconds to the end with them; nothing if not known.
+  std::vector<Failure> failed;  ///< failed segments that no worker has claimed again
+  double worker_fps = 0;        ///< average speed of a worker, in frames per second; 0 if not known
+  /// Total frames per second of the running workers, and the remaining time at this speed; nothing if not
+  /// known.
   double fps = 0;
   std::optional<double> seconds_left;
 };

@@ -12,14 +12,14 @@
 
 namespace limpid::app {
 
-/// Which segments of `count` a worker of an array does: every `of`-th from `index` on.
+/// The segments for one worker of an array: every `of`-th, beginning with `index`.
 struct Share {
   int index = 0;
-  int of = 0;  ///< 0: as many as there are segments
+  int of = 0;  ///< 0: the number of segments
 };
 
-/// From the variables by which schedulers number the tasks of an array; nothing outside of one. `value_of`
-/// returns the value of a variable, or null.
+/// The share of a task of a scheduler's array, from its environment variables; nothing outside of an array.
+/// `value_of` returns the value of a variable, or null.
 std::optional<Share> share_of_array(const std::function<const char*(const char* name)>& value_of);
 
 /// The numbers of a worker's segments. Throws UsageError for an illegal index.
@@ -27,21 +27,21 @@ std::vector<int> segments_of(const Share& share, int segments);
 
 struct WorkReport {
   int done = 0;   ///< by this worker
-  int there = 0;  ///< that were done before, or meanwhile by others
+  int there = 0;  ///< segments that were done before, or by other workers meanwhile
   int with_others = 0;
   std::vector<int> failed;
-  std::int64_t frames = 0;  ///< of those that this worker has done
+  std::int64_t frames = 0;  ///< frames of the segments that this worker has denoised
   bool stopped = false;
 };
 
 struct WorkOptions {
   std::optional<Share> share;  ///< empty: any free segment
   double patience = 120;       ///< seconds after which the worker of a claim counts as lost
-  bool waits = false;          ///< for the segments of other workers, which may be lost
+  bool waits = false;          ///< wait for segments of other workers, which may be lost
 };
 
-/// Denoises segments until none is left or a stop is requested. Failures of segments are logged, and
-/// kept in the folder; others throw Error.
+/// Denoises segments until none is left or a stop is requested. Failures of segments are logged and recorded
+/// in the folder; other failures throw Error.
 WorkReport work_on(const JobFolder& folder, const Plan& plan, const WorkOptions& options,
                    const std::shared_ptr<Engine>& engine, const std::stop_token& stop);
 

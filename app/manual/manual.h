@@ -12,28 +12,28 @@ namespace limpid::app {
 
 struct ManualFacts {
   std::string version;
-  std::string date;        ///< of the version: 2026-11-23
-  std::string summary;     ///< what the program is, in a line
+  std::string date;        ///< date of the version, such as 2026-11-23
+  std::string summary;     ///< purpose of the program, in one line
   std::string exit_codes;  ///< a paragraph
 };
 
-/// The page of `program`, "limpid.1".
+/// The manual page of the program, such as "limpid.1".
 std::string program_page(const CommandText& program, const ManualFacts& facts);
-/// The page of one of its commands, "limpid-denoise.1".
+/// The manual page of a command, such as "limpid-denoise.1".
 std::string command_page(const CommandText& program, const CommandText& command, const ManualFacts& facts);
 
-/// For bash-completion, under the program's name.
+/// Completions for bash, in a file with the program's name.
 std::string bash_completion(const CommandText& program);
 /// A function for zsh's $fpath, "_limpid".
 std::string zsh_completion(const CommandText& program);
 /// "limpid.fish".
 std::string fish_completion(const CommandText& program);
 
-/// `texts` with `between` them.
+/// `texts` joined by `between`.
 std::string join(const std::vector<std::string>& texts, const std::string& between);
-/// Every `what` of `text` replaced.
+/// `text` with every `what` replaced.
 std::string replaced(std::string text, const std::string& what, const std::string& by);
-/// The beginning of an option's help, for a line of a menu.
+/// The beginning of an option's help, short enough for a menu.
 std::string brief(const std::string& help);
 
 }  // namespace limpid::app

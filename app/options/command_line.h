@@ -23,20 +23,20 @@ namespace limpid::app {
 /// Kind of file that a value names.
 enum class Files : std::uint8_t { kNone, kFile, kFolder };
 
-/// The texts of an option, for help, manuals and shells.
+/// Texts of an option for help, manuals and completions.
 struct OptionText {
   std::vector<std::string> names;  ///< with their dashes, short ones first; an argument's own name
   bool is_argument = false;        ///< positional
   bool advanced = false;           ///< listed by --help-all only
   bool required = false;
-  bool many = false;  ///< may be given several times
+  bool many = false;  ///< may be repeated
   std::string value;  ///< placeholder of the value in help; empty: a flag
   std::string help;
-  std::string details;  ///< sentences that --help-all and manuals add to `help`
+  std::string details;  ///< sentences that follow `help` in --help-all and manuals
   std::string group;
-  std::vector<std::string> words;  ///< values that shells offer; others may be legal, too
+  std::vector<std::string> words;  ///< values that completions offer; others may be legal
   Files files = Files::kNone;
-  std::string ending;  ///< extension of the files; empty: any
+  std::string ending;  ///< extension of the files that completions offer; empty: any
 };
 
 /// A program or one of its commands.
@@ -48,7 +48,7 @@ struct CommandText {
   std::vector<CommandText> commands;
 };
 
-/// An option or flag of a command. The setters return the option, to be chained.
+/// An option or flag of a command. The setters return the option, so that calls can be chained.
 class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
@@ -59,31 +59,31 @@ class Option {
   Option* group(const std::string& name);
   /// Lists the option in --help-all only.
   Option* advanced();
-  /// Sentences that --help-all and manuals add to the help.
+  /// Sentences that follow the help in --help-all and manuals.
   Option* details(const std::string& text);
   Option* required();
-  /// The option may be given several times; all values are kept.
+  /// The option may be repeated; all values are kept.
   Option* take_all();
   /// Separator of several values in one argument.
   Option* delimiter(char delimiter);
-  /// Lets an option of several values take all following arguments, up to the next option.
+  /// Lets an option with several values take all following arguments, up to the next option.
   Option* allow_extra_args(bool allow);
-  /// Refuses all other values.
+  /// Restricts the values to these.
   Option* one_of(std::initializer_list<int> values);
   Option* one_of(std::initializer_list<const char*> values);
-  /// Refuses all but integers, or numbers, from `least` to `most`.
+  /// Restricts the values to integers, or numbers, from `least` to `most`.
   Option* in_range(int least, int most);
   Option* in_range(double least, double most);
-  /// Refuses all but integers above 0, or from 0.
+  /// Restricts the values to integers > 0, or >= 0.
   Option* positive();
   Option* not_negative();
-  /// Refuses values for which `complaint` returns a text, with that text.
+  /// Rejects a value if `complaint` returns a text for it, and reports this text.
   Option* check(const std::function<std::string(const std::string& value)>& complaint);
 
   /// Ignores case.
   Option* any_case();
 
-  /// Values that shells offer beside those of one_of(): words, files with an extension, folders.
+  /// Values that completions offer in addition to those of one_of(): words, files with an extension, folders.
   Option* words(const std::vector<std::string>& words);
   Option* file(const std::string& ending = {});
   Option* folder();
@@ -111,22 +111,22 @@ class CommandLine {
   CommandLine& operator=(CommandLine&&) = delete;
   ~CommandLine();
 
-  /// `names`: "-o,--output"; without dashes it is a positional argument. For text, paths, numbers, and
-  /// optional or several ones: a kind that is missing at command_line.cpp's end does not link.
+  /// `names`: "-o,--output", or a name without dashes for a positional argument. Values are texts, paths,
+  /// numbers, and optionals and vectors of them, as instantiated at the end of command_line.cpp.
   template <typename Value>
   Option* add_option(const std::string& names, Value& value, const std::string& help);
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
-  /// Prints `text` as --help prints the help.
+  /// Adds a flag that prints `text` and exits.
   void set_version_flag(const std::string& names, const std::string& text);
-  /// Lets options that are added afterwards be given several times; the last value is used.
+  /// Options added afterwards may be repeated; the last value is used.
   void take_last();
   CommandLine* add_subcommand(const std::string& name, const std::string& description);
 
   std::vector<CommandLine*> get_subcommands() const;
-  /// All options; --help, --help-all and --version come last.
+  /// The texts of all options; --help, --help-all and --version come last.
   CommandText text() const;
 
-  /// Heading of --help and --help-all [Options].
+  /// Heading of --help and --help-all; "Options" by default.
   void help_group(const std::string& name);
   /// Text at the end of the help.
   void footer(const std::string& text);
@@ -134,8 +134,8 @@ class CommandLine {
   /// Function that parse() calls when the arguments name this command.
   void callback(const std::function<void()>& function);
 
-  /// `arguments`: without the program's name. Returns the text to print if the arguments contain --help or
-  /// --version. Throws UsageError, which suggests a name in place of an unknown one.
+  /// `arguments`: without the name of the program. Returns the text to print if the arguments contain --help
+  /// or --version. Throws UsageError, which suggests a name for an unknown option.
   std::optional<std::string> parse(std::vector<std::string> arguments);
 
  private:
@@ -150,7 +150,7 @@ class CommandLine {
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
 };
 
-/// Splits texts of the form KEY=VALUE. Throws UsageError, with the name `option`, for other texts.
+/// Splits texts of the form KEY=VALUE. Throws UsageError that names `option` for other texts.
 std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
                                                              const std::vector<std::string>& texts);
 

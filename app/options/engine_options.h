@@ -26,23 +26,24 @@ struct EngineChoice {
   /// The memory to decode frames to. Throws UsageError if --hwaccel selects a GPU whose memory `engine`
   /// cannot read.
   MemoryDomain decoding_memory(const Engine& engine) const;
-  /// Sets the frame allocator, the device and the threads for `engine`. Throws as decoding_memory().
+  /// Sets the frame allocator, the device and the threads for `engine`. Throws UsageError as
+  /// decoding_memory() does.
   void apply_to(io::ReaderOptions& reader, io::WriterOptions& writer,
                 const std::shared_ptr<Engine>& engine) const;
 };
 
-/// Logs why the GPU did not decode, if hardware decoding was requested.
+/// If hardware decoding was requested but not used, logs the reason.
 void report_decoding(const EngineChoice& choice, const io::Reader& reader);
 
-/// The value of io::ReaderOptions::allocate for frames that go to `engine`.
+/// The value of io::ReaderOptions::allocate for frames that `engine` processes.
 std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<Engine>& engine);
 
-/// The threads of an encoder (io::WriterOptions): half of the processors beside the CPU engine, the encoder's
-/// own default beside a GPU.
+/// The threads of an encoder (io::WriterOptions): half of the processors with the CPU engine, the encoder's
+/// default with a GPU.
 int encoder_threads(const Engine& engine);
 
-/// The most frames that wait to be denoised (PipelineOptions). A GPU may be faster than the decoder: its
-/// queue holds the bursts of frames that libavcodec's threads deliver.
+/// The maximum number of frames that wait to be denoised (PipelineOptions). A GPU may be faster than the
+/// decoder. The queue then holds the frames that libavcodec's threads deliver in bursts.
 std::size_t queued_frames(const Engine& engine);
 
 }  // namespace limpid::app

@@ -12,11 +12,11 @@
 
 namespace limpid::app {
 
-/// --filter, --profile and the parameters that have an option of their own.
+/// --filter, --profile and the options for single parameters.
 class FilterOptions {
  public:
-  /// Without a name: --filter NAME[:OPTION=VALUE]..., and options for common parameters. With the name of
-  /// `only` one filter: no --filter, and an option for each of its parameters.
+  /// Without a filter in `only`: --filter NAME[:OPTION=VALUE]... and options for common parameters. With a
+  /// filter: an option for each of its parameters, and no --filter.
   explicit FilterOptions(std::string_view only = {});
 
   /// Adds the options to `command`, which keeps a reference to this object.
@@ -27,18 +27,18 @@ class FilterOptions {
   Filter filter(bool frame_by_frame = false) const;
   /// The settings that filter() uses.
   FilterSettings settings() const;
-  /// Throws an error that filter() would throw both for videos and for pictures.
+  /// Throws the errors that filter() would throw both for videos and for pictures.
   void check() const;
-  /// The filter `name` with `profile`, if it has profiles, and with those of the options that it has.
+  /// The filter `name` with `profile`, if it has profiles, and with all given options that it has.
   Filter filter(const std::string& name, const std::string& profile) const;
-  /// The filter of filter(name, profile) for live viewing with a delay of so many frames
+  /// The filter of filter(name, profile), modified for live viewing with a delay of so many frames
   /// (core/settings/filter_settings.h).
   Filter live_filter(const std::string& name, const std::string& profile, int delay = 0) const;
   /// True if an option chooses a filter, a profile or a parameter.
   bool is_given() const;
 
   std::string name(bool frame_by_frame) const;
-  /// The given profile, or the default one; empty if no filter has profiles.
+  /// The given or default profile; empty if no filter has profiles.
   std::string profile() const;
 
  private:
@@ -65,7 +65,7 @@ class FilterOptions {
 /// A filter with its settings in one word: "bm3d:profile=fast" or "bilateral:radius=5:range-sigma=40".
 class FilterText {
  public:
-  /// Throws UsageError as parse_filter_settings().
+  /// Throws UsageError as parse_filter_settings() does.
   explicit FilterText(const std::string& text) : text_(text), settings_(parse_filter_settings(text)) {}
 
   const std::string& text() const { return text_; }
@@ -79,7 +79,7 @@ class FilterText {
 /// The names of all filters that are not experimental.
 std::vector<std::string> filter_names();
 
-/// Filters separated by commas.
+/// Parses filters separated by commas.
 std::vector<FilterText> parse_filters(const std::string& texts);
 
 }  // namespace limpid::app

@@ -9,11 +9,12 @@ namespace limpid::app {
 /// Width of help in columns.
 inline constexpr std::size_t kHelpWidth = 100;
 
-/// The help of `command`, with its advanced options if `all`. `program`: the name of its program; empty for
-/// the program itself.
+/// The help of `command`, with advanced options if `all`. `program`: the name of the program that has this
+/// command; empty if `command` is the program.
 std::string help_text(const CommandText& command, const std::string& program, bool all);
 
-/// `text` in lines of kHelpWidth columns. The first line starts at column `first`, the others at `indent`.
+/// `text` in lines of kHelpWidth columns. The first line starts in column `first`, the others in column
+/// `indent`.
 std::string wrapped(const std::string& text, std::size_t first, std::size_t indent);
 
 }  // namespace limpid::app

@@ -18,13 +18,13 @@
 
 namespace limpid::app {
 
-/// One option. Options: io::ReaderOptions or io::WriterOptions.
+/// An option for reading or writing media. Options: io::ReaderOptions or io::WriterOptions.
 template <typename Options>
 struct MediaField {
   using Pairs = std::vector<std::pair<std::string, std::string>>;  ///< KEY=VALUE
   using Time = std::optional<double>;                              ///< in seconds; parse_time()
 
-  std::string names;  ///< on the command line: "-c,--codec"
+  std::string names;  ///< names on the command line, such as "-c,--codec"
   std::string value;  ///< placeholder of the value in help; empty: a flag
   std::string help;
   /// A flag sets its member to the opposite of the default.
@@ -43,16 +43,16 @@ using MediaFields = std::vector<MediaField<Options>>;
 const MediaFields<io::ReaderOptions>& reader_fields();
 const MediaFields<io::WriterOptions>& writer_fields();
 
-/// All fields, as an object. Empty texts and missing times are null.
+/// All fields as a JSON object. Empty texts and missing times are null.
 template <typename Options>
 nlohmann::ordered_json to_json(const MediaFields<Options>& fields, const Options& options);
 
-/// Sets the fields from an object of to_json(). A missing or null member leaves the default. Throws Error for
-/// an unknown member or one of another type.
+/// Sets the fields from a result of to_json(). A missing or null member leaves the default. Throws Error for
+/// an unknown member or a wrong type.
 template <typename Options>
 void read_json(const MediaFields<Options>& fields, const JsonValue& json, Options& options);
 
-/// The values that the command line gives.
+/// The values of media options on the command line.
 template <typename Options>
 class MediaOptions {
  public:
@@ -81,14 +81,14 @@ class MediaOptions {
   std::deque<Value> values_;
 };
 
-/// Seconds from "83.5", "1:23.5" or "0:01:23.5"; minutes and seconds after a colon are below 60. Throws
+/// Seconds from "83.5", "1:23.5" or "0:01:23.5". Minutes and seconds after a colon must be below 60. Throws
 /// UsageError that names the option.
 double parse_time(const std::string& option, const std::string& text);
 
 /// Throws UsageError if the end is not later than the start.
 void check_times(const io::ReaderOptions& reader);
 
-/// Adds --local-only, for commands without other options of readers.
+/// Adds --local-only, for commands that have no other reader options.
 void add_local_only(CommandLine& command, bool& value, const std::string& group = "");
 
 }  // namespace limpid::app

@@ -9,15 +9,15 @@
 
 namespace limpid::app {
 
-/// A queue between two threads that holds at most `capacity` units. Every item has a cost in these units; an
-/// item dearer than the whole capacity still gets in when the queue is empty, so that nothing can block for
-/// ever. Thread-safe.
+/// A queue between two threads that holds at most `capacity` units. Each item has a cost in these units. An
+/// item whose cost exceeds the capacity is accepted when the queue is empty, which avoids a deadlock.
+/// Thread-safe.
 template <typename T>
 class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
 
-  /// Waits for room. False, and the item is dropped, once the queue has been closed or cancelled.
+  /// Waits for free capacity. Returns false, and drops the item, if the queue is closed or cancelled.
   bool push(T item, std::size_t cost = 1) {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return closed_ || items_.empty() || used_ + cost <= capacity_; });
@@ -30,7 +30,7 @@ class BoundedQueue {
     return true;
   }
 
-  /// Takes the item if there is room, and returns true then.
+  /// Takes the item and returns true if there is free capacity.
   bool try_push(T item, std::size_t cost = 1) {
     const std::scoped_lock lock(mutex_);
     if (closed_ || (!items_.empty() && used_ + cost > capacity_)) {
@@ -42,15 +42,15 @@ class BoundedQueue {
     return true;
   }
 
-  /// Waits for an item. Nothing once the queue is empty and closed, or cancelled.
+  /// Waits for an item. Returns nothing if the queue is empty and closed, or cancelled.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
     return take();
   }
 
-  /// Returns the next item. Waits for one until `enough` returns true, which is called again at each wake()
-  /// and must not call the queue.
+  /// Returns the next item. Waits for an item until `enough` returns true. `enough` is called again at each
+  /// wake() and must not call the queue.
   template <typename Enough>
   std::optional<T> pop_unless(const Enough& enough) {
     std::unique_lock lock(mutex_);
@@ -62,13 +62,13 @@ class BoundedQueue {
     filled_.notify_all();
   }
 
-  /// True if no item is left and none will come.
+  /// True if the queue is empty and no item will follow.
   bool is_done() const {
     const std::scoped_lock lock(mutex_);
     return closed_ && items_.empty();
   }
 
-  /// Takes no more items; those inside can still be popped.
+  /// Accepts no more items; those in the queue can still be popped.
   void close() {
     const std::scoped_lock lock(mutex_);
     closed_ = true;
@@ -76,7 +76,7 @@ class BoundedQueue {
     filled_.notify_all();
   }
 
-  /// Takes no more items and drops those inside.
+  /// Accepts no more items and drops those in the queue.
   void cancel() {
     std::list<std::pair<T, std::size_t>> dropped;  // destroyed after the lock is released
     const std::scoped_lock lock(mutex_);
@@ -103,7 +103,7 @@ class BoundedQueue {
   mutable std::mutex mutex_;
   std::condition_variable room_;
   std::condition_variable filled_;
-  /// A type whose constructor allocates nothing: cancel() must not fail without memory.
+  /// A container whose constructor allocates nothing: cancel() must not fail for lack of memory.
   std::list<std::pair<T, std::size_t>> items_;
   std::size_t used_ = 0;
   bool closed_ = false;

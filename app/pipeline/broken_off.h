@@ -7,8 +7,8 @@
 
 namespace limpid::app {
 
-/// Keeps the output of `writer` before `failure`, which may have taken hours, as NAME.partial.EXT. Returns an
-/// error that describes both; throws the errors of renaming.
+/// Keeps the output that `writer` had written before `failure` as NAME.partial.EXT. Returns an error that
+/// describes both. Throws the errors of renaming.
 Error broken_off(io::Writer& writer, const std::string& failure);
 
 }  // namespace limpid::app

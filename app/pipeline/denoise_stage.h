@@ -13,44 +13,45 @@
 
 namespace limpid::app {
 
-/// A denoiser and the frames that it has. Decides when to send a frame and when to fetch a result. One thread
-/// at a time.
+/// A denoiser and the frames in it. Decides when to send a frame and when to fetch a result. One thread at a
+/// time.
 class DenoiseStage {
  public:
   using Maker = std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)>;
 
-  /// `ready`, if it isn't empty: called on any thread when is_ready() may have become true.
+  /// `ready`, unless empty, is called on any thread when is_ready() may have become true.
   explicit DenoiseStage(StageCounters& counters, std::function<void()> ready = {})
       : counters_(counters), ready_(std::move(ready)) {}
 
-  /// True if a result follows without another frame or the end.
+  /// True if a result will follow without another frame or the end of the stream.
   bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way() > latency(); }
-  /// Denoiser::is_ready(); true without a denoiser.
+  /// Denoiser::is_ready(), or true without a denoiser.
   bool is_ready() const { return !denoiser_ || denoiser_->is_ready(); }
   bool is_full() const { return denoiser_ && under_way() >= latency() + denoiser_->concurrency(); }
   bool has_denoiser() const { return denoiser_ != nullptr; }
-  /// Frames sent, from the first without a received result.
+  /// Number of frames sent whose results have not been received.
   std::int64_t under_way() const { return static_cast<std::int64_t>(sent_.size()); }
-  /// Latency and concurrency of the denoiser; 0 and 1 without one.
+  /// Latency and concurrency of the denoiser, or 0 and 1 without one.
   int latency() const { return denoiser_ ? denoiser_->latency() : 0; }
   int concurrency() const { return denoiser_ ? denoiser_->concurrency() : 1; }
-  /// The denoiser's Denoiser::device_stages(); no frames before there is one.
+  /// Denoiser::device_stages() of the denoiser, or empty without one.
   DeviceStages on_device() const { return denoiser_ ? denoiser_->device_stages() : DeviceStages{}; }
 
-  /// `make` makes the denoiser if there is none.
+  /// Sends a frame. `make` makes the denoiser if there is none.
   void send(Frame frame, const NoiseModel& level, const Maker& make);
   /// The next result if there is one.
   std::optional<Frame> receive();
-  /// No more frames will be sent to this denoiser: all its results can be received.
+  /// Ends the stream of this denoiser: all its results can then be received.
   void flush();
-  /// Drops the frames of the denoiser and restarts it.
+  /// Drops the frames in the denoiser and begins a new stream.
   void reset();
-  /// Drops the denoiser and its frames.
+  /// Drops the denoiser and the frames in it.
   void abandon();
-  /// Has it end soon with what it is at, of which there may be no result then: it is to be reset or
-  /// abandoned. May be called on any thread.
+  /// Makes the denoiser finish soon, possibly without a result. It must then be reset or abandoned. May be
+  /// called on any thread.
   void cancel();
-  /// Since when it has been working on what is not in the counters yet; nothing if it isn't. On any thread.
+  /// The beginning of the current work that the counters do not include yet; nothing if idle. May be called
+  /// on any thread.
   std::optional<std::chrono::steady_clock::time_point> at_work_since() const;
 
  private:

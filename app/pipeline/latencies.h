@@ -9,8 +9,8 @@
 
 namespace limpid::app {
 
-/// How long frames have taken, as a histogram of fixed size whose times are exact to 2 %: each octave of
-/// nanoseconds has 32 buckets.
+/// A histogram of the latencies of frames, of fixed size and exact to 2 %: each octave of nanoseconds has 32
+/// buckets.
 struct Latencies {
   static constexpr int kOctaveBits = 5;
   static constexpr std::size_t kBuckets = std::size_t{38}
@@ -18,16 +18,17 @@ struct Latencies {
 
   /// The latencies added since `earlier`.
   Latencies since(const Latencies& earlier) const;
-  /// The quantile of a share of the frames: 0.5 is the median, 1 the largest latency. 0 without frames.
+  /// The latency in ms that the share `share` of frames does not exceed: 0.5 is the median, 1 the largest
+  /// latency. 0 without frames.
   double milliseconds(double share) const;
 
   std::array<std::int64_t, kBuckets> counts{};
 };
 
-/// The median, the 99th percentile and the worst, for reports.
+/// The median, the 99th percentile and the largest latency, for reports.
 nlohmann::ordered_json to_json(const Latencies& latencies);
 
-/// Counts latencies; may be read meanwhile.
+/// Counts latencies. May be read while another thread counts.
 class LatencyCounter {
  public:
   void add(std::chrono::nanoseconds latency);

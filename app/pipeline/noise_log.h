@@ -4,7 +4,7 @@
 
 namespace limpid::app {
 
-/// Logs estimates when they are new or have changed markedly, and warns if `settings` let nothing be removed.
+/// Logs estimates that are new or have changed markedly. Warns if `settings` result in no denoising.
 NoiseControl::Listener noise_log(const NoiseSettings& settings);
 
 }  // namespace limpid::app

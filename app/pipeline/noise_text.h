@@ -15,13 +15,13 @@ namespace limpid::app {
 struct ChannelNoise {
   std::string name;
   PlaneNoise noise;
-  /// True if `noise` contains the shape; the shapes of RGB planes follow from those of opponent channels, if
-  /// present.
+  /// True if `noise` has its own shape. The shapes of RGB planes follow from those of the opponent channels,
+  /// if present.
   bool has_shape = true;
 };
 std::vector<ChannelNoise> channels_of(const NoiseModel& noise, ColorModel color_model);
 
-/// Standard deviations of coefficients of low, middle and high frequencies, which are alike in white noise.
+/// Standard deviations of coefficients of low, middle and high frequencies. They are equal for white noise.
 struct Bands {
   float low = 0;
   float middle = 0;
@@ -29,10 +29,10 @@ struct Bands {
 };
 Bands bands_of(const PlaneNoise& noise);
 
-/// "none found", "white", "smooth" where high frequencies are weaker than low ones, or else "not white".
+/// "none found", "white", "smooth" if high frequencies are weaker than low ones, or "not white".
 std::string_view kind_of(const PlaneNoise& noise);
 
-/// How much of it is common to successive frames: "65 % repeats"; empty if none.
+/// The share of the noise that is common to successive frames: "65 % repeats"; empty if there is none.
 std::string repetition_text(const PlaneNoise& noise);
 
 /// The evidence for an estimate: "certainty 92 %", or "certainty 80 %, lowered to 60 %"; without an estimate
@@ -42,8 +42,8 @@ std::string evidence_text(const NoiseModel& noise);
 /// The name of a NoiseSource in reports: "motion", "single frames", "repeated frames", ...
 std::string_view source_name(NoiseSource source);
 
-/// Which channels' noise is smooth or otherwise not white, and how much of luma's repeats: "smooth", "smooth
-/// in Y", "smooth; 65 % repeats"; empty if all is white and none repeats.
+/// The channels whose noise is smooth or otherwise not white, and the share of luma's noise that repeats:
+/// "smooth", "smooth in Y", "smooth; 65 % repeats". Empty if all noise is white and none repeats.
 std::string shape_text(const NoiseModel& noise, ColorModel color_model);
 
 }  // namespace limpid::app

@@ -21,37 +21,37 @@ namespace limpid::app {
 
 /// The stages of a pipeline. Each function is called from one thread only; any of them may throw.
 struct PipelineStages {
-  /// The source: frames, packets to copy, then End. Called on the reader thread.
+  /// The source: returns frames and packets to copy, then End. Called on the reader thread.
   std::function<io::Reader::Item()> read;
-  /// Called when a stage has failed, on its thread: a read() that waits for the source must return soon,
-  /// with any item. May be empty if none waits.
+  /// Called when a stage has failed, on the thread of that stage. A read() that waits for the source must
+  /// then return soon, with any item. May be empty if read() never waits.
   std::function<void()> stop_reading;
-  /// Gives the frames their noise levels, on the noise thread.
+  /// Assigns noise levels to the frames, on the noise thread.
   Leveler* noise = nullptr;
-  /// Makes the denoiser, when the first frame and its noise level are known; on the calling thread.
+  /// Makes the denoiser when the first frame and its noise level are known. Called on the calling thread.
   std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)> make_denoiser;
-  /// The sink; called on the writer thread.
+  /// The sink. Called on the writer thread.
   std::function<void(const Frame&)> write_frame;
   std::function<void(const io::Packet&)> write_packet;
 };
 
 struct PipelineOptions {
-  std::int64_t frame_limit = 0;  ///< stop reading after so many frames; 0: no limit
-  /// Most frames waiting to be denoised whose noise is known; fewer, down to three, where they would take
-  /// more than 128 MiB. Three in the memory of a GPU's decoder, which has little to spare. On an interrupt,
-  /// each costs the time to finish it.
+  std::int64_t frame_limit = 0;  ///< maximum number of frames to read; 0: no limit
+  /// Maximum number of frames that have a noise level and wait to be denoised; fewer, but at least three, if
+  /// they take more than 128 MiB. Three if they are in the memory of a GPU's decoder, which has few surfaces.
+  /// After an interrupt, all these frames are still denoised.
   std::size_t queued_frames = 3;
-  /// Most results waiting to be encoded; fewer if they would take more than 128 MiB. Decoders and encoders
-  /// that work on many frames at once give and take them in bursts.
+  /// Maximum number of results that wait to be encoded; fewer if they take more than 128 MiB. Decoders and
+  /// encoders that work on many frames at once deliver and accept them in bursts.
   std::size_t queued_results = 16;
 };
 
 struct PipelineCounters {
   StageCounters read;
-  StageCounters noise;  ///< no frames unless it is estimated
+  StageCounters noise;  ///< without frames if the noise is not estimated
   StageCounters denoise;
   StageCounters write;
-  /// Times of the denoiser's device within `denoise`, if it has its own memory; otherwise no frames.
+  /// Times of the denoiser's device within `denoise`. Without frames if the device has no memory of its own.
   StageTimes upload;
   StageTimes filter;
   StageTimes download;
@@ -59,30 +59,30 @@ struct PipelineCounters {
   bool on_device() const { return filter.frames > 0; }
 };
 
-/// Thrown by run_pipeline() if denoising fails. The frames before have been written. The message is that of
-/// the failure.
+/// Thrown by run_pipeline() if denoising fails. The results of earlier frames have been written. The message
+/// is that of the failure.
 class DenoisingFailure : public Error {
  public:
   using Error::Error;
 };
 
-/// A line for each stage: its frames, the rate that it would have alone, the shares of its time (busy,
-/// without input, without room for its output), and its latency: the median, 99 % and the largest, in ms.
+/// One line per stage: frames, the rate that the stage would reach alone, the shares of its time (working,
+/// waiting for input, waiting for output), and the median, 99th percentile and maximum of its latency in ms.
 /// Devices add lines for uploads, filtering and downloads, without latencies.
 std::vector<std::string> to_table(const PipelineCounters& counters);
 
 /// The counters as JSON, for reports.
 nlohmann::ordered_json to_json(const PipelineCounters& counters);
 
-///     reader thread ─► queue ─► noise thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread
+/// reader thread ─► queue ─► noise thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread
 ///
-/// Noise is estimated while frames are denoised: on a GPU most of the estimation is waiting.
+/// Noise is estimated while frames are denoised, because on a GPU estimation consists mostly of waiting.
 ///
-/// Runs until the source ends, `frame_limit` is reached or a stop is requested: then reading ends and the
-/// frames under way are finished. The denoiser has as many frames at once as it can work on, but no frame
-/// waits for the next one. Packets overtake the frames of the denoiser and otherwise keep their place. Throws
-/// what the first stage to fail has thrown, and drops the frames under way; but if that is denoising, what
-/// has been denoised is written first.
+/// Runs until the source ends, `frame_limit` is reached or a stop is requested. Then reading ends, and the
+/// frames already read are finished. The denoiser receives as many frames at once as it can process, but no
+/// frame waits for a later one. Packets overtake frames in the denoiser and otherwise keep their order.
+/// Throws the error of the first stage that fails, and drops unfinished frames. If denoising fails, the
+/// finished results are written first.
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop);
 

@@ -11,16 +11,16 @@ namespace limpid::app {
 /// Counters of a stage of a pipeline, readable while it runs.
 struct StageTimes {
   std::atomic<std::int64_t> frames = 0;
-  std::atomic<std::int64_t> busy_ns = 0;               ///< at its own work
-  std::atomic<std::int64_t> waited_for_input_ns = 0;   ///< for the stage before it
-  std::atomic<std::int64_t> waited_for_output_ns = 0;  ///< for the stage after it
+  std::atomic<std::int64_t> busy_ns = 0;               ///< time at work
+  std::atomic<std::int64_t> waited_for_input_ns = 0;   ///< time of waiting for the stage before
+  std::atomic<std::int64_t> waited_for_output_ns = 0;  ///< time of waiting for the stage after
 };
 
 struct StageCounters : StageTimes {
-  LatencyCounter latency;  ///< of each frame, from where the stage begins with it until it has it ready
+  LatencyCounter latency;  ///< latency of each frame, from its arrival in the stage to its result
 };
 
-/// Calls function() and adds the time that it takes to `total`.
+/// Calls function() and adds its duration to `total`.
 template <class Function>
 auto timed(std::atomic<std::int64_t>& total, const Function& function) {
   using Clock = std::chrono::steady_clock;

@@ -8,12 +8,12 @@
 
 namespace limpid {
 
-/// The sentence for a thread that the system does not start.
+/// The message when the system cannot start a thread.
 inline constexpr const char* kNoMoreThreads =
     "no more threads can be started: the limit on threads (ulimit -u, or a container's) or on memory is "
     "reached";
 
-/// Starts a thread that calls function(), which must not throw. Throws Error if the system does not start it.
+/// Starts a thread that calls function(), which must not throw. Throws Error if the system cannot start it.
 template <typename Function>
 std::jthread start_thread(Function function) {
   try {

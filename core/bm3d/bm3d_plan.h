@@ -34,8 +34,8 @@ struct Bm3dComponent {
   float repetition = 0;         ///< NoiseShape::repetition, for temporal filters
 };
 
-/// The factor of a group's weight, given deviation_at() of the group: (least value / this value)^2, so
-/// weights remain at most 1.
+/// The factor of a group's weight, given deviation_at() of the group: (least_deviation / deviation)^2, so
+/// weights are at most 1.
 constexpr float weight_factor(float least_deviation, float deviation) {
   return (least_deviation / deviation) * (least_deviation / deviation);
 }
@@ -43,7 +43,7 @@ constexpr float weight_factor(float least_deviation, float deviation) {
 /// The picture on which one step matches patches.
 struct Bm3dGuide {
   bool basic_estimate = false;  ///< luma's basic estimate, otherwise its noisy samples
-  bool smoothed = false;        ///< with the kernel of core/bm3d/matching.h
+  bool smoothed = false;        ///< smoothed with the kernel of core/bm3d/matching.h
   MatchingScale scale;
   MatchingDistances distances;
 };

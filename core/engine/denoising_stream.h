@@ -35,7 +35,7 @@ class DenoisingStream {
 
   /// The number of later frames that must be sent before a frame's result is available.
   int latency() const { return noise_->look_ahead() + denoiser_->latency(); }
-  /// The frames around a frame on which its result depends, apart from noise estimates.
+  /// The neighboring frames on which the result of a frame depends, apart from noise estimates.
   Reach reach() const { return FieldControl::reach_with(field_choice_, denoiser_->reach()); }
   /// The noise of the last frame that was passed to the filter, as NoiseControl::found() returns it.
   std::optional<NoiseModel> found() const { return found_; }
