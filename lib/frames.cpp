@@ -107,8 +107,8 @@ void check_planes(const limpid_frame& frame, const FrameFormat& format) {
   const int size = format.bytes_per_sample();
   const int most_padding = format.sample_type == SampleType::kUint16 ? 16 - format.bit_depth : 0;
   if (frame.padding_bits < 0 || frame.padding_bits > most_padding) {
-    throw UsageError("padding_bits are " + std::to_string(frame.padding_bits) + ", and samples of " +
-                     to_string(format) + " have room for " + std::to_string(most_padding));
+    throw UsageError("padding_bits is " + std::to_string(frame.padding_bits) + ", but samples of " +
+                     to_string(format) + " have at most " + std::to_string(most_padding));
   }
   for (int p = 0; p < format.plane_count(); ++p) {
     const limpid_plane& plane = frame.planes[p];
@@ -124,7 +124,7 @@ void check_planes(const limpid_frame& frame, const FrameFormat& format) {
     const std::ptrdiff_t row = (std::ptrdiff_t{format.plane_width(p) - 1} * stride + 1) * size;
     if (plane.stride < row && plane.stride > -row) {
       throw UsageError(name + " has a stride of " + std::to_string(plane.stride) +
-                       " bytes, and its rows have " + std::to_string(row));
+                       " bytes, but its rows have " + std::to_string(row));
     }
     if (const std::ptrdiff_t most = PTRDIFF_MAX / format.plane_height(p);
         plane.stride > most || plane.stride < -most) {
@@ -172,7 +172,7 @@ void copy_properties(const limpid_frame& from, Frame& to) {
   constexpr std::uint32_t kFlags = LIMPID_INTERLACED | LIMPID_BEGINS_ANEW | LIMPID_CONTEXT_ONLY;
   if ((from.flags & ~kFlags) != 0) {
     throw UsageError("the frame's flags are " + std::to_string(from.flags) +
-                     ", and this library has the flags 1, 2 and 4 (limpid_frame_flag); set other bits to 0");
+                     ", but only the flags 1, 2 and 4 (limpid_frame_flag) exist; set other bits to 0");
   }
   to.interlaced = (from.flags & LIMPID_INTERLACED) != 0;
   to.begins_anew = (from.flags & LIMPID_BEGINS_ANEW) != 0;

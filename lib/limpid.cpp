@@ -167,8 +167,8 @@ Frame place_of(limpid_denoiser& denoiser, const limpid_frame& result, Lent&& len
   check_planes(result, stream.format());
   const MemoryDomain memory = memory_of(result);
   if (memory != stream.engine().result_memory() || memory.is_host()) {
-    throw UsageError("the result's memory is " + to_string(memory) + ", where the engine " +
-                     std::string(stream.engine().name()) + " cannot write results to");
+    throw UsageError("the result is in " + to_string(memory) + ", to which the engine " +
+                     std::string(stream.engine().name()) + " cannot write");
   }
   return callers_frame(result, stream.format(), std::move(lent));
 }

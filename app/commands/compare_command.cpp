@@ -336,7 +336,7 @@ void print_json(const Comparison& comparison, const CompareOptions& options) {
 int compare(const CompareOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
   if (options.sheet.empty() && !options.at.empty()) {
-    throw UsageError("--at places the crops of --sheet, which is missing");
+    throw UsageError("--at requires --sheet");
   }
   for (const std::string& source : {options.input, options.truth}) {
     io::require_other_file(options.sheet, source);

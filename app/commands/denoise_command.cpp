@@ -260,8 +260,8 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Input and output";
   command
       .add_option("INPUT", options.arguments,
-                  "Video, picture, image sequence (%03d) or - for a pipe. With -o FOLDER also several files, "
-                  "and folders, whose files are all denoised")
+                  "Video, picture, image sequence (%03d) or - for a pipe. With -o FOLDER: one or more files, "
+                  "and folders whose files are all denoised")
       ->required()
       ->take_all()
       ->file();

@@ -53,7 +53,8 @@ void log_job(const FinishedJob& finished, const Session& session) {
                            finished.end.elapsed, finished.end.average_fps, finished.output,
                            static_cast<double>(finished.writer.bytes_written()) / 1e6));
   if (finished.output != job.output) {
-    spdlog::warn(fmt::format("interrupted: the output so far of {1} is in {0}", finished.output, job.output));
+    spdlog::warn(
+        fmt::format("interrupted: {0} contains the output of {1} so far", finished.output, job.output));
   }
   if (session.stats) {
     for (const std::string& line : to_table(finished.counters)) {

@@ -30,7 +30,7 @@ std::vector<Jobs::Input> files_of(const std::string& folder) {
       if (entry.path().filename().string().starts_with('.')) {
         spdlog::debug(fmt::format("{}: skipped, hidden", path));
       } else if (entry.is_directory()) {
-        spdlog::info(fmt::format("{}: skipped, a folder in the folder", path));
+        spdlog::info(fmt::format("{}: skipped, because subfolders are not searched", path));
       } else if (entry.is_regular_file()) {
         files.push_back({path, true});
       } else {
@@ -72,8 +72,7 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
     // A pattern such as *.mkv may have matched two files: the second is an input then.
     if (std::error_code ignored; fs::is_regular_file(arguments.back(), ignored)) {
       throw UsageError(arguments.back() +
-                       ": exists, so it may be meant as a second input; name the output with "
-                       "-o");
+                       ": exists and may be meant as a second input; name the output with -o");
     }
     jobs.output = arguments.back();
     arguments.pop_back();
@@ -87,11 +86,13 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
   std::error_code ignored;
   if (jobs.output == "-" ||
       (!is_folder(jobs.output) && (fs::exists(jobs.output, ignored) || io::is_media_name(jobs.output)))) {
-    throw UsageError(jobs.output + ": is not a folder, which the outputs of several inputs need");
+    throw UsageError(jobs.output + ": is not a folder; several inputs need a folder for their outputs");
   }
   for (const std::string& argument : arguments) {
     if (argument == "-") {
-      throw UsageError("standard input has no name to give to an output in a folder; name a file with -o");
+      throw UsageError(
+          "an output in a folder is named after its input, and standard input has no name; name a file with "
+          "-o");
     }
     if (is_folder(argument)) {
       const std::vector<Jobs::Input> files = files_of(argument);
@@ -122,7 +123,7 @@ std::string OutputNames::name_for(const std::string& input, bool still_picture,
   }
   const auto [taken, is_new] = taken_.emplace(output, input);
   if (!is_new) {
-    throw Error(input + ": would be written to " + output + ", as " + taken->second + " was");
+    throw Error(input + ": its output " + output + " is already the output of " + taken->second);
   }
   return output;
 }

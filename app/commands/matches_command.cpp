@@ -214,11 +214,10 @@ void add_matches_command(CommandLine& program, Command& selected) {
   command->add_flag("--json", options->json, "Print JSON");
   options->filter.add_to(*command);
   command->footer(
-      "Red: the reference patch, the nearest one on the grid of the step. Yellow: its search window. Green: "
-      "the "
-      "matches, numbered in the order of the engine. The list gives their offsets from the reference patch "
-      "and "
-      "their distances (mean squared differences, in squared 8-bit code values).");
+      "Red: the reference patch, which is the patch of the engine's grid nearest to --at. Yellow: its search "
+      "window. Green: the matches, numbered in the engine's order. The list contains their "
+      "offsets from the reference patch and their distances (mean squared differences, in squared 8-bit code "
+      "values).");
   command->callback([&selected, options] {
     selected = [options](Console& console) { return matches(*options, console); };
   });

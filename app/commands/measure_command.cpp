@@ -163,7 +163,9 @@ void add_measure_command(CommandLine& program, Command& selected) {
                              "plane and frame");
   auto options = std::make_shared<MeasureOptions>();
   command->add_option("REFERENCE", options->reference, "Clean video or picture")->required()->file();
-  command->add_option("TEST", options->test, "Video or picture to compare with it")->required()->file();
+  command->add_option("TEST", options->test, "Video or picture to compare with REFERENCE")
+      ->required()
+      ->file();
   add_local_only(*command, options->local_only);
   command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   command->callback([&selected, options] {

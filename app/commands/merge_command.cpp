@@ -63,7 +63,7 @@ int merge(const MergeOptions& options, Console& console) {
       return kExitInterrupted;
     }
     spdlog::info(fmt::format("{}: {} frames, {}, {:.1f} MB", output, merged.frames,
-                             merged.joined ? "joined as they were encoded" : "encoded",
+                             merged.joined ? "joined without reencoding" : "encoded",
                              static_cast<double>(merged.bytes) / 1e6));
     files.push_back({{"input", planned.path},
                      {"output", output},
@@ -89,8 +89,9 @@ void add_merge_command(CommandLine& program, Command& selected) {
   command->add_option("JOB", options->folder, "Folder of the job")->required();
   constexpr const char* kGroup = "Output";
   command
-      ->add_option("-o,--output", options->output,
-                   "File; for a job with several inputs a folder, for outputs with the names of the inputs")
+      ->add_option(
+          "-o,--output", options->output,
+          "Output file; if the job has several inputs, a folder, where outputs have the names of the inputs")
       ->type_name("OUTPUT")
       ->required()
       ->group(kGroup);

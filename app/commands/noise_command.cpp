@@ -67,7 +67,7 @@ Region parse_region(const std::string& text) {
   }
   const Region region{numbers[0], numbers[1], numbers[2], numbers[3]};
   if (region.width < NoiseTracker::kLeastSide || region.height < NoiseTracker::kLeastSide) {
-    throw UsageError("--region: " + text + " is too small to find noise in: at least " +
+    throw UsageError("--region: " + text + " is too small to estimate noise: at least " +
                      fmt::format("{0}x{0}", NoiseTracker::kLeastSide) + " samples are needed");
   }
   return region;
@@ -226,7 +226,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
   options->fields.add_to(*command);
   command
       ->add_option("--region", options->region,
-                   "Part of the picture to measure, in samples of the stored picture; at least 64x64 [all]")
+                   "Part of the picture to measure, in samples before any rotation; at least 64x64 [all]")
       ->type_name("X,Y,WxH");
   command->add_option("-o,--output", options->output, "Save a noise profile for \"limpid denoise --noise\"")
       ->type_name("FILE.json")

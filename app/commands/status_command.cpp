@@ -46,8 +46,7 @@ std::string rate_text(const JobStatus& status) {
     return fmt::format(", {:.2f} frames per second, {} remaining", status.fps,
                        time_text(*status.seconds_left, false));
   }
-  return status.worker_fps > 0 ? fmt::format(", {:.2f} frames per second of a worker", status.worker_fps)
-                               : "";
+  return status.worker_fps > 0 ? fmt::format(", {:.2f} frames per second per worker", status.worker_fps) : "";
 }
 
 int show_status(const StatusOptions& options, Console& console) {

@@ -130,7 +130,7 @@ void ViewingOptions::add_to(CommandLine& command) {
   command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group(kScripts);
   command
       .add_option("--screenshot", screenshot_,
-                  "Write a PNG of the window at the last frame of --frames [1]; no frame is dropped")
+                  "Write a PNG of the window after --frames frames [1]; no frame is dropped")
       ->type_name("FILE")
       ->file(".png")
       ->group(kScripts);

@@ -75,8 +75,7 @@ int list(const std::string& device, bool as_json) {
   }
   if (cameras.empty()) {
     std::cout << "no camera found: there is no /dev/video* that captures\n";
-    spdlog::info(
-        "other sources are taken by their --input-format: x11grab for a screen, lavfi for a filter graph");
+    spdlog::info("for other sources, set --input-format: x11grab for a screen, lavfi for a filter graph");
   }
   for (const io::Camera& camera : cameras) {
     std::cout << fmt::format("{}  {}\n", printable(camera.node),
@@ -125,7 +124,7 @@ void warn_of_other_choice(const WebcamOptions& options, const io::VideoPropertie
         fmt::format("{:.4g} frames a second instead of {}", video.frames_per_second, options.fps));
   }
   if (!changes.empty()) {
-    spdlog::warn(fmt::format("{} gives {} (limpid webcam --list {} lists its formats)", options.source,
+    spdlog::warn(fmt::format("{} delivers {} (limpid webcam --list {} lists its formats)", options.source,
                              fmt::join(changes, " and "), options.source));
   }
 }
@@ -206,7 +205,7 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   if (writer.pixel_format.empty() && is_h26x && !format.starts_with("yuv420") &&
       !format.starts_with("nv12")) {
     spdlog::warn(
-        fmt::format("{}: browsers and many players don't show {} of {}; --pix-fmt yuv420p is what all do",
+        fmt::format("{}: browsers and many players do not play {} with {}; use --pix-fmt yuv420p for them",
                     file, format, recording.codec()));
   }
   return recording;
@@ -226,8 +225,8 @@ io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
     if (!std::filesystem::exists(device, ignored)) {
       throw Error(
           device +
-          ": there is no such device; as root, 'modprobe v4l2loopback exclusive_caps=1' makes one, once "
-          "v4l2loopback-dkms is installed");
+          ": device not found; install v4l2loopback-dkms, then run 'modprobe v4l2loopback exclusive_caps=1' "
+          "as root");
     }
     throw Error(
         fmt::format("{} (it must be a v4l2loopback device that no other program writes to)", error.what()));

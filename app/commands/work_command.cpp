@@ -41,7 +41,7 @@ int work(const WorkCommandOptions& options, Console& console) {
   }
   if (options.of > 0) {
     if (!how.share) {
-      throw UsageError("--of: which of them this is has to be said: --index N");
+      throw UsageError("--of requires the number of this worker: --index N");
     }
     how.share->of = options.of;
   }
@@ -64,8 +64,8 @@ int work(const WorkCommandOptions& options, Console& console) {
                   {"interrupted", report.stopped}});
   }
   if (!report.failed.empty()) {
-    throw Error(fmt::format("{}: {} of {} segments failed here, {} were done", folder.path(),
-                            report.failed.size(), plan.segments.size(), report.done));
+    throw Error(fmt::format("{}: {} of {} segments failed on this worker, which finished {} others",
+                            folder.path(), report.failed.size(), plan.segments.size(), report.done));
   }
   spdlog::info(fmt::format("segments done here: {}{}", report.done,
                            report.with_others > 0 && !report.stopped

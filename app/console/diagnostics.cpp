@@ -40,8 +40,8 @@ std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source)
     case Kind::kDamagedPackets:
       return fmt::format("{}: {} damaged packets were skipped", source.name, diagnostic.count);
     case Kind::kDamagedFrames:
-      return fmt::format("{}: {} frames are damaged; what the decoder has put in the gaps was denoised",
-                         source.name, diagnostic.count);
+      return fmt::format("{}: {} frames are damaged; the decoder filled in the missing parts", source.name,
+                         diagnostic.count);
     case Kind::kWrongChecksums:
       return fmt::format(
           "{}: {} frames do not match the checksum in the stream; they were denoised as they were decoded",
@@ -49,14 +49,14 @@ std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source)
     case Kind::kConvertedFrames:
       return fmt::format(
           "{}: {} frames differ from the first in size, pixel format, range or matrix and were converted to "
-          "its",
+          "match it",
           source.name, diagnostic.count);
     case Kind::kScanChange:
-      return fmt::format("{}: {}, unlike the first: all are encoded as that one is", source.name,
-                         diagnostic.text);
+      return fmt::format("{}: {}, unlike the first frame; all frames are encoded as the first one is",
+                         source.name, diagnostic.text);
     case Kind::kAspectChange:
     case Kind::kColorChange:
-      return fmt::format("{}: {}; most formats keep only what the first frame has", source.name,
+      return fmt::format("{}: {}; most formats store only the properties of the first frame", source.name,
                          diagnostic.text);
   }
   return {};

@@ -75,8 +75,9 @@ void InterruptWatch::run(const std::stop_token& end) {
     }
     io::set_outputs_interrupted(true);
     if (stop_.request_stop()) {
-      report_interruptibly(
-          [] { spdlog::warn("interrupted: finishing the frames under way (again to exit at once)"); });
+      report_interruptibly([] {
+        spdlog::warn("interrupted: finishing the frames in progress (interrupt again to exit at once)");
+      });
       continue;
     }
     end_at_once(signal);

@@ -76,7 +76,7 @@ std::string make_worker_name() {
 
 const std::string& require_plain(const std::string& name) {
   if (!is_plain_name(name)) {
-    throw Error("'" + name + "' is not a name of a job's file");
+    throw Error("'" + name + "' is not a valid name for a file of a job");
   }
   return name;
 }
@@ -159,7 +159,7 @@ void write_durably(const std::string& path, const std::string& text) {
     const int error = errno;
     ::unlink(temporary.c_str());
     errno = error;
-    fail_at(path, "can't give its name to the finished file");
+    fail_at(path, "can't rename the finished file");
   }
   sync_folder_of(path);
 }

@@ -49,7 +49,7 @@ class SegmentResults {
         most_reordered_ = std::max(most_reordered_, done.reordering);
         engines_.insert(done.engine);
         if (std::ssize(done.hashes) != plan.segments[number].frames) {
-          fail(numbers_.back(), "has not as many frames as it should");
+          fail(numbers_.back(), "has a wrong number of frames");
         }
       }
     }
@@ -71,7 +71,7 @@ class SegmentResults {
         result = lossless_->read();
       }
       if (frame_ >= done_.hashes.size() || io::sample_hash(*result) != done_.hashes[frame_]) {
-        fail(numbers_[next_ - 1], "doesn't come out of its file as it went in");
+        fail(numbers_[next_ - 1], "has frames that do not match their hashes");
       }
       ++frame_;
       pass_on(source, *result);
@@ -83,7 +83,7 @@ class SegmentResults {
   void end(io::Writer& writer) {
     const bool more_of_this = joining_ ? writer.join_frame() : lossless_ && lossless_->read();
     if (more_of_this || next_ != numbers_.size()) {
-      throw Error(input_.path + ": has fewer frames than limpid plan saw");
+      throw Error(input_.path + ": has fewer frames than when it was planned");
     }
   }
 
@@ -105,14 +105,14 @@ class SegmentResults {
                               folder_.path()));
     }
     if (!done) {
-      fail(number, "has no file, or one that is not whole");
+      fail(number, "has a missing or incomplete file");
     }
     return *std::move(done);
   }
 
   void next_segment() {
     if (next_ == numbers_.size()) {
-      throw Error(input_.path + ": has more frames than limpid plan saw");
+      throw Error(input_.path + ": has more frames than when it was planned");
     }
     done_ = done_of(numbers_[next_++]);
     hashes_.insert(hashes_.end(), done_.hashes.begin(), done_.hashes.end());
@@ -196,7 +196,7 @@ MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, con
   io::Writer writer(output, reader, writer_options);
   log_warnings(io::texts_of(writer.diagnostics()));
   if (planned.joined && !writer.joins_segments()) {
-    throw Error(fmt::format("{}: segments that are encoded already can't be joined in a {}; plan with -f {}",
+    throw Error(fmt::format("{}: the encoded segments of this job can't be joined in {}; plan with -f {}",
                             output, writer.container(), writer.container()));
   }
   MergedFile merged;

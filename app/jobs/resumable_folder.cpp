@@ -257,7 +257,8 @@ void ResumableFolder::remove() const {
     }
   }
   if (!remove_rest(folder)) {
-    spdlog::warn(fmt::format("{}: is not removed, as it holds files that Limpid has not made", folder));
+    spdlog::warn(
+        fmt::format("{}: is not removed, because it contains files that Limpid did not make", folder));
   }
 }
 

@@ -62,9 +62,10 @@ class SegmentSource {
 
  private:
   [[noreturn]] void fail() const {
-    throw OtherFrame(fmt::format("{}: its frame {} is not the one that limpid plan saw{}", input_.path,
-                                 first_index_ + next_ - segment_.before,
-                                 input_.decoded_on_gpu ? " (if it is damaged, plan without --hwaccel)" : ""));
+    throw OtherFrame(
+        fmt::format("{}: frame {} is not the frame that was planned{}", input_.path,
+                    first_index_ + next_ - segment_.before,
+                    input_.decoded_on_gpu ? " (if the input is damaged, plan without --hwaccel)" : ""));
   }
 
   const PlannedInput& input_;
@@ -144,8 +145,7 @@ class SegmentRun {
           throw Stopped();  // the reader has ended early
         }
         // Decoders may do so in the middle of a damaged stream, or of one without key frames.
-        spdlog::info(fmt::format(
-            "{} where decoding starts there: decoding starts at the beginning of the file", failure.what()));
+        spdlog::info(fmt::format("{} after a seek; decoding from the beginning of the file", failure.what()));
       }
     }
     return run_from({});
@@ -216,8 +216,8 @@ class SegmentRun {
     run_pipeline(stages, options, counters, {});
     end_if_stopped();
     if (written != frames_.frames) {
-      throw Error(fmt::format("{}: segment {} came out with {} frames instead of {}", input_.path, number_,
-                              written, frames_.frames));
+      throw Error(fmt::format("{}: segment {} has {} frames instead of {}", input_.path, number_, written,
+                              frames_.frames));
     }
   }
 

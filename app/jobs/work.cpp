@@ -31,7 +31,7 @@ int whole_number(const char* name, const char* text) {
   const char* const end = text + std::strlen(text);
   const auto [rest, error] = std::from_chars(text, end, number);
   if (error != std::errc() || rest != end || number < 0) {
-    throw UsageError(fmt::format("{}: '{}' is no task's number; --index N says which it is", name, text));
+    throw UsageError(fmt::format("{}: '{}' is not the number of a task; set it with --index N", name, text));
   }
   return number;
 }
@@ -230,7 +230,7 @@ std::optional<Share> share_of_array(const std::function<const char*(const char* 
 std::vector<int> segments_of(const Share& share, int segments) {
   const int of = share.of > 0 ? share.of : segments;
   if (share.index < 0 || share.index >= of) {
-    throw UsageError(fmt::format("--index: there is no {}: the job has {} {}, and the first is 0",
+    throw UsageError(fmt::format("--index: {} does not exist; the job has {} {}, numbered from 0",
                                  share.index, of, share.of > 0 ? "shares" : "segments"));
   }
   std::vector<int> numbers;

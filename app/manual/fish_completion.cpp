@@ -50,7 +50,7 @@ std::string fish_options(const CommandText& command, const std::string& conditio
 }  // namespace
 
 std::string fish_completion(const CommandText& program) {
-  std::string text = "# What fish completes of limpid's command line.\n";
+  std::string text = "# Completions of limpid for fish.\n";
   text += fish_options(program, "__fish_use_subcommand");
   for (const CommandText& command : program.commands) {
     text += "complete -c limpid -n __fish_use_subcommand -a " + command.name + " -d " +

@@ -175,7 +175,7 @@ FilterSettings FilterOptions::settings() const {
     }
   }
   const auto fail_twice = [](const std::string& name) {
-    throw UsageError("--" + name + " is given twice: in --filter, too");
+    throw UsageError("--" + name + " is given twice: as an option and in --filter");
   };
   if (profile_ && settings.profile) {
     fail_twice("profile");

@@ -91,7 +91,7 @@ std::string evidence_text(const NoiseModel& noise) {
     case NoiseSource::kGiven:
       return "";
     case NoiseSource::kClean:
-      return "no more than clean pictures have";
+      return "not more than in clean pictures";
     case NoiseSource::kBelowPrecision:
       return "below the samples' precision";
     case NoiseSource::kRepeatedFrames:

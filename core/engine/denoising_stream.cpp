@@ -38,8 +38,8 @@ void DenoisingStream::choose_results(bool given) {
     denoiser_->set_result_frames([this] { return std::move(next_result_).value(); });
   } else if (kind_of_results_ != Results::kNotKnown && kind_of_results_ != kind) {
     throw UsageError(
-        "either all frames of a stream are sent with memory for their results or none, and this frame "
-        "differs from the ones before");
+        "memory for results must be passed with all frames of a stream or with none; this frame differs from "
+        "the frames before");
   }
   kind_of_results_ = kind;
 }

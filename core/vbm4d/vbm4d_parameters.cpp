@@ -50,7 +50,8 @@ Vbm4dDescription describe_vbm4d() {
   describe_temporal_filter<Vbm4dStep>(description, describe_own);
   description.parameters.push_back(number_parameter<Vbm4dParameters>(
       ParameterText{"motion-precision-2", "wiener", "motion_precision", "second step", "a motion precision",
-                    "1 or 4", "Precision of motion: parts of a sample", "Step 2, Wiener filtering"},
+                    "1 or 4", "Precision of motion: 1 (whole samples) or 4 (quarter samples)",
+                    "Step 2, Wiener filtering"},
       [](auto& parameters) { return parameters.wiener ? &parameters.motion_precision : nullptr; },
       [](int precision) { return precision == 1 || precision == vbm4d::kQuarters; }));
   return description;

@@ -261,7 +261,7 @@ void AudioTranscoder::open_encoder(const AVCodec& codec, const AudioEncoding& en
   const std::uint64_t source = mask_of(decoder_->ch_layout);
   if (!encoding.bitrate.empty() && is_lossless(codec.id)) {
     throw UsageError("--audio-bitrate: the audio encoder " + std::string(codec.name) +
-                     " is lossless and takes none");
+                     " is lossless and has no bit rate");
   }
   int code = AVERROR(EINVAL);
   forget_logged_messages();

@@ -161,7 +161,7 @@ std::optional<Camera> describe(const DeviceFile& file, const std::string& device
 std::string why_not_open() {
   const int error = errno;
   return std::string("can't open it: ") + std::strerror(error) +
-         (error == EACCES ? " (the group video may, as a rule)" : "");
+         (error == EACCES ? " (members of the group video usually have access)" : "");
 }
 
 }  // namespace

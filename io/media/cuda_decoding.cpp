@@ -141,7 +141,7 @@ std::string decode_on_cuda(AVCodecContext& decoder, int device) {
   if (decoder.codec_id == AV_CODEC_ID_MJPEG && decoder.pix_fmt != AV_PIX_FMT_NONE &&
       !have_same_chroma(decoder.pix_fmt, AV_PIX_FMT_YUV420P) &&
       !have_same_chroma(decoder.pix_fmt, AV_PIX_FMT_YUV444P)) {
-    return "GPUs give JPEG pictures the chroma of 4:2:0";
+    return "GPUs reduce the chroma of JPEG pictures to 4:2:0";
   }
   try {
     decoder.hw_device_ctx = open_cuda_device(device).release();

@@ -48,11 +48,10 @@ FrameHandle CudaFramePool::reference_to(const Frame& frame) const {
   const auto* const samples =
       frame.memory == cuda_memory(device_) ? static_cast<const AVFrame*>(frame.samples.get()) : nullptr;
   if (samples == nullptr || samples->hw_frames_ctx->data != context_->data) {
-    throw Error("frame " + std::to_string(frame.index) +
-                " is not in the memory of the GPU, where the encoder was told to look for it");
+    throw Error("frame " + std::to_string(frame.index) + " is not in the memory of the encoder's GPU");
   }
   FrameHandle reference = make_frame();
-  check(av_frame_ref(reference.get(), samples), "the GPU", "can't hold on to a frame");
+  check(av_frame_ref(reference.get(), samples), "the GPU", "can't keep a reference to a frame");
   return reference;
 }
 

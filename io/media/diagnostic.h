@@ -23,7 +23,7 @@ struct Diagnostic {
     /// missing.
     kDamage,
     /// The missing part of a file that has been read to its end, such as "it ends after 3.2 s of the 10 s
-    /// that its header tells".
+    /// that its header declares".
     kShortfall,
     /// `count` frames that are missing in the middle, and their position: "3 frames are missing between 1.20
     /// s and 1.32 s".

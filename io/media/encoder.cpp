@@ -567,7 +567,8 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
   const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(target_format_);
   if (needs_whole_chroma(*codec_) && context_->height % (2 << descriptor.log2_chroma_h) != 0) {
     warnings.push_back("the source is interlaced, but " + std::string(codec_->name) + " can't mark " +
-                       std::to_string(context_->height) + " lines so: encoding as progressive frames");
+                       std::to_string(context_->height) +
+                       " lines as interlaced: encoding as progressive frames");
     return;
   }
   const bool top_first = is_top_field_first(first);
@@ -644,7 +645,7 @@ void Encoder::set_options(const WriterOptions& options) {
     }
   }
   if (!options.bitrate.empty() && context_->bit_rate <= 0) {
-    throw UsageError("the bitrate is to be more than 0, such as 4M, not '" + options.bitrate + "'");
+    throw UsageError("the bitrate must be greater than 0, such as 4M, not '" + options.bitrate + "'");
   }
   // x265 (4.1) writes past the end of its memory if a frame's captions are longer than those of the frame
   // whose slot it reuses.

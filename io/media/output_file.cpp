@@ -231,7 +231,7 @@ std::string picture_name(const std::string& sequence, std::int64_t number) {
   std::array<char, 4096> name{};
   check(av_get_frame_filename2(name.data(), static_cast<int>(name.size()), sequence.c_str(),
                                static_cast<int>(number), 0),
-        sequence, "can't make a file name of it");
+        sequence, "is not a usable pattern of file names");
   return name.data();
 }
 
@@ -536,7 +536,7 @@ void OutputFile::commit(bool synced, const std::function<void(const std::string&
   if (overwrite_ == Overwrite::kNever) {
     if (!rename_to_new(temporary_->path(), target_)) {
       const std::string reason = error_text(AVERROR(errno));
-      throw Error(url_ + ": can't be given to the finished file, which is called " + name_beside("new") +
+      throw Error(url_ + ": the finished file can't be renamed to it and is called " + name_beside("new") +
                   " instead: " + reason);
     }
   } else if (::rename(temporary_->path().c_str(), target_.c_str()) != 0) {

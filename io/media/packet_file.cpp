@@ -118,8 +118,7 @@ void PacketFileWriter::finish() {
   require(::fsync(::fileno(file_.get())) == 0 || errno == EINVAL || errno == ENOTSUP, path_, "can't write");
   require(std::fclose(file_.release()) == 0, path_,
           "can't write");  // NOLINT(cppcoreguidelines-owning-memory)
-  require(::rename(temporary_->path().c_str(), path_.c_str()) == 0, path_,
-          "can't give its name to the finished file");
+  require(::rename(temporary_->path().c_str(), path_.c_str()) == 0, path_, "can't rename the finished file");
   temporary_.reset();
 }
 

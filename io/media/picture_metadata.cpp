@@ -478,7 +478,7 @@ std::vector<std::string> find_others(AVCodecID codec, BytesView picture) {
     others.emplace_back("IPTC data (caption, credit, keywords)");
   }
   if (more_xmp) {
-    others.emplace_back("extended XMP data (what is beyond 64 KiB)");
+    others.emplace_back("extended XMP data (the part beyond 64 KiB)");
   }
   if (maker_note) {
     others.emplace_back("maker's note (in EXIF)");

@@ -373,7 +373,7 @@ TEST(Library, RefusesUnknownFlagsOfFrames) {
     EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT);
     EXPECT_EQ(limpid_error(denoiser),
               "the frame's flags are " + std::to_string(flags) +
-                  ", and this library has the flags 1, 2 and 4 (limpid_frame_flag); set other bits to 0");
+                  ", but only the flags 1, 2 and 4 (limpid_frame_flag) exist; set other bits to 0");
     EXPECT_EQ(limpid_estimate_noise(denoiser, &c, frames, 1, &noise), LIMPID_BAD_ARGUMENT);
   }
   frame.flags = LIMPID_INTERLACED | LIMPID_BEGINS_ANEW | LIMPID_CONTEXT_ONLY;

@@ -118,7 +118,7 @@ def test_what_cannot_be_on_a_gpu_is_refused(gpu):
     for view in (picture[::-1], picture[:, ::-1], np.broadcast_to(picture[:1], picture.shape)):
         with pytest.raises(limpid.ArgumentError, match="strides that can't be used where it is"):
             limpid.denoise(on(view), out=on(out))
-    with pytest.raises(limpid.ArgumentError, match="the memory of GPU 3, where the engine cpu cannot"):
+    with pytest.raises(limpid.ArgumentError, match="the memory of GPU 3, to which the engine cpu cannot"):
         limpid.denoise(on(picture), out=on(out), engine="cpu")
     with pytest.raises(limpid.Error, match="cuda:1"):
         limpid.denoise(on(picture, (CUDA, 1)), out=on(out, (CUDA, 1)))

@@ -53,7 +53,7 @@ const AVCodec& Decoder::choose_codec(const ReaderOptions& options) {
     }
     const std::string name = avcodec_get_name(id);
     why_not_on_cuda_ =
-        of_cuda == nullptr ? "no GPU decodes " + name : "GPUs decode " + name + ", maybe to other samples";
+        of_cuda == nullptr ? "no GPU decodes " + name : "GPUs may decode " + name + " to different samples";
   }
   const AVCodec* const codec = avcodec_find_decoder(id);
   if (codec == nullptr) {

@@ -60,7 +60,7 @@ FrameConverter::FrameConverter(std::string url, const ReaderOptions& options, co
       readable_format_(source_format_),
       allocate_(options.allocate) {
   if (first.format == AV_PIX_FMT_CUDA && !has_chroma_of(samples, first)) {
-    throw Error(url_ + ": the GPU gives it less chroma than " + name_of(samples) + " has");
+    throw Error(url_ + ": the GPU decodes it with less chroma than " + name_of(samples) + " has");
   }
   choose_format(first, samples);
   if (first.format != AV_PIX_FMT_CUDA) {

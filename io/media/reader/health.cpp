@@ -70,7 +70,7 @@ void Health::note_end(bool interrupted, bool in_mid_frame, bool is_pipe) {
 void Health::note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance) {
   if (at_true_end_ && failure_.empty() && shortfall_.empty() && length + tolerance < declared) {
     shortfall_ = "it ends after " + length_text(length) + " of the " + length_text(declared) +
-                 " that its header tells";
+                 " that its header declares";
   }
 }
 

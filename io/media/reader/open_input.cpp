@@ -62,7 +62,7 @@ void look_at_file(const std::string& url) {
   }
   if (code == AVERROR(EBUSY) && options.input_format.empty()) {
     // from libav's y4m demuxer
-    throw Error(url + ": no picture has the size that its header tells");
+    throw Error(url + ": the picture size in its header is not possible");
   }
   if (code == AVERROR(EINVAL) && !options.options.empty()) {
     throw UsageError(url + ": can't open it with the options given" + logged_reason());
@@ -70,7 +70,7 @@ void look_at_file(const std::string& url) {
   if (code == AVERROR(ENOENT) && is_sequence(url)) {
     throw Error(
         url +
-        ": no picture of this sequence is found, from --input-option start_number=N on if that is given");
+        ": no picture of this sequence was found (--input-option start_number=N sets the first number)");
   }
   check(code, url, "can't open it");
   throw Error(url + ": can't open it");

@@ -130,8 +130,8 @@ void Reader::State::throw_no_first_frame() const {
   if (demuxer_.is_pipe() && decoder_.packets() == 0 && is_mp4(demuxer_.format())) {
     throw Error(
         url +
-        ": the index that tells where its frames are comes behind them, and a pipe can't go back: open "
-        "the file itself, or move the index with 'ffmpeg -i IN -c copy -movflags +faststart OUT'");
+        ": its index is at the end, which a pipe can't seek to: open the file itself, or move the index to "
+        "the beginning with 'ffmpeg -i IN -c copy -movflags +faststart OUT'");
   }
   const std::string reason = last_decoder_error();
   throw Error(url + ": not one frame of its video could be decoded" +
@@ -305,8 +305,7 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
   }
   if (decoded->format == AV_PIX_FMT_CUDA && decoded->data[0] == nullptr) {
     // libavcodec outputs such frames once all of the decoder's surfaces are held.
-    throw Error(demuxer_.url() + ": frame " + std::to_string(index) +
-                ": the GPU's decoder had no memory left for it");
+    throw Error(demuxer_.url() + ": frame " + std::to_string(index) + ": the GPU decoder ran out of memory");
   }
   if (!converter_->fits(*decoded, decoder_.sample_format(*decoded))) {
     decoded = converter_->adapted(*decoded, index);

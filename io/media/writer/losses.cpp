@@ -49,7 +49,7 @@ Losses lost_alpha(const Source& source, const LossTarget& /*target*/) {
   if (mode == nullptr || std::string_view(mode->value) != "1" || source.format.has_alpha) {
     return {};
   }
-  return {"the source's alpha is not kept: there is no decoder for it here (libvpx would be one)"};
+  return {"the source's alpha is not kept: no decoder for it is installed (libvpx decodes it)"};
 }
 
 /// Pixel formats that core does not have are read as the nearest one.
@@ -79,8 +79,8 @@ Losses lost_stereo(const Source& source, const LossTarget& target) {
   if (is_kept || !(of_frames || of_container)) {
     return {};
   }
-  return {"how the source's pictures for two eyes are packed (3D) is not kept: " +
-          std::string(target.container.name) + " with " + target.codec.name + " can't tell it"};
+  return {"the source's packing of stereoscopic (3D) pictures is not kept: " +
+          std::string(target.container.name) + " with " + target.codec.name + " can't store it"};
 }
 
 /// ": png can't hold it"

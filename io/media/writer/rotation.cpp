@@ -28,9 +28,9 @@ Rotation::Rotation(const Source& source, const AVOutputFormat& container, Diagno
       is_interlaced(source.first) && wanted && (wanted->transposed || wanted->mirrored_y);
   is_lost_ = !wanted || breaks_fields || !turned(source.format, *wanted);
   if (is_lost_) {
-    report_loss(diagnostics, lost + "players will show the picture as it is stored");
+    report_loss(diagnostics, lost + "players show the picture without it");
   } else {
-    report_loss(diagnostics, lost + "the picture itself is turned");
+    report_loss(diagnostics, lost + "the samples are rotated instead");
     applied_ = *wanted;
   }
 }

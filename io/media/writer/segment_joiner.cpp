@@ -46,7 +46,7 @@ void SegmentJoiner::begin(const std::string& path, int reordering) {
   segment_.emplace(path);
   if (segment_->parameters() != parameters_text(encoder_) ||
       segment_->extradata() != extradata_of(encoder_)) {
-    throw Error(url_ + ": can't take " + path + ", which was encoded with other parameters");
+    throw Error(url_ + ": can't join " + path + ", which was encoded with other parameters");
   }
   const std::vector<PacketFileReader::Entry> entries = segment_->entries();
   std::vector<std::int64_t> times;
@@ -55,7 +55,7 @@ void SegmentJoiner::begin(const std::string& path, int reordering) {
   const bool is_closed = !entries.empty() && entries.front().key && entries.front().pts == times.front() &&
                          (last_ == AV_NOPTS_VALUE || times.front() > last_);
   if (!is_closed) {
-    throw Error(url_ + ": can't take " + path + ", which doesn't begin with a frame that stands for itself");
+    throw Error(url_ + ": can't join " + path + ", which doesn't begin with a closed group of pictures");
   }
   last_ = times.back();
   reordering_ = static_cast<std::size_t>(reordering);

@@ -135,7 +135,7 @@ std::string keep_tags(AVFormatContext& muxer,
   }
   return names.empty() ? ""
                        : std::string(container.name) + " can't hold the source's tags " + names +
-                             " beside those that all players read (-e movflags=use_metadata_tags keeps all)";
+                             "; -e movflags=use_metadata_tags keeps all tags, but fewer players read them";
 }
 
 }  // namespace limpid::io

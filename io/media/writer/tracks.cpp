@@ -18,9 +18,8 @@ bool is_wanted(const Source& source, const AVStream& stream, Diagnostics& diagno
     return false;
   }
   if (stream.codecpar->codec_type == AVMEDIA_TYPE_UNKNOWN) {
-    report_left_out(
-        diagnostics, index,
-        "what is in the stream #" + std::to_string(stream.index) + " is not known: it is left out");
+    report_left_out(diagnostics, index,
+                    "the type of stream #" + std::to_string(stream.index) + " is not known: it is left out");
     return false;
   }
   return true;
@@ -45,7 +44,7 @@ void Tracks::add(const AVStream& stream, const AVCodecContext& video, Muxer& mux
   if (parameters.codec_type == AVMEDIA_TYPE_AUDIO) {
     if (parameters.sample_rate <= 0 || parameters.ch_layout.nb_channels <= 0) {
       report_left_out(diagnostics, static_cast<unsigned>(stream.index),
-                      "no sound is found in " + describe_stream(stream) + ": it is left out");
+                      describe_stream(stream) + " has no sample rate or channels: it is left out");
       return;
     }
     AudioRoute route = audio_.route(file, stream);

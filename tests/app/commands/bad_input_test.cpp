@@ -195,7 +195,7 @@ TEST_F(BadInputTest, AFileThatEndsEarlyIsToldUnlessStrict) {
   };
   const std::string video = make("whole.mkv", {"-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-c:v",
                                                "mpeg4", "-q:v", "2", "-g", "5"});
-  const std::string early = "of the 2.00 s that its header tells";
+  const std::string early = "of the 2.00 s that its header declares";
   const std::string said =
       expect_warned_unless_strict(cut("cut.mkv", video), "cut.mkv: isn't whole: it ends after ",
                                   {"cut.mkv: it ends after ", early, "without --strict"});

@@ -240,7 +240,7 @@ TEST_F(SharedJobsTest, WorkersShareAJob) {
 TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedSegmentCostsNothing) {
   const std::string job =
       plan(make_clip("a.mkv", 6), "job", {"--filter", "bilateral", "--segment-frames", "1", "-c", "ffv1"});
-  expect_failure(limpid({"work", job, "--index", "6"}), 2, {"--index", "there is no 6", "6 segments"});
+  expect_failure(limpid({"work", job, "--index", "6"}), 2, {"--index", "6 does not exist", "6 segments"});
   expect_failure(limpid({"work", job, "--of", "2"}), 2, {"--of", "--index"});
   expect_success(limpid({"work", job, "--index", "4"}));
   expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1,
@@ -295,7 +295,7 @@ TEST_F(SharedJobsTest, AnotherFrameThanThePlanHasSeenIsRefused) {
   checks.back() = checks.back() == '0' ? '1' : '0';
   segment["checks"] = checks;
   write_file(job + "/segments/00000.json", segment.dump());
-  const std::string why = "a.mkv: its frame 3 is not the one that limpid plan saw";
+  const std::string why = "a.mkv: frame 3 is not the frame that was planned";
   const auto expect_told = [&](const std::string& sentence) {
     const Outcome outcome = limpid({"work", job});
     EXPECT_EQ(outcome.exit_code, 1);
@@ -307,7 +307,7 @@ TEST_F(SharedJobsTest, AnotherFrameThanThePlanHasSeenIsRefused) {
   EXPECT_EQ(made["inputs"][0]["decoded_on_gpu"], false);
   made["inputs"][0]["decoded_on_gpu"] = true;
   write_file(job + "/plan.json", made.dump());
-  expect_told(why + " (if it is damaged, plan without --hwaccel)\n");
+  expect_told(why + " (if the input is damaged, plan without --hwaccel)\n");
 }
 
 TEST_F(SharedJobsTest, AnotherInputOrProgramIsRefused) {

@@ -305,9 +305,10 @@ TEST(FilterOptions, WhatIsWrongEitherWayIsToldByTheFilterThatHasTheOption) {
             "--filter: bm3d:patch-size=1: first step: a patch size of 1 is not possible (2 to 16)");
   EXPECT_EQ(objection("--filter bm3d:group-size=32"), "");
   EXPECT_NE(objection("--filter vbm4d:group-size=32"), "");
-  EXPECT_EQ(objection("--filter bm3d:steps=1 --steps 2"), "--steps is given twice: in --filter, too");
+  EXPECT_EQ(objection("--filter bm3d:steps=1 --steps 2"),
+            "--steps is given twice: as an option and in --filter");
   EXPECT_EQ(objection("--filter bm3d:profile=fast --profile np"),
-            "--profile is given twice: in --filter, too");
+            "--profile is given twice: as an option and in --filter");
 }
 
 TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
@@ -515,7 +516,7 @@ TEST(PlanJobs, AFileThatExistsIsAnOutputOnlyWithItsOption) {
     FAIL() << "the second file would be replaced";
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()),
-              second + ": exists, so it may be meant as a second input; name the output with -o");
+              second + ": exists and may be meant as a second input; name the output with -o");
   }
   EXPECT_EQ(plan_jobs({input}, second).output, second);
   const std::string absent = (folder.path() / "c.mkv").string();

@@ -418,7 +418,7 @@ TEST_F(AudioTranscoderTest, OptionsAreChecked) {
             path("target.mp4") + ": the container mp4 can't hold what the audio encoder wmav2 makes");
   EXPECT_EQ(usage_error("target.mkv", "", "fast"), "--audio-bitrate: 'fast' is no bit rate, such as 160k");
   EXPECT_EQ(usage_error("target.mkv", "flac", "160k"),
-            "--audio-bitrate: the audio encoder flac is lossless and takes none");
+            "--audio-bitrate: the audio encoder flac is lossless and has no bit rate");
   EXPECT_EQ(usage_error("target.mp4", "aac", "64k"), "none");
   const auto little = std::filesystem::file_size(path("target.mp4"));
   EXPECT_EQ(usage_error("target.mp4", "aac", "320k"), "none");

@@ -90,7 +90,7 @@ TEST_F(BadInputTest, UnreadableFilesAreNamedWithTheReason) {
   EXPECT_EQ(
       message_of_reading(path("none_%03d.png")),
       path("none_%03d.png") +
-          ": no picture of this sequence is found, from --input-option start_number=N on if that is given");
+          ": no picture of this sequence was found (--input-option start_number=N sets the first number)");
 }
 
 TEST_F(BadInputTest, TheDecodersReasonIsInTheMessage) {
@@ -206,7 +206,7 @@ TEST_F(BadInputTest, FilesThatEndEarlyAreFound) {
         write_text(std::string("cut_") + name, bytes.substr(0, bytes.size() * 6 / 10 + 100));
     const std::string what = read_all(cut).shortfall;
     EXPECT_NE(what.find(std::string(name) == "a.y4m" ? "it ends in the middle of a frame"
-                                                     : " of the 2.00 s that its header tells"),
+                                                     : " of the 2.00 s that its header declares"),
               std::string::npos)
         << name << ": " << what;
     EXPECT_EQ(read_all(cut, {.start = 0.1, .end = 0.4}).shortfall, "") << name;
@@ -388,7 +388,7 @@ TEST_F(BadInputTest, APipeCantGoBackFromAnIndexBehindTheFrames) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << bytes; });
   const std::string message = message_of_reading(pipe);
-  EXPECT_NE(message.find("the index that tells where its frames are comes behind them"), std::string::npos)
+  EXPECT_NE(message.find("its index is at the end, which a pipe can't seek to"), std::string::npos)
       << message;
 }
 
@@ -469,7 +469,7 @@ TEST_F(BadInputTest, FieldsOfAnotherOrderThanTheFirstAreTold) {
 TEST_F(BadInputTest, ImpossibleSizesOfRawVideoAreTold) {
   for (const std::string size : {"W0 H48", "W100000 H100000", "W-5 H48"}) {
     const std::string file = write_text("size.y4m", "YUV4MPEG2 " + size + " F25:1 C420\nFRAME\n");
-    EXPECT_EQ(message_of_reading(file), file + ": no picture has the size that its header tells");
+    EXPECT_EQ(message_of_reading(file), file + ": the picture size in its header is not possible");
   }
 }
 
@@ -524,7 +524,7 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
   }
   for (const std::string bitrate : {"0", "0k"}) {
     EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "mpeg4", .bitrate = bitrate}),
-              "usage: the bitrate is to be more than 0, such as 4M, not '" + bitrate + "'");
+              "usage: the bitrate must be greater than 0, such as 4M, not '" + bitrate + "'");
   }
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.container = "nonesuch"}),
             "usage: no container is called 'nonesuch'");

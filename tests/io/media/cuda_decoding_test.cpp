@@ -56,8 +56,7 @@ TEST_F(CudaDecodingTest, AFrameThatTheGpuHasNoMemoryForIsAnError) {
   }
   if (reader.video().decoded_on_cuda) {
     EXPECT_LT(held.size(), 100U);
-    EXPECT_EQ(why, source + ": frame " + std::to_string(held.size()) +
-                       ": the GPU's decoder had no memory left for it");
+    EXPECT_EQ(why, source + ": frame " + std::to_string(held.size()) + ": the GPU decoder ran out of memory");
   } else {
     EXPECT_EQ(held.size(), 100U);
     EXPECT_EQ(why, "");
@@ -110,7 +109,7 @@ TEST_F(CudaDecodingTest, JpegWithMoreChromaThanGpusGiveIsDecodedByTheCpu) {
   }
   const Clip clip = with_format("yuvj422p");
   EXPECT_EQ(clip.frames.size(), 5U);
-  EXPECT_EQ(clip.video.why_not_on_cuda, "GPUs give JPEG pictures the chroma of 4:2:0");
+  EXPECT_EQ(clip.video.why_not_on_cuda, "GPUs reduce the chroma of JPEG pictures to 4:2:0");
 }
 
 }  // namespace

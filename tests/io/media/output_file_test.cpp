@@ -133,7 +133,7 @@ TEST_F(OutputFileTest, AFileThatHasComeIntoBeingMeanwhileStaysAndSoDoesTheResult
     FAIL() << "it was replaced";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()), path("out.mkv") +
-                                             ": can't be given to the finished file, which is called " +
+                                             ": the finished file can't be renamed to it and is called " +
                                              path("out.new.mkv") + " instead: File exists");
   }
   EXPECT_EQ(text_of("out.mkv"), "precious");

@@ -393,7 +393,7 @@ TEST_F(PictureMetadataTest, WhatElseIsToldIsNamed) {
       jpeg_segment(0xE1, std::string("http://ns.adobe.com/xmp/extension/\0", 35) + "...");
   EXPECT_EQ(warnings_of("in.jpg", inserted(jpg, kBehindSoi, iptc + more), "copy.jpg"),
             joined({"the source's IPTC data (caption, credit, keywords) is not kept",
-                    "the source's extended XMP data (what is beyond 64 KiB) is not kept"}));
+                    "the source's extended XMP data (the part beyond 64 KiB) is not kept"}));
   EXPECT_EQ(warnings_of("in.jpg", inserted(jpg, kBehindSoi, no_iptc), "copy.jpg"), "");
 
   const Bytes png = read_bytes(make_picture("png", {}));

@@ -149,7 +149,7 @@ TEST_F(TagsTest, PackingOfPicturesForTwoEyesIsKeptOrNamed) {
     const std::string warnings =
         joined(transcode(source, target, {.codec = codec, .overwrite = Overwrite::kAlways}).warnings);
     const bool kept = contains(probe_frame(target) + probe_streams(target), "side_data_type=Stereo 3D");
-    EXPECT_NE(kept, contains(warnings, "how the source's pictures for two eyes are packed (3D) is not kept"))
+    EXPECT_NE(kept, contains(warnings, "the source's packing of stereoscopic (3D) pictures is not kept"))
         << warnings;
   }
 }
@@ -188,8 +188,8 @@ TEST_F(TagsTest, StreamsThatTellNothingOfThemselvesAreNamed) {
   const std::string video = make("video.ts", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v mpeg2video");
   const std::string source = path("broadcast.ts");
   for (const auto& [type, told] :
-       {std::pair{'\xA5', "what is in the stream #1 is not known: it is left out\n"},
-        {'\x0F', "no sound is found in the audio stream #1 (aac): it is left out\n"}}) {
+       {std::pair{'\xA5', "the type of stream #1 is not known: it is left out\n"},
+        {'\x0F', "the audio stream #1 (aac) has no sample rate or channels: it is left out\n"}}) {
     write_broadcast(video, source, {AV_CODEC_ID_BIN_DATA});
     retype_last_stream(source, type, "");
     for (const std::string container : {"mov", "mkv"}) {
@@ -360,7 +360,8 @@ TEST_F(TagsTest, PicturesAreTurnedUnlessNoPixelFormatHoldsThem) {
     SCOPED_TRACE(format);
     const std::string source = make_rotated(format, 90);
     const std::string copy = path(format + ".mkv");
-    EXPECT_TRUE(contains(joined(transcode(source, copy, {.codec = "ffv1"}).warnings), "as it is stored"));
+    EXPECT_TRUE(
+        contains(joined(transcode(source, copy, {.codec = "ffv1"}).warnings), "show the picture without it"));
     expect_same_frames(read_clip(source).frames, read_clip(copy).frames);
   }
   const std::string source = make_rotated("yuv411p", 180);
@@ -436,8 +437,9 @@ TEST_F(TagsTest, WhatPhonesTellIsKeptAndOtherTagsAreMissedAloud) {
                                   "-f lavfi -i testsrc2=s=32x32:r=25:d=0.08 -c:v mpeg4 -metadata title=Known "
                                   "-metadata shoe=41");
   EXPECT_EQ(joined(transcode(tagged, path("shoe.mp4")).warnings),
-            "mp4 can't hold the source's tags SHOE beside those that all players read (-e "
-            "movflags=use_metadata_tags keeps all)\n");
+            "mp4 can't hold the source's tags SHOE; -e movflags=use_metadata_tags keeps all tags, but fewer "
+            "players "
+            "read them\n");
   EXPECT_TRUE(contains(probe_streams(path("shoe.mp4")), "TAG:title=Known"));
   EXPECT_EQ(
       joined(transcode(tagged, path("all.mp4"), {.encoder_options = {{"movflags", "use_metadata_tags"}}})

@@ -72,7 +72,7 @@ TEST(HealthTest, AShortLengthIsToldOfASourceThatHasEndedByItself) {
     health.note_length(3'000'000, 10'000'000, 200'000);
     return text_of(health.diagnostics(false), Kind::kShortfall);
   };
-  EXPECT_EQ(shortfall_of(false, ""), "it ends after 3.00 s of the 10.00 s that its header tells");
+  EXPECT_EQ(shortfall_of(false, ""), "it ends after 3.00 s of the 10.00 s that its header declares");
   EXPECT_EQ(shortfall_of(true, ""), "");
   EXPECT_EQ(shortfall_of(false, "Input/output error"), "");
 }

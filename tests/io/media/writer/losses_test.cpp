@@ -85,8 +85,8 @@ TEST_F(LossesTest, PackingOfFramesIsKeptByContainersOrEncoders) {
   EXPECT_EQ(lost(target("avi", "mpeg2video")), Sentences{});
   EXPECT_EQ(lost(target("webm")).size(), 1U);
   EXPECT_EQ(lost(target("avi")),
-            Sentences{"how the source's pictures for two eyes are packed (3D) is not kept: avi with mpeg4 "
-                      "can't tell it"});
+            Sentences{"the source's packing of stereoscopic (3D) pictures is not kept: avi with mpeg4 "
+                      "can't store it"});
 }
 
 TEST_F(LossesTest, PackingOfAContainerIsNotSeenByEncoders) {

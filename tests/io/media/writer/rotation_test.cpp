@@ -51,14 +51,14 @@ TEST_F(RotationTest, OtherContainersGetTurnedPictures) {
   EXPECT_TRUE(turned.applied().transposed);
   EXPECT_FALSE(turned.is_lost());
   EXPECT_EQ(text_of(diagnostics_, Diagnostic::Kind::kLoss),
-            "matroska can't hold the source's rotation: the picture itself is turned");
+            "matroska can't hold the source's rotation: the samples are rotated instead");
   EXPECT_EQ(turned.turn(allocate_frame(made_.get().format)).format.width, 48);
   EXPECT_EQ(turned.copies(), 1);
 }
 
 TEST_F(RotationTest, FieldsAndObliqueAnglesAreNotTurned) {
   const std::string sentence =
-      "matroska can't hold the source's rotation: players will show the picture as it is stored";
+      "matroska can't hold the source's rotation: players show the picture without it";
   ask_for(30);
   EXPECT_TRUE(in("matroska").is_lost());
   EXPECT_EQ(text_of(diagnostics_, Diagnostic::Kind::kLoss), sentence);

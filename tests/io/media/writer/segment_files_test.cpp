@@ -83,7 +83,7 @@ TEST_F(SegmentFilesTest, OfOneFrameAreAheadByTheFrameRate) {
 }
 
 TEST_F(SegmentFilesTest, AreRefusedIfTheyDontContinueWhatIsThere) {
-  const std::string standing = ", which doesn't begin with a frame that stands for itself";
+  const std::string standing = ", which doesn't begin with a closed group of pictures";
   SegmentJoiner joiner("out.mkv", *encoder_);
   EXPECT_EQ(refusal(joiner, write("no-key", {0, 1}, false)), standing);
   EXPECT_EQ(refusal(joiner, write("late-key", {1, 0})), standing);

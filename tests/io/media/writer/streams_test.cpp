@@ -111,8 +111,9 @@ TEST(FileTagsTest, QuickTimeKeepsKnownTagsOrThoseOfPhones) {
   };
   EXPECT_EQ(loss("mp4", "artist"), "");
   EXPECT_EQ(loss("mp4", "mine"),
-            "mp4 can't hold the source's tags mine beside those that all players read (-e "
-            "movflags=use_metadata_tags keeps all)");
+            "mp4 can't hold the source's tags mine; -e movflags=use_metadata_tags keeps all tags, but fewer "
+            "players "
+            "read them");
   EXPECT_EQ(loss("mp4", "mine", {{"movflags", "use_metadata_tags"}}), "");
   EXPECT_EQ(loss("mov", "com.apple.quicktime.make"), "");
   EXPECT_EQ(loss("matroska", "mine"), "");

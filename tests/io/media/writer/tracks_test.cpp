@@ -100,9 +100,10 @@ TEST_F(TracksTest, StreamsThatAreLeftOutAreNamedByTheirNumbers) {
   const Diagnostics reported = add_all("mp4");
   EXPECT_EQ(streams_left_out(reported), (std::vector<unsigned>{1, 2, 3}));
   EXPECT_EQ(texts_of(reported),
-            (std::vector<std::string>{"what is in the stream #1 is not known: it is left out",
-                                      "no sound is found in the audio stream #2 (pcm_s16le): it is left out",
-                                      "mp4 can't hold the attachment stream #3 (ttf): it is left out"}));
+            (std::vector<std::string>{
+                "the type of stream #1 is not known: it is left out",
+                "the audio stream #2 (pcm_s16le) has no sample rate or channels: it is left out",
+                "mp4 can't hold the attachment stream #3 (ttf): it is left out"}));
   muxer_->begin();
   tracks_->write(silence(2), *muxer_);  // is ignored
   EXPECT_EQ(tracks_->damaged_packets(), 0);
