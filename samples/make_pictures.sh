@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Renders docs/pictures/before_after.jpg: a scene of the sample clip with simulated noise, and the result of the default filter.
+# Renders the pictures of docs/pictures from a scene of the sample clip with simulated noise: before_after.jpg (noisy and denoised by
+# default), strengths.jpg (--strength) and filters.jpg (--filter).
 # Needs ffmpeg and a build: cmake --preset release && cmake --build --preset release --target limpid limpid-samples
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,11 +9,35 @@ bin=$PWD/build/release/bin
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+# denoise NAME [OPTION]...
+denoise() {
+  "$bin/limpid" denoise "$folder/noisy.y4m" -o "$folder/$1.y4m" --frames 10 --engine cpu --log-level error "${@:2}"
+}
+
+# beside PICTURE FILTER NAME...: crops of frame 5 of each clip, passed through FILTER, from left to right.
+beside() {
+  local inputs=() chain="" row="" number=0
+  for name in "${@:3}"; do
+    inputs+=(-i "$folder/$name.y4m")
+    chain+="[$number]select=eq(n\,5),$2[v$number];"
+    row+="[v$number]"
+    number=$((number + 1))
+  done
+  ffmpeg -v error -y "${inputs[@]}" -filter_complex "$chain${row}hstack=$number" \
+    -frames:v 1 -q:v 3 -pix_fmt yuvj420p -bitexact "docs/pictures/$1"
+}
+
 # The first half of the frames shows the village; frame 5 has four frames of it on each side.
 "$bin/limpid-samples" --size 960x540 --frames 20 --fps 25 --sigma 20 --chroma-sigma 15 --seed 3 --noisy "$folder/noisy.y4m"
-"$bin/limpid" denoise "$folder/noisy.y4m" -o "$folder/denoised.y4m" --engine cpu --log-level error
-half='crop=480:400:240:110'
-ffmpeg -v error -y -i "$folder/noisy.y4m" -i "$folder/denoised.y4m" -filter_complex \
-  "[0]select=eq(n\,5),$half[a];[1]select=eq(n\,5),$half[b];[a][b]hstack" \
-  -frames:v 1 -q:v 3 -pix_fmt yuvj420p -bitexact docs/pictures/before_after.jpg
-ls -l docs/pictures/before_after.jpg
+denoise default
+denoise light --strength light
+denoise strong --strength strong
+for filter in bilateral bm3d recursive; do
+  denoise "$filter" --filter "$filter"
+done
+
+beside before_after.jpg crop=480:400:240:110 noisy default
+enlarged="crop=120:160:690:110,scale=iw*2:ih*2:flags=neighbor"  # roof, chimney and windows
+beside strengths.jpg "$enlarged" noisy light default strong
+beside filters.jpg "$enlarged" default bilateral bm3d recursive
+ls -l docs/pictures
