@@ -7,7 +7,7 @@
 namespace limpid::lib {
 
 int filter_count();
-/// Throw UsageError for unknown numbers.
+/// Both throw UsageError for unknown numbers.
 limpid_filter_info describe_filter(int filter);
 limpid_parameter_info describe_parameter(int filter, int parameter);
 

@@ -5,7 +5,7 @@
 #include "core/frame/frame.h"
 #include "lib/include/limpid.h"
 
-/// Memory of the library that a caller holds.
+/// Memory of the library that a caller uses.
 struct limpid_buffer {
   limpid::Frame frame;
 };
@@ -20,11 +20,12 @@ FrameFormat to_format(const limpid_format& format);
 /// Throws a UsageError that names the plane unless `frame` has valid rows of `format`.
 void check_planes(const limpid_frame& frame, const FrameFormat& format);
 
-/// Copies between a caller's checked planes in host memory and a frame.
+/// Both copy samples between a caller's frame in host memory, checked by check_planes(), and a frame of the
+/// library.
 void copy_in(const limpid_frame& from, Frame& to);
 void copy_out(const Frame& from, const limpid_frame& to);
 
-/// A caller's frame that the library holds: its `release` is called once, when its owner ends.
+/// A frame of the caller that the library uses. Calls `release` of the frame once, when destroyed.
 class Lent {
  public:
   /// Does nothing for NULL, or for a frame whose struct_size is wrong.
@@ -43,7 +44,7 @@ class Lent {
 /// Limit of struct_size; no version has larger structs.
 inline constexpr std::size_t kMostStructSize = 4096;
 
-/// A view of a caller's frame, or of a result's memory, in device memory. It owns `lent`.
+/// A view of a caller's frame, or of the memory for a result, in device memory. It owns `lent`.
 Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&& lent);
 
 /// Copies `flags`, `pts` and `user` from the caller's frame to an engine's frame, and from its result to the
@@ -51,7 +52,7 @@ Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&&
 void copy_properties(const limpid_frame& from, Frame& to);
 void copy_properties(const Frame& from, limpid_frame& to);
 
-/// `frame` for the caller, in memory of the library.
+/// Passes `frame` to the caller, in memory of the library.
 limpid_frame lend(Frame frame);
 
 }  // namespace limpid::lib

@@ -17,7 +17,7 @@ namespace limpid::lib {
 /// Maximum number of threads of the CPU engine.
 inline constexpr int kMostThreads = 1024;
 
-/// A call out of order.
+/// Thrown for a call that the state of the denoiser does not permit.
 class OutOfTurn : public Error {
  public:
   using Error::Error;
@@ -41,7 +41,7 @@ class SharedEngine {
 /// illegal settings or frames, and Error for failures. One call at a time.
 class Session {
  public:
-  /// Null: the session opens its own engine, selected by the settings.
+  /// `engine`: null if the session opens its own engine, selected by the settings.
   explicit Session(std::shared_ptr<SharedEngine> engine) : shared_engine_(std::move(engine)) {}
   Session(const Session&) = delete;
   Session(Session&&) = delete;
@@ -49,7 +49,7 @@ class Session {
   Session& operator=(Session&&) = delete;
   ~Session() = default;
 
-  /// Nothing resets the setting to its default.
+  /// Sets a setting. Without a value, resets the setting to its default.
   void set(const std::string& name, const std::optional<std::string>& value);
   /// The engine that the settings select.
   std::shared_ptr<Engine> open_engine();

@@ -12,8 +12,8 @@
 
 namespace limpid::python {
 
-/// A view of an array of the caller: of NumPy, of a library with DLPack, or of an object with a Python
-/// buffer. Work in the default stream of the device may read arrays in GPU memory, and write writable ones.
+/// A view of a caller's array: of NumPy, of a library with DLPack, or of an object with a Python buffer. Work
+/// in the default stream of the device may read arrays in GPU memory, and write to writable ones.
 class Array {
  public:
   /// Throws nanobind::type_error for other objects.
@@ -22,23 +22,23 @@ class Array {
   const nanobind::ndarray<>& view() const { return view_; }
   nanobind::tuple shape() const;
   std::string dtype() const;  ///< "uint8"
-  /// Of the GPU that it is on; nothing: it is in the host's memory.
+  /// Number of the GPU that holds the array; nothing for host memory.
   std::optional<int> ordinal() const;
 
  private:
   nanobind::ndarray<> view_;
 };
 
-/// Frames that arrays hold: one, or as many as a time axis has. Keeps the arrays alive.
+/// The frames in arrays: one frame, or one per index of the time axis. Keeps the arrays alive.
 class Clip {
  public:
-  /// `axes` has a letter for each axis of an array: T, C, Y, X; Y and X must be there.
+  /// `axes` has a letter for each axis of an array: T, C, Y or X. Y and X are required.
   Clip(const std::vector<const Array*>& arrays, const std::string& axes);
 
   /// True if the library can read and write the planes in place.
   bool fits() const { return fits_; }
   bool is_on_gpu() const { return ordinal_.has_value(); }
-  /// Frame t, valid during a call.
+  /// Frame t, valid during a call of the library.
   limpid_frame frame(std::int64_t t) const;
 
  private:

@@ -19,7 +19,7 @@ struct Clip {
   int depth = 8;             ///< bits of a sample, 8 or 10
   double sigma = 20;         ///< standard deviation of the noise in luma, in 8-bit code values at any depth
   double chroma_sigma = 20;  ///< standard deviation of the noise in both chroma planes
-  std::uint64_t seed = 1;    ///< of the noise; the scenes do not depend on it
+  std::uint64_t seed = 1;    ///< seed of the noise; the scenes do not depend on it
 
   /// The first frame of the second scene: half of the frames, rounded up.
   int cut() const { return (frames + 1) / 2; }

@@ -38,7 +38,8 @@ float sine(float turns);
 /// (2 / pi) asin(value) for -1 to 1, to 1e-3: -1 to 1.
 float arc_sine(float value);
 
-/// Seconds along the camera's way: it starts at an even pace and swings back before it leaves the scene.
+/// Position on the camera's path, in seconds: steady at first, then swinging back before the camera leaves
+/// the scene.
 inline float camera_path(float time) { return 8 * sine(time / 50); }
 
 /// A random number for a pair of integers, 0 to 1.
@@ -59,7 +60,7 @@ inline float disc(Point at, Point center, float radius) { return length(at - cen
 float box(Point at, Point center, Point half_size);
 float segment(Point at, Point from, Point to, float half_width);
 
-/// Ink of a line of made-up letters, one for each unit of x, between y = 0 and y = 1; 0 to 1.
+/// Ink of a line of invented letters, one for each unit of x, between y = 0 and y = 1; 0 to 1.
 float lettering(Point at, float pixel, std::uint32_t seed);
 
 }  // namespace limpid::samples

@@ -2,21 +2,22 @@
 
 namespace limpid::samples {
 
-/// In units of the picture's height: x from the picture's middle to the right, y from its top downwards.
+/// A point in units of the picture's height: x from the picture's center to the right, y from its top
+/// downwards.
 struct Point {
   float x;
   float y;
 };
 
-/// Gamma-coded BT.709 primaries, 0 to 1.
+/// A color in gamma-coded BT.709 primaries, 0 to 1.
 struct Color {
   float red;
   float green;
   float blue;
 };
 
-/// The color at `point`, `time` seconds into the clip, in scene 0 or 1. `pixel` is the distance of
-/// two pixels: edges are smoothed over it, and texture finer than it is left out.
+/// The color at `point` in scene 0 or 1, `time` seconds after the beginning of the clip. `pixel` is the
+/// distance between pixels: edges are smoothed over it, and finer texture is omitted.
 Color scene_color(int scene, Point point, float time, float pixel);
 
 /// Scene 0, a village road under a pan to the right: sky and hills, a hot-air balloon, trees, meadow, a brick

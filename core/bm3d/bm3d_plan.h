@@ -81,12 +81,12 @@ Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, 
 /// the model contains it.
 std::array<PlaneNoise, 3> component_noise(const FrameFormat& format, const NoiseModel& noise);
 
-/// The guide of one step for components with these shifts. `luma` is luma's noise; its sigma is 0 if luma is
-/// not filtered.
+/// The guide of one step for components with these shifts. `luma` is the noise of luma; its sigma is 0 if
+/// luma is not filtered.
 Bm3dGuide make_guide(const Bm3dParameters& parameters, const FrameFormat& format, bool second_step,
                      int shift_x, int shift_y, const PlaneNoise& luma);
 
-/// Standard deviation of the noise in the guide of the noisy samples, for luma with this noise.
+/// Standard deviation of the noise in a guide of noisy samples, given the noise of luma.
 double guide_deviation(const PlaneNoise& luma, bool smoothed, int shift_x, int shift_y);
 
 /// A sentence for each plane that is smaller than a patch of either step, and passes through unchanged.

@@ -31,9 +31,9 @@ constexpr float brightness_of(int sum, int values, int scale) {
   return 128.0F + static_cast<float>(sum) / static_cast<float>(values * scale);
 }
 
-/// Statistical matching smooths the first step's guide by [1 6 1] / 8 in both directions (borders mirrored
-/// about their last sample) and rounds the result as MatchingScale defines. 8-bit samples remain integer code
-/// values.
+/// Statistical matching smooths the guide of the first step by [1 6 1] / 8 in both directions (borders are
+/// mirrored about their last sample), and rounds the result as MatchingScale defines. 8-bit samples remain
+/// integer code values.
 inline constexpr int kGuideKernelSide = 1;
 inline constexpr int kGuideKernelCenter = 6;
 inline constexpr int kGuideKernelSum = 8;

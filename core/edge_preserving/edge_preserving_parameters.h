@@ -30,11 +30,14 @@ struct BilateralParameters {
 /// measures the weighted variance around each sample, V(p) = sum w (I(q) - I(p))^2 / sum w. The second is the
 /// bilateral filter with the range sigma kappa sqrt(V(p) + epsilon) at p.
 struct AdaptiveBilateralParameters {
-  std::optional<int> radius = {};           ///< of both passes, 1 to 64
-  std::optional<float> spatial_sigma = {};  ///< of both passes, in samples, 0.1 to 1000
-  std::optional<float> range_sigma = {};    ///< of the first pass, in 8-bit code values, 0.01 to 1000
-  std::optional<float> kappa = {};          ///< 0.01 to 100; 0.5 in the paper
-  float epsilon = 0.01F;                    ///< in squared 8-bit code values, 0.0001 to 10000
+  std::optional<int> radius = {};           ///< radius in both passes, 1 to 64
+  std::optional<float> spatial_sigma = {};  ///< spatial sigma of both passes, in samples, 0.1 to 1000
+  /// Range sigma of the first pass, in 8-bit code values, 0.01 to 1000.
+  std::optional<float> range_sigma = {};
+  /// Factor of the second pass's range sigma, 0.01 to 100; 0.5 in the paper.
+  std::optional<float> kappa = {};
+  /// Constant added to the variance, in squared 8-bit code values, 0.0001 to 10000.
+  float epsilon = 0.01F;
   bool operator==(const AdaptiveBilateralParameters&) const = default;
 
   static const FilterDescription<AdaptiveBilateralParameters>& description();

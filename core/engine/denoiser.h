@@ -58,11 +58,11 @@ class Denoiser {
   /// copied from the sent frame. Returns nothing if more input is required or, after flush(), at the end.
   virtual std::optional<Frame> receive() = 0;
 
-  /// False while receive() would wait for one of several devices that can still be kept busy by further
-  /// frames.
+  /// False if receive() would wait for one of several devices although further frames can keep the devices
+  /// busy.
   virtual bool is_ready() const { return true; }
-  /// Calls `listener`, on any thread, when is_ready() may have become true. To be set before the first frame
-  /// is sent.
+  /// Sets a function that is called, on any thread, when is_ready() may have become true. Must be called
+  /// before the first frame is sent.
   virtual void set_ready_listener(const std::function<void()>& /*listener*/) {}
 
   /// Abandons all results. A receive() in progress on another thread, and later calls, may return nothing
@@ -173,7 +173,7 @@ class Engine {
 };
 
 struct EngineOptions {
-  int threads = 0;  ///< of the CPU engine; 0: one per processor that the process may use
+  int threads = 0;  ///< number of threads of the CPU engine; 0: one per processor that the process may use
 };
 
 /// Description of an engine that is not open.
@@ -182,7 +182,7 @@ struct EngineInfo {
   /// cannot be listed has its own name: "cuda".
   std::string name;
   std::string description;         ///< the processor, or the reason why the engine cannot run
-  std::uint64_t memory_bytes = 0;  ///< of the device; 0 if unknown
+  std::uint64_t memory_bytes = 0;  ///< memory of the device; 0 if unknown
   bool available = false;
 };
 

@@ -10,13 +10,13 @@ namespace limpid {
 struct DeviceStage {
   std::int64_t frames = 0;
   std::int64_t busy_ns = 0;
-  std::int64_t waited_for_input_ns = 0;   ///< for the stage before, or for a frame
-  std::int64_t waited_for_output_ns = 0;  ///< for room in the stage after it
-  std::int64_t end_ns = 0;                ///< end of the last turn
+  std::int64_t waited_for_input_ns = 0;   ///< time of waiting for the stage before, or for a frame
+  std::int64_t waited_for_output_ns = 0;  ///< time of waiting for free memory in the stage after
+  std::int64_t end_ns = 0;                ///< time when the last turn ended
 
-  /// Adds the turn of the next frame. The turn began when the last turn had ended, its input was available
-  /// (`input`) and its output had room (`room`), and ended at `end`. All moments have one arbitrary origin.
-  /// Clocks are not exact: a turn that seems to end before it began took no time.
+  /// Adds the turn of the next frame. The turn began when the previous turn had ended, its input was
+  /// available (`input`) and memory for its output was free (`room`), and ended at `end`. All times have one
+  /// arbitrary origin. Clocks are not exact: if `end` precedes the beginning, the turn counts as zero time.
   void add_turn(std::int64_t input, std::int64_t room, std::int64_t end) {
     const std::int64_t free = frames > 0 ? end_ns : std::max(input, room);
     const std::int64_t begin = std::max({free, input, room});

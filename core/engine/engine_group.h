@@ -14,11 +14,11 @@ namespace limpid {
 /// or are empty.
 std::vector<std::string> expand_engine_name(std::string_view name, const std::vector<EngineInfo>& engines);
 
-/// Several engines of one family as one. They share a stream's frames in segments with the context that the
-/// filter's reach requires. Results are in order and bit-exact with those of each engine alone. Many frames
-/// are in progress so that segments are long (Denoiser::concurrency()). Each engine's denoiser has its own
-/// thread. receive() throws what a denoiser has thrown when the next frame in order has no result. `name` is
-/// the name given by the user.
+/// Combines several engines of one family into one engine. They share the frames of a stream in segments with
+/// the context that the filter's reach requires. Results are in order and bit-exact with those of each engine
+/// alone. Segments are long, so many frames are in progress (Denoiser::concurrency()). The denoiser of each
+/// engine has its own thread. receive() throws the error of a denoiser when the next frame in order has no
+/// result. `name` is the name given by the user.
 std::shared_ptr<Engine> make_engine_group(std::string name, std::vector<std::shared_ptr<Engine>> engines);
 
 }  // namespace limpid

@@ -19,12 +19,14 @@ enum class FieldChoice : std::uint8_t {
 /// Selects the frames of a stream that are filtered by field (Frame::interlaced), and those whose noise is
 /// estimated by field (Frame::combed).
 ///
-/// Where little moves, filters have better results on whole pictures than on fields, combed or not. Combing
-/// would be measured as noise, so noise is estimated by field wherever there is combing.
+/// In areas without motion, filtering whole pictures has better results than filtering fields, also for
+/// combed frames. Noise estimation would measure combing as noise, so it uses fields wherever there is
+/// combing.
 ///
 /// Telecined film alternates between combed and complete frames. Temporal filters do not combine fields with
-/// whole pictures, so for them the kHold frames after a frame filtered by field are filtered by field, too.
-/// Noise is estimated by field in the kHold frames after a combed one, as not all combing is detected.
+/// whole pictures. Therefore, after a frame filtered by field, the next kHold frames are also filtered by
+/// field. After a combed frame, noise is estimated by field in the next kHold frames, because not all combing
+/// is detected.
 class FieldControl {
  public:
   /// Two cycles of 3:2 pulldown.
@@ -32,7 +34,7 @@ class FieldControl {
   /// Minimum share of combed blocks in a frame that is filtered by field.
   static constexpr float kManyBlocks = 0.25F;
 
-  /// `reach` is the filter's. `engine` reads the frames and must outlive this object.
+  /// `reach`: the reach of the filter. `engine` reads the frames and must outlive this object.
   FieldControl(FieldChoice choice, const Reach& reach, Engine& engine)
       : choice_(choice), hold_(is_over_time(reach) ? kHold : 0), engine_(engine) {}
 

@@ -11,11 +11,11 @@
 
 namespace limpid {
 
-/// The frames in a temporal filter, in order of arrival: those from which results are still to come, and
-/// their neighbors. `Kept` is an engine's data for each frame. Frames are kept for exactly as long as the
-/// filter's reach requires. A window ends at a frame with `begins_anew` and at the ends of the stream, where
-/// it is shorter. A filter of unbounded reach stores what it needs of earlier frames itself: its windows have
-/// one frame each, one window for every frame. Not thread-safe.
+/// The frames in a temporal filter, in order of arrival: those whose results are pending, and their
+/// neighbors. `Kept` is an engine's data for each frame. Frames are kept exactly as long as the filter's
+/// reach requires. A window is shorter at the ends of the stream, and does not extend across a frame with
+/// `begins_anew`. A filter of unbounded reach stores data of earlier frames itself; each of its windows has
+/// one frame. Not thread-safe.
 template <typename Kept>
 class FrameRing {
  public:

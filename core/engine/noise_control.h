@@ -66,11 +66,11 @@ class NoiseControl final : public Leveler {
   /// The number of later frames that must be sent before a frame's level is known, unless the stream is
   /// flushed.
   int look_ahead() const { return is_estimated() && latency_ == Latency::kLookAhead ? kLookAhead : 0; }
-  /// The engine must be able to read the frame. Throws UsageError as check() does.
+  /// Takes the next frame, which the engine must be able to read. Throws UsageError as check() does.
   void send(Frame frame) override;
   std::optional<LeveledFrame> receive() override;
   void flush() override;
-  /// NoiseTracker::begins_scene() of the last frame that was sent. Only if levels are estimated.
+  /// NoiseTracker::begins_scene() of the last frame that was sent. Requires estimated levels.
   bool begins_scene() const { return tracker_.begins_scene(); }
   /// The level of a frame, from itself and the frames before. No other frame may be waiting for its level.
   NoiseModel level_for(const Frame& frame);

@@ -16,10 +16,10 @@
 
 namespace limpid {
 
-/// Tracks the noise of a stream. The measurements of the first frames of a scene, of each frame and of its
-/// difference from the frame before, are added up. Then the model is held and only checked at intervals,
-/// which keeps it constant at almost no cost. A scene cut, or several successive checks that disagree,
-/// restart the measurement. Deterministic. Keeps a reference to the last frame.
+/// Tracks the noise of a stream. Adds up measurements of the first frames of a scene, and of the differences
+/// between successive frames. The resulting noise model is then kept and only checked at intervals, so it
+/// stays constant at almost no cost. A scene cut, or several successive checks that disagree, restart the
+/// measurement. Deterministic. Keeps a reference to the last frame.
 class NoiseTracker {
  public:
   /// Default number of frames of a scene whose measurements are added up.

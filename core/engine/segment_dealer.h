@@ -33,7 +33,7 @@ class SegmentDealer {
   struct Dealt {
     std::int64_t frame = 0;
     bool wanted = false;  ///< has a result, is not only context
-    bool begins = false;  ///< first of a segment, does not continue the worker's frames before
+    bool begins = false;  ///< first frame of a segment, which does not continue the worker's previous frames
   };
   /// The next frame for a worker, in the order of its segment. Returns nothing if the frame has not been
   /// added or no frame remains.

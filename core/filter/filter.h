@@ -32,7 +32,7 @@ const FilterType& type_of(const Filter& filter);
 /// Throws a UsageError that names the first illegal parameter and its legal range.
 void validate(const Filter& filter);
 
-/// The name of the default filter: along motion, or frame by frame.
+/// The name of the default filter: for video, or (`frame_by_frame`) for separate pictures.
 std::string_view default_filter(bool frame_by_frame);
 
 /// The neighboring frames that a result depends on; none if frames are filtered independently.

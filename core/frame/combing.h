@@ -7,12 +7,13 @@
 namespace limpid {
 
 /// The share of a frame's blocks that are combed, that is, whose rows belong to two fields of different
-/// instants, as in telecined film. 0 if the share is too small to call the frame combed. Only samples count,
-/// not Frame::interlaced. `before` is the previous frame. Both frames have one format and are in host memory.
+/// times, as in telecined film. 0 if the share is too small to call the frame combed. Depends only on
+/// samples, not on Frame::interlaced. `before` is the previous frame. Both frames have one format and are in
+/// host memory.
 ///
-/// Where something moves, rows of a field agree better with each other than with the rows between them. Noise
-/// adds to both differences alike. Fine stripes differ from row to row by the same amount across a block, or
-/// do not change from frame to frame; neither is combing.
+/// In moving areas of combed frames, rows of one field resemble each other more than the rows between them.
+/// Noise adds to both differences alike. Fine stripes are not combing: they differ from row to row by the
+/// same amount across a block, or do not change from frame to frame.
 float combed_share(const Frame& frame, const Frame& before);
 
 // The definition for all engines, on blocks of 16x16 samples of one plane. Columns are added in pairs, which
@@ -20,7 +21,7 @@ float combed_share(const Frame& frame, const Frame& before);
 
 inline constexpr int kCombBlock = 16;
 inline constexpr int kCombColumns = kCombBlock / 2;  ///< pairs of columns
-inline constexpr int kCombRows = kCombBlock - 2;     ///< rows that have two below them in the block
+inline constexpr int kCombRows = kCombBlock - 2;     ///< rows of a block that have two rows below them
 
 /// Converts float samples to integers, whose sums do not depend on the order: 16 units to an 8-bit code
 /// value.
@@ -35,10 +36,10 @@ constexpr int comb_sample(int sample) { return sample; }
 /// Sums of squares over a block, of differences between sums of two samples. Sums of two 16-bit samples
 /// differ by less than 2^17, so each member is below 2^44.
 struct CombSums {
-  std::int64_t neighbors = 0;   ///< to the next row
-  std::int64_t same_field = 0;  ///< to the row after the next
-  std::int64_t rows = 0;        ///< to the next row, summed over the row before squaring
-  std::int64_t change = 0;      ///< to the frame before
+  std::int64_t neighbors = 0;   ///< differences from the next row
+  std::int64_t same_field = 0;  ///< differences from the row after the next
+  std::int64_t rows = 0;        ///< differences from the next row, summed over the row before squaring
+  std::int64_t change = 0;      ///< differences from the previous frame
 };
 
 /// True if a block that has changed since the previous frame is combed. `code_value`: an 8-bit code value in

@@ -21,8 +21,8 @@ inline constexpr int kMaxDimension = 65535;
 
 /// The format of a frame's samples. All planes share the sample type and bit depth.
 struct FrameFormat {
-  int width = 0;   ///< of the first plane, in samples
-  int height = 0;  ///< of the first plane, in samples
+  int width = 0;   ///< width of the first plane, in samples
+  int height = 0;  ///< height of the first plane, in samples
   ColorModel color_model = ColorModel::kGray;
   int chroma_shift_x =
       0;  ///< YUV only: chroma planes are ceil(width / 2^chroma_shift_x) wide (0 or 1; 2 for 4:1:1)
@@ -35,17 +35,17 @@ struct FrameFormat {
 
   bool operator==(const FrameFormat&) const = default;
 
-  /// Planes that carry color: 1 for gray, 3 for YUV and RGB.
+  /// Number of planes that carry color: 1 for gray, 3 for YUV and RGB.
   int color_plane_count() const { return color_model == ColorModel::kGray ? 1 : 3; }
-  /// All planes, alpha included.
+  /// Number of all planes, including alpha.
   int plane_count() const { return color_plane_count() + (has_alpha ? 1 : 0); }
   int plane_width(int plane) const;
   int plane_height(int plane) const;
   int bytes_per_sample() const;
   bool is_float() const { return sample_type == SampleType::kFloat32 || sample_type == SampleType::kFloat16; }
   /// Size of one 8-bit code value in units of this format's samples: 2^(bit_depth - 8) for integers, 1/255
-  /// for float samples (nominal range 0 to 1). A noise level times this is the noise standard deviation of
-  /// the samples.
+  /// for float samples (nominal range 0 to 1). Multiplies a noise level to obtain the noise standard
+  /// deviation of the samples.
   double code_value() const;
   /// Throws an Error that begins with `name` if the fields contradict each other or a size is outside 1 to
   /// kMaxDimension.
@@ -77,7 +77,7 @@ struct Plane {
   std::ptrdiff_t stride = 0;  ///< bytes from one row to the next
   int width = 0;              ///< samples
   int height = 0;             ///< samples
-  int sample_stride = 1;      ///< from one sample of a row to the next, in samples; 1 in host memory
+  int sample_stride = 1;      ///< distance between neighboring samples of a row, in samples; 1 in host memory
 
   template <typename Sample>
   Sample* row(int y) const {
@@ -113,8 +113,8 @@ struct Frame {
       attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags
 };
 
-/// Copies the members that results take from the frame they are made from: `interlaced`, `combed`, `index`
-/// and `attachment`.
+/// Copies the members that a result has in common with its source frame: `interlaced`, `combed`, `index` and
+/// `attachment`.
 void pass_on(const Frame& from, Frame& to);
 
 /// Copies all members but the samples to `to`, a frame of the same format in host memory: those of pass_on(),
@@ -125,7 +125,7 @@ void describe_alike(const Frame& from, Frame& to);
 void copy_plane(const FrameFormat& format, const Plane& from, const Plane& to);
 void copy_samples(const Frame& from, const Frame& to);
 
-/// Bytes of a block of memory for place_frame().
+/// Bytes of memory that place_frame() requires.
 std::size_t frame_bytes(const FrameFormat& format);
 
 /// A frame in `memory`, which is 64-byte aligned and has frame_bytes(): one plane after the other, with

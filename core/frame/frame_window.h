@@ -5,7 +5,7 @@
 
 namespace limpid {
 
-/// A temporal filter's data for one frame while results depend on it, such as its basic estimate.
+/// Data that a temporal filter keeps for a frame while results depend on it, such as its basic estimate.
 class FrameState {
  public:
   FrameState() = default;

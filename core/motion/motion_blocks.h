@@ -22,25 +22,26 @@
 namespace limpid::motion {
 
 inline constexpr int kBlock = MotionField::kBlock;
-/// Differences are summed over the block and an equal number of samples on all sides. Smaller windows follow
-/// the noise: the motion found then makes the remaining noise look weaker than it is. The block's columns
-/// count twice. Only every second of the rows above and below the block counts: in smoothed pictures, noise
-/// makes the other rows almost redundant.
+/// Differences are summed over a window that extends the block by its own size on all sides. Smaller windows
+/// follow the noise: the motion found then makes the remaining noise look weaker than it is. The block's
+/// columns count twice. Only every second of the rows above and below the block counts: in smoothed pictures,
+/// noise makes the other rows almost redundant.
 inline constexpr int kWindow = 3 * kBlock;
-inline constexpr std::array<int, 3> kColumnWeights = {1, 2, 1};  ///< of eight columns each
+/// Weights of the window's three groups of eight columns.
+inline constexpr std::array<int, 3> kColumnWeights = {1, 2, 1};
 inline constexpr int kWindowRows = 2 * kBlock;
 constexpr int window_row(int i) {
   return i < kBlock / 2 ? 2 * i - kBlock + 1 : i < kBlock * 3 / 2 ? i - kBlock / 2 : 2 * i - 2 * kBlock;
 }
-/// The sum for a difference of one code value everywhere in the window.
+/// The sum of a window in which all samples differ by one code value.
 inline constexpr int kDifferenceUnit = kWindowRows * 4 * kBlock;
 
 /// The mean of a window's weighted samples, given their sum.
 constexpr int mean_of_window(int sum) { return (sum + kDifferenceUnit / 2) / kDifferenceUnit; }
 
 inline constexpr int kMostLevels = 6;
-/// A level narrower or lower than this has no coarser level. Found by trial, like the preferences: windows of
-/// coarser levels cover too much of the picture.
+/// Minimum width and height of a level that has a coarser level. Found by trial, like the penalties below:
+/// windows of coarser levels cover too much of the picture.
 inline constexpr int kLeastSide = 40;
 /// Search radius on the coarsest level, in its samples; in 1080p, 128 samples of the picture.
 inline constexpr int kRadius = 8;
@@ -86,7 +87,7 @@ struct Level {
   int width = 0;
   int height = 0;
   int stride = 0;
-  std::size_t origin = 0;  ///< of sample (0, 0), from the beginning of the pyramid
+  std::size_t origin = 0;  ///< position of sample (0, 0), from the beginning of the pyramid
   int columns = 0;         ///< of blocks
   int rows = 0;
   bool finest = false;
@@ -142,14 +143,17 @@ constexpr MotionVector limited(const Level& level, int column, int row, int x, i
 // the differences of the noise-free blocks along vectors found with noise, and by the share of noise in
 // differences along them) and on flat noisy pictures, whose vectors should be zero.
 inline constexpr int kDifferenceWeight = 512;
-inline constexpr int kMotionPenalty = 32;           ///< for vectors other than zero
-inline constexpr int kCoarsestMotionPenalty = 128;  ///< for vectors other than zero on the coarsest level,
-                                                    ///< which tries many
-inline constexpr int kRefinementPenalty = 40;       ///< for vectors near a predicted one
-inline constexpr int kDisagreementPenalty = 4;      ///< per sample of distance from a neighbor's vector
-inline constexpr int kGreatestDisagreement = 4;     ///< limit of that distance, in samples
+inline constexpr int kMotionPenalty = 32;  ///< penalty of vectors other than zero
+/// Penalty of vectors other than zero on the coarsest level,.
+inline constexpr int kCoarsestMotionPenalty = 128;
+///< which tries many
+inline constexpr int kRefinementPenalty = 40;  ///< penalty of vectors near a predicted one
+/// Penalty per sample of distance from a neighbor's vector.
+inline constexpr int kDisagreementPenalty = 4;
+/// Maximum distance from a neighbor's vector that counts, in samples.
+inline constexpr int kGreatestDisagreement = 4;
 
-/// A second sweep gains little more, a third hardly anything.
+/// Number of sweeps. A second sweep gains little more, a third hardly anything.
 inline constexpr int kSweeps = 2;
 
 // A cost is at most (512 + 128 + 8 * 4 * 4) * 255 * kDifferenceUnit < 2^27.
@@ -233,7 +237,7 @@ constexpr int quarters_to_least(std::int32_t before, std::int32_t at, std::int32
   return slope < 0 ? -std::min(quarters, 2) : std::min(quarters, 2);
 }
 
-/// The cheapest candidate so far; among equal ones, the first.
+/// The cheapest candidate so far; of several with equal cost, the first.
 struct Choice {
   MotionVector vector;
   std::int32_t difference = 0;

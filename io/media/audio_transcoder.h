@@ -102,12 +102,13 @@ class AudioTranscoder {
 
   // The members below count samples of the encoder's rate.
   std::unique_ptr<AVAudioFifo, FifoDeleter> waiting_;  ///< for the encoder
-  std::optional<std::int64_t> position_;               ///< time of the end of the waiting samples
-  std::int64_t silence_ = 0;                           ///< to insert after them
-  std::int64_t surplus_ = 0;                           ///< to cut off from the samples converted next
-  FrameHandle decoded_;                                ///< frame to convert after the silence
-  bool draining_ = false;                              ///< all packets have been sent
-  bool flushed_ = false;                               ///< the encoder has received everything
+  std::optional<std::int64_t> position_;               ///< end time of the waiting samples
+  std::int64_t silence_ = 0;                           ///< silence to insert after the waiting samples
+  /// Number of samples to cut off from the next converted ones.
+  std::int64_t surplus_ = 0;
+  FrameHandle decoded_;    ///< frame to convert after the silence
+  bool draining_ = false;  ///< all packets have been sent
+  bool flushed_ = false;   ///< the encoder has received everything
   std::int64_t damaged_packets_ = 0;
 };
 

@@ -23,8 +23,9 @@ struct Camera {
   std::string node;  ///< such as /dev/video0
   std::string name;
   std::vector<CameraFormat> formats;
-  std::string failure;  ///< reason why it cannot be opened, in which case other members are empty; otherwise
-                        ///< empty
+  /// Reason why the camera cannot be opened, empty if it can; other members are then empty.
+  std::string failure;
+  ///< empty
 };
 
 /// Video4Linux devices that capture video: all of /dev/video*, including those that cannot be opened, or only

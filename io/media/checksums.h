@@ -11,17 +11,18 @@
 
 namespace limpid::io {
 
-/// HEVC may have an MD5 of each picture, and FFV1 has a CRC of each slice. libavcodec compares them but only
-/// logs differences, on any of its threads. A log line belongs to the frame that the thread decodes, which is
-/// identified by the buffer that the thread allocated last.
+/// Reports frames that do not match the checksums in the stream: HEVC may have an MD5 of each picture, and
+/// FFV1 has a CRC of each slice. libavcodec compares them but only logs differences, on any of its threads. A
+/// log line belongs to the frame that the thread decodes, which is identified by the buffer that the thread
+/// allocated last.
 class ChecksumErrors {
  public:
   /// True if libavcodec compares the codec's checksums and delivers frames that differ.
   static bool is_for(AVCodecID codec);
 
-  /// To be called before the decoder is opened. This object must outlive the decoder.
+  /// Connects this object to a decoder that is not open yet. This object must outlive the decoder.
   void watch(AVCodecContext& decoder);
-  /// True once for a frame of the decoder that differs.
+  /// Returns true, once per frame, if the frame does not match its checksum.
   bool take(const AVFrame& frame);
 
   /// Processes an error that libav has logged for `object`, of any class.

@@ -14,7 +14,7 @@ bool is_cover_art(const AVStream& stream);
 
 /// Matroska or WebM.
 bool is_matroska(const AVOutputFormat& container);
-/// One picture or an animation, written by libav's WebP muxer.
+/// True for the container of libav's WebP muxer, which stores one picture or an animation.
 bool is_webp(const AVOutputFormat& container);
 
 bool holds_display_matrix(const AVOutputFormat& container);
@@ -23,7 +23,7 @@ bool holds_timecode(const AVOutputFormat& container);
 /// True if the container can store any packing of stereoscopic 3D; WebM supports few.
 bool holds_stereo(const AVOutputFormat& container);
 
-/// True for muxers that open several files of their own, such as those of HLS and DASH.
+/// True for muxers that write several files, such as HLS and DASH.
 bool writes_several_files(const AVOutputFormat& container);
 
 /// True for containers that do not store the start time of audio.

@@ -10,9 +10,9 @@ namespace limpid::io {
 /// True if an encoder accepts frames in the memory of a CUDA device (AV_PIX_FMT_CUDA).
 bool takes_cuda_frames(const AVCodec& codec);
 
-/// A pool of frames of one format in a CUDA device's memory, in its primary context, which the denoiser
-/// writes and the encoder reads. Frames are reused, so that there are as many as the denoiser, the queue
-/// after it and the encoder hold at once. Thread-safe; frames may outlive it.
+/// A pool of frames of one format in a CUDA device's memory, in its primary context. The denoiser writes the
+/// frames and the encoder reads them. Frames are reused, so the pool has as many as the denoiser, the queue
+/// after it and the encoder hold at once. Thread-safe. Frames may outlive the pool.
 class CudaFramePool {
  public:
   /// `layout`: the pixel format in which the samples of `format` are stored. Throws Error if the device is
@@ -22,7 +22,8 @@ class CudaFramePool {
   /// The AVHWFramesContext that encoders require.
   AVBufferRef* context() const { return context_.get(); }
 
-  /// Samples are uninitialized. Throws Error if the device's memory is insufficient.
+  /// Takes a frame with uninitialized samples from the pool. Throws Error if the device's memory is
+  /// insufficient.
   Frame take() const;
 
   /// libav's reference to a frame from take(). Throws Error for other frames.

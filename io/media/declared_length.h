@@ -10,8 +10,9 @@
 
 namespace limpid::io {
 
-/// The time by which the duration of a fragmented MP4's stream exceeds that of its frames, in its time base:
-/// libav counts it from zero, but the fragments of a live stream may begin hours later.
+/// The time by which the duration of a stream in a fragmented MP4 exceeds the duration of its frames, in the
+/// stream's time base. libav counts the duration from zero, but the fragments of a live stream may begin
+/// hours later.
 std::int64_t time_before_fragments(const AVFormatContext& input, const AVStream& video);
 
 /// The length of a file's video according to its header, for the detection of truncated files.
@@ -22,7 +23,7 @@ class DeclaredLength {
   void note(AVFormatContext& input);
 
   /// Microseconds from the source's first time to the end of the video; nothing if the header does not
-  /// contain it. If `of_container`, it is the end of the longest stream.
+  /// contain it. If `of_container`, the time to the end of the longest stream.
   struct Length {
     std::int64_t microseconds = 0;
     bool of_container = false;

@@ -7,34 +7,34 @@
 
 namespace limpid::io {
 
-/// An observation of a Reader or Writer for the user that has not stopped either of them.
+/// A problem or loss that a Reader or Writer reports for the user, and that did not stop it.
 struct Diagnostic {
-  /// In order of importance.
+  /// Ordered by importance.
   enum class Kind : std::uint8_t {
     /// Writer, from the start: properties that cannot be kept ("mkv can't hold the source's timecode (...)")
     /// or had to be guessed.
     kLoss,
-    /// Writer, from the start: a `stream` of the source that should be in the file and is not.
+    /// Writer, from the start: a `stream` of the source that is missing in the file, although it should be
+    /// copied.
     kLeftOut,
-    /// The cause that has ended the source early, such as a disconnected camera, a lost connection, or a
+    /// The cause of an early end of the source, such as a disconnected camera, a lost connection, or a
     /// program that wrote an incomplete frame to a pipe.
     kFailure,
-    /// A fault in a file after which its container cannot be read any further, so that later content is
-    /// missing.
+    /// A fault in a file that prevents reading its container any further. Later content is missing.
     kDamage,
     /// The missing part of a file that has been read to its end, such as "it ends after 3.2 s of the 10 s
     /// that its header declares".
     kShortfall,
-    /// `count` frames that are missing in the middle, and their position: "3 frames are missing between 1.20
-    /// s and 1.32 s".
+    /// `count` missing frames in the middle of the stream, and their position: "3 frames are missing between
+    /// 1.20 s and 1.32 s".
     kMissingFrames,
     /// The demuxer has reported errors in `count` places of the file and continued after them; the text is
     /// the first error.
     kContainerErrors,
-    /// Reader: `count` packets that could not be decoded. Writer: `count` packets to copy that are damaged.
-    /// Both are left out.
+    /// Reader: `count` packets that could not be decoded. Writer: `count` damaged packets of copied streams.
+    /// Both are omitted.
     kDamagedPackets,
-    /// `count` frames of which the decoder has lost and concealed a part.
+    /// `count` frames in which the decoder concealed lost parts.
     kDamagedFrames,
     /// `count` frames that do not match their checksums in the stream.
     kWrongChecksums,
@@ -59,11 +59,12 @@ struct Diagnostic {
 
   Kind kind;
   std::string text;                     ///< empty if `count` suffices
-  std::int64_t count = 0;               ///< of packets or frames so far
-  std::optional<unsigned> stream = {};  ///< index in the source
+  std::int64_t count = 0;               ///< number of packets or frames so far
+  std::optional<unsigned> stream = {};  ///< index of the stream in the source
 };
 
-/// At most one of each kind from the Reader; several losses and streams that are left out.
+/// The Reader reports at most one diagnostic of each kind. The Writer may report several losses and missing
+/// streams.
 using Diagnostics = std::vector<Diagnostic>;
 
 /// The text of the first diagnostic of a kind; empty if there is none.
@@ -75,7 +76,7 @@ std::int64_t count_of(const Diagnostics& diagnostics, Diagnostic::Kind kind);
 /// All texts.
 std::vector<std::string> texts_of(const Diagnostics& diagnostics);
 
-/// Indices of the source's streams that should be in the file and are not.
+/// Indices of the source's streams that are missing in the file, although they should be copied.
 std::vector<unsigned> streams_left_out(const Diagnostics& diagnostics);
 
 /// All diagnostics of a source and of its output, ordered by kind, with counts added.

@@ -31,7 +31,7 @@ class Digest {
   void add(const void* data, std::size_t size) {
     av_murmur3_update(state_.get(), static_cast<const std::uint8_t*>(data), size);
   }
-  /// To be called once.
+  /// Returns the hash. May be called only once.
   std::uint64_t end() {
     std::array<std::uint8_t, 16> hash{};
     av_murmur3_final(state_.get(), hash.data());

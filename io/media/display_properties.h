@@ -32,7 +32,7 @@ struct DisplayProperties {
   double chroma_x = 0;
   double chroma_y = 0;
   Transfer transfer = Transfer::kSdr;
-  bool wide_gamut = false;  ///< BT.2020 primaries; false: BT.709's or similar
+  bool wide_gamut = false;  ///< true: BT.2020 primaries; false: BT.709 or similar primaries
   double peak = 1000;       ///< luminance of the brightest highlights, cd/m2; HDR only
   double pixel_aspect = 1;  ///< pixel aspect ratio of the stored picture, width over height
   Orientation orientation;

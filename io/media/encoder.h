@@ -70,10 +70,10 @@ class Encoder {
   /// Sentences about losses of properties that only later frames have.
   const std::vector<std::string>& late_warnings() const { return late_warnings_; }
 
-  /// False if the source has a color profile that does not match the encoder's pixels.
+  /// False if the source has a color profile that does not apply to the encoder's pixel format.
   bool keeps_profile() const { return keeps_profile_; }
 
-  /// Copies of frames' samples on the way to the encoder.
+  /// Number of copies of frames' samples on the way to the encoder.
   std::int64_t copies() const { return copies_; }
 
  private:
@@ -105,8 +105,8 @@ class Encoder {
   std::unique_ptr<AVCodecContext, Closer> context_;
   std::vector<std::pair<std::string, std::string>> muxer_options_;
 
-  AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< of the frames' samples
-  AVPixelFormat target_format_ = AV_PIX_FMT_NONE;  ///< of the encoder's input
+  AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< format of the frames' samples
+  AVPixelFormat target_format_ = AV_PIX_FMT_NONE;  ///< format of the encoder's input
   std::shared_ptr<const CudaFramePool> cuda_frames_;
   std::optional<Scaler> scaler_;
   LibavFramePool packed_pool_;
@@ -119,9 +119,9 @@ class Encoder {
 
   std::int64_t sent_ = 0;
   bool begins_at_zero_;
-  std::int64_t first_pts_ = AV_NOPTS_VALUE;  ///< in the source's time base
+  std::int64_t first_pts_ = AV_NOPTS_VALUE;  ///< time of the first frame in the source's time base
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
-  std::map<std::int64_t, std::int64_t> durations_;  ///< by pts, for the frames inside the encoder
+  std::map<std::int64_t, std::int64_t> durations_;  ///< durations by PTS, of frames in the encoder
 };
 
 }  // namespace limpid::io

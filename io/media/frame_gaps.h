@@ -17,13 +17,13 @@ class FrameGaps {
   /// Adds the next packet in decoding order. `damaged`: the demuxer has logged an error before it. `counts`:
   /// a gap before it lies within the range that is read.
   void add(const AVPacket& packet, AVRational time_base, bool damaged, bool counts);
-  /// The next packet does not continue the last one.
+  /// Declares that the next packet does not continue the previous one.
   void forget_position();
 
   struct Missing {
     std::int64_t frames = 0;
     std::int64_t places = 0;
-    double begin = 0;  ///< seconds: position of the first gap
+    double begin = 0;  ///< position of the first gap, in seconds
     double end = 0;
   };
   /// The gaps so far. Gaps without an error are classified only when the whole stream is known (`ended`).
@@ -32,12 +32,12 @@ class FrameGaps {
  private:
   Missing damaged_;
   Missing unexplained_;
-  std::int64_t regular_ = 0;       ///< steps from packet to packet of one duration
+  std::int64_t regular_ = 0;       ///< number of steps between packets that have the usual duration
   std::int64_t regular_time_ = 0;  ///< their sum
-  std::int64_t irregular_ = 0;     ///< other steps that are not gaps
+  std::int64_t irregular_ = 0;     ///< number of other steps that are not gaps
   std::int64_t last_time_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;
-  bool was_damaged_ = false;  ///< since the packet at `last_time_`
+  bool was_damaged_ = false;  ///< the demuxer has logged an error since the packet at `last_time_`
 };
 
 /// "3 frames are missing between 1.20 s and 1.32 s", or with the number of positions.

@@ -25,7 +25,7 @@ extern "C" {
 
 namespace limpid::io {
 
-/// The unit of AV_TIME_BASE.
+/// The time base of AV_TIME_BASE.
 inline constexpr AVRational kMicrosecond{1, AV_TIME_BASE};
 
 struct LibavDeleter {
@@ -54,10 +54,10 @@ struct MuxerDeleter {
 using MuxerHandle = std::unique_ptr<AVFormatContext, MuxerDeleter>;
 using UnopenedInputHandle = std::unique_ptr<AVFormatContext, MuxerDeleter>;
 
-/// Throw Error if memory is insufficient.
+/// Both throw Error if memory is insufficient.
 FrameHandle make_frame();
 PacketHandle make_packet();
-/// For avio_alloc_context(), which takes a null buffer and later writes to it.
+/// Allocates a buffer for avio_alloc_context(), which accepts a null buffer and later writes to it.
 unsigned char* make_io_buffer(int size);
 
 /// libav's text for an error code.
@@ -87,7 +87,7 @@ std::string take_demuxer_error();
 void forget_decoder_error();
 std::string last_decoder_error();
 
-/// " (<first_logged_error()>)", or empty.
+/// " (<first_logged_error()>)", or empty if there is none.
 std::string logged_reason();
 
 /// An AVDictionary.
@@ -102,9 +102,9 @@ class Dictionary {
   ~Dictionary() { av_dict_free(&entries_); }
 
   void set(const std::string& key, const std::string& value);
-  /// For libav's functions, which remove the entries that they use.
+  /// The dictionary for functions of libav, which remove the entries that they use.
   AVDictionary** get() { return &entries_; }
-  /// The key of any entry; empty if there is none.
+  /// The key of any entry; empty if there are no entries.
   std::string any_key() const;
 
  private:

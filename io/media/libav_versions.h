@@ -27,7 +27,7 @@ inline constexpr int kH264Flags = FF_PROFILE_H264_CONSTRAINED | FF_PROFILE_H264_
 /// Older versions only store it.
 inline constexpr bool kMatroskaAddsDelay = LIBAVFORMAT_VERSION_MAJOR >= 60;  // FFmpeg 6.0
 
-/// In units of the frame's time base; 0 if unknown.
+/// Both in units of the frame's time base; 0 if unknown.
 std::int64_t duration_of(const AVFrame& frame);
 void set_duration(AVFrame& frame, std::int64_t duration);
 
@@ -42,11 +42,11 @@ std::int64_t frame_count(const AVCodecContext& context);
 /// Allows a decoder to call get_buffer2 on each of its threads, as it always does from FFmpeg 6.0 on.
 void allow_callbacks_from_threads(AVCodecContext& decoder);
 
-/// Data of a whole stream in addition to its parameters; owned by the stream.
+/// Side data of a whole stream, in addition to its parameters; owned by the stream.
 std::span<const AVPacketSideData> side_data_of(const AVStream& stream);
 /// Null if the stream has none of this type.
 const AVPacketSideData* find_side_data(const AVStream& stream, AVPacketSideDataType type);
-/// Adds a copy, unless the stream has data of this type. Throws Error if memory is insufficient.
+/// Adds a copy of the data, unless the stream has data of this type. Throws Error if memory is insufficient.
 void add_side_data(AVStream& stream, AVPacketSideDataType type, const std::uint8_t* data, std::size_t size);
 
 /// Formats, rates etc. that an encoder supports; null and empty if it does not list them. Lists of rates are

@@ -42,7 +42,7 @@ class LosslessReader {
   LosslessReader& operator=(LosslessReader&&) = delete;
   ~LosslessReader();
 
-  /// The next frame, with its samples only; nothing at the end.
+  /// The next frame, which has only samples; nothing at the end.
   std::optional<Frame> read();
 
  private:

@@ -11,7 +11,7 @@
 
 namespace limpid::io {
 
-/// The output of a muxer during this object's lifetime.
+/// Memory that receives the output of a muxer.
 class MemoryOutput {
  public:
   explicit MemoryOutput(AVFormatContext& muxer);
@@ -21,7 +21,7 @@ class MemoryOutput {
   MemoryOutput& operator=(MemoryOutput&&) = delete;
   ~MemoryOutput();
 
-  /// Ends the output. Valid during this object's lifetime.
+  /// Ends the output and returns its bytes, which are valid during this object's lifetime.
   std::span<const std::uint8_t> bytes();
 
  private:
@@ -32,10 +32,10 @@ class MemoryOutput {
   int size_ = 0;
 };
 
-/// A demuxer for bytes that outlive it.
+/// A demuxer that reads from memory. The bytes must outlive it.
 class MemoryInput {
  public:
-  /// `muxer` is the name of the muxer that wrote them.
+  /// `muxer`: the name of the muxer that wrote the bytes.
   MemoryInput(std::span<const std::uint8_t> bytes, const char* muxer);
   MemoryInput(const MemoryInput&) = delete;
   MemoryInput& operator=(const MemoryInput&) = delete;
@@ -43,7 +43,7 @@ class MemoryInput {
   MemoryInput& operator=(MemoryInput&&) = delete;
   ~MemoryInput() = default;
 
-  /// Null if they cannot be read.
+  /// Null if the bytes cannot be read.
   const AVFormatContext* get() const { return input_.get(); }
 
  private:

@@ -13,10 +13,11 @@
 
 namespace limpid::io {
 
-/// A file that is removed with its owner, or by remove_temporary_files(), unless it has been renamed.
+/// A temporary file. It is removed with this object, or by remove_temporary_files(), unless it has been
+/// renamed.
 class TemporaryFile {
  public:
-  /// For an existing file with a unique name.
+  /// Owns an existing file with a unique name.
   explicit TemporaryFile(std::string path);
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -43,7 +44,7 @@ class DiskReserve {
   DiskReserve& operator=(DiskReserve&&) = delete;
   ~DiskReserve() { release(); }
 
-  /// Releases the space. Returns false if there is none.
+  /// Releases the reserved space. Returns false if nothing is reserved.
   bool release();
   std::int64_t bytes() const { return bytes_; }
 
@@ -69,7 +70,7 @@ class OutputFile {
   ~OutputFile();
 
   AVIOContext* bytes() const { return bytes_; }
-  /// Empty if written directly.
+  /// Path of the temporary file; empty if the output is written directly.
   std::string temporary() const { return temporary_ ? temporary_->path() : ""; }
 
   /// Reserves disk space, and a part of the process's file size limit, for the end of the file. Once the rest
@@ -77,7 +78,7 @@ class OutputFile {
   /// outputs that are written directly.
   std::int64_t reserve_space();
   bool is_full() const { return full_because_ != 0; }
-  /// errno of the failed write; 0 while not full.
+  /// errno of the failed write; 0 while the disk is not full.
   int full_because() const { return full_because_; }
 
   /// Closes the file and renames it, with the permissions of the file that it replaces. With `synced`, it is
@@ -86,8 +87,8 @@ class OutputFile {
   /// is called with the temporary file's path before the renaming.
   void commit(bool synced = true, const std::function<void(const std::string&)>& when_whole = {});
 
-  /// Closes an incomplete file. It is called "NAME.partial.EXT" (or "NAME.partial-2.EXT", ...) and replaces
-  /// nothing. Returns that name; the url if written directly.
+  /// Closes an incomplete file and names it "NAME.partial.EXT" (or "NAME.partial-2.EXT", ...) without
+  /// replacing any file. Returns that name, or the url if written directly.
   std::string commit_partial();
 
  private:
@@ -107,13 +108,13 @@ class OutputFile {
   std::int64_t seek(std::int64_t offset, int whence) const;
 
   std::string url_;
-  std::string target_;  ///< target of `url_` if that is a link; empty if written directly
+  std::string target_;  ///< target of `url_` if that is a symbolic link; empty if written directly
   std::optional<TemporaryFile> temporary_;
   Overwrite overwrite_;
-  int descriptor_ = -1;  ///< of the temporary file or the pipe; -1 if libav opened the output
+  int descriptor_ = -1;  ///< descriptor of the temporary file or the pipe; -1 if libav opened the output
   AVIOContext* bytes_ = nullptr;
   std::optional<DiskReserve> reserve_;
-  std::optional<std::int64_t> full_from_;  ///< a position in the file
+  std::optional<std::int64_t> full_from_;  ///< position in the file from which the reserve is used
   int full_because_ = 0;                   ///< errno
 };
 

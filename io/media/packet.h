@@ -4,7 +4,7 @@
 
 namespace limpid::io {
 
-/// Timestamps are in `time_base` units; `stream` is the index in the source.
+/// A packet with timestamps in `time_base` units; `stream` is the index of its stream in the source.
 class Packet {
  public:
   Packet(PacketHandle packet, AVRational time_base) : packet_(std::move(packet)), time_base_(time_base) {}

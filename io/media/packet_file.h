@@ -30,8 +30,7 @@ struct FileCloser {
 };
 using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
 
-/// The parameters in which packets of two encoders must agree to form one stream; excludes those that only
-/// describe how they were made.
+/// The parameters that two encoders must have in common for their packets to form one stream, as text.
 std::string parameters_text(const AVCodecContext& encoder);
 std::string extradata_of(const AVCodecContext& encoder);
 
@@ -67,9 +66,9 @@ class PacketFileReader {
   const std::string& parameters() const { return parameters_; }
   const std::string& extradata() const { return extradata_; }
 
-  /// Null at the end. Throws Error if the file is damaged.
+  /// The next packet; null at the end. Throws Error if the file is damaged.
   PacketHandle read();
-  /// Presentation times and flags of all packets, in file order, without reading the packets. To be called
+  /// Presentation times and flags of all packets, in file order, without reading the packets. Must be called
   /// before the first read().
   struct Entry {
     std::int64_t pts;
@@ -84,11 +83,11 @@ class PacketFileReader {
     get(&value, sizeof(value));
     return value;
   }
-  /// A number from 0 to `most`.
+  /// Reads a number from 0 to `most`.
   std::int64_t number_up_to(std::int64_t most);
-  /// AV_NOPTS_VALUE, or a time within the limit.
+  /// Reads AV_NOPTS_VALUE, or a time within the limit.
   std::int64_t time();
-  /// Size of the data that follows: at most `most` bytes and the rest of the file.
+  /// Reads the size of the data that follows: at most `most` bytes and the rest of the file.
   std::size_t size_up_to(std::int64_t most);
   std::string text(std::int64_t most);
   void read_side_data(AVPacket& packet);
@@ -96,7 +95,7 @@ class PacketFileReader {
 
   std::string path_;
   FileHandle file_;
-  std::int64_t left_ = 0;  ///< bytes not read yet
+  std::int64_t left_ = 0;  ///< number of bytes not read yet
   std::string parameters_;
   std::string extradata_;
   Digest digest_;

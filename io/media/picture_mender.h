@@ -8,34 +8,35 @@
 
 namespace limpid::io {
 
-/// The (motion) JPEG decoder outputs damaged pictures without an error unless it is set to reject them
-/// (AV_EF_EXPLODE). It is set to reject them, and rejected pictures are decoded again here without that flag.
-/// One packet is one picture. Damage that libavcodec does not detect remains undetected: garbage may decode
-/// without errors.
+/// Recovers damaged JPEG pictures. The (motion) JPEG decoder outputs damaged pictures without an error unless
+/// it is set to reject them (AV_EF_EXPLODE). It is set to reject them, and this class decodes rejected
+/// pictures again without that flag. Each packet is one picture. Damage that libavcodec does not detect
+/// remains undetected: wrong data may decode without errors.
 class PictureMender {
  public:
-  /// True if `decoder`, which is not open yet, is of this kind, and `options` do not specify its handling of
-  /// errors.
+  /// True if `decoder`, which is not open yet, decodes (motion) JPEG, and `options` do not specify its
+  /// handling of errors.
   static bool is_for(const AVCodecContext& decoder,
                      const std::vector<std::pair<std::string, std::string>>& options);
 
-  /// Sets up `decoder` before it is opened. `parameters` belong to its stream.
+  /// Sets up `decoder` before it is opened. `parameters` are those of its stream.
   PictureMender(AVCodecContext& decoder, const AVCodecParameters& parameters,
                 std::vector<std::pair<std::string, std::string>> options);
 
-  /// To be called before a packet is sent to the decoder, and after a frame is received.
+  /// Must be called before a packet is sent to the decoder, and after a frame is received.
   void sent(const AVPacket& packet);
   void received(const AVFrame& frame);
-  /// The next picture in order, if the decoder has rejected it, marked as corrupt; null if there is none.
+  /// The next picture in order, decoded again and marked as corrupt, if the decoder rejected it; otherwise
+  /// null.
   FrameHandle mend();
-  /// To be called when the decoder is flushed.
+  /// Must be called when the decoder is flushed.
   void forget() { under_way_.clear(); }
 
  private:
   AVCodecParameters const& parameters_;
   AVRational time_base_;
   std::vector<std::pair<std::string, std::string>> options_;
-  CodecHandle tolerant_;  ///< opened on first use
+  CodecHandle tolerant_;  ///< decoder that accepts damage; opened on first use
   std::deque<PacketHandle> under_way_;
 };
 

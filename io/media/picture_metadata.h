@@ -18,11 +18,11 @@ namespace limpid::io {
 using Bytes = std::vector<std::uint8_t>;
 using BytesView = std::span<const std::uint8_t>;
 
-/// Each is empty if there is none.
+/// Metadata of an encoded picture. Members are empty if the picture has none.
 struct PictureMetadata {
-  Bytes exif;  ///< in TIFF format, beginning with "II*" or "MM", without the file's identifier before it
+  Bytes exif;  ///< EXIF in TIFF format, beginning with "II*" or "MM", without the file's identifier before it
   Bytes profile;
-  Bytes xmp;                        ///< the text, without the file's identifier before it
+  Bytes xmp;                        ///< text of XMP, without the file's identifier before it
   std::vector<std::string> others;  ///< descriptions of other metadata, which is not kept
 
   bool empty() const { return exif.empty() && profile.empty() && xmp.empty() && others.empty(); }
@@ -30,19 +30,19 @@ struct PictureMetadata {
 
 /// True for the pictures that the functions below support: JPEG, PNG, TIFF, WebP.
 bool holds_metadata(AVCodecID codec);
-/// True if the block fits: a JPEG has 64 KiB for each.
+/// True if the metadata block fits: JPEG limits each block to 64 KiB.
 bool holds_exif(AVCodecID codec, BytesView exif);
 bool holds_xmp(AVCodecID codec, BytesView xmp);
 
-/// The EXIF block of an encoded picture; empty if there is none or it is invalid. For a TIFF, the descriptive
-/// tags of its own directory.
+/// The EXIF block of an encoded picture; empty if it is missing or invalid. For a TIFF file, the descriptive
+/// tags of its main directory.
 Bytes find_exif(AVCodecID codec, BytesView picture);
 /// The XMP text of an encoded picture; empty if there is none. For a JPEG, excluding the part beyond 64 KiB.
 Bytes find_xmp(AVCodecID codec, BytesView picture);
-/// All metadata of an encoded picture except the profile, which libav's decoders read.
+/// All metadata of an encoded picture except the color profile, which libav's decoders read.
 PictureMetadata find_metadata(AVCodecID codec, BytesView picture);
 
-/// 1 to 8, as EXIF counts; 1 if the block has none.
+/// The orientation from 1 to 8, as EXIF defines it; 1 if the block has none.
 int exif_orientation(BytesView exif);
 /// True if there is a maker note. It cannot be moved into or out of a TIFF.
 bool has_maker_note(BytesView exif);
@@ -51,15 +51,15 @@ bool has_maker_note(BytesView exif);
 void keep_metadata(AVFrame& frame, PictureMetadata metadata);
 const PictureMetadata& kept_metadata(const AVFrame& frame);
 
-/// The block for a picture of this size whose pixels are `upright`, without the preview.
+/// The EXIF block for a picture of this size whose pixels are `upright`, without the embedded preview.
 Bytes updated_exif(BytesView exif, int width, int height, bool upright);
-/// The text for a picture whose pixels are `upright`.
+/// The XMP text for a picture whose pixels are `upright`.
 Bytes updated_xmp(BytesView xmp, bool upright);
 
-/// True if a profile is for pictures of this format: a CMYK profile does not apply to RGB.
+/// True if a color profile applies to pictures of this format: a CMYK profile does not apply to RGB.
 bool is_for(BytesView profile, AVPixelFormat format);
 
-/// The encoded picture with this metadata; an existing profile is kept.
+/// The encoded picture with this metadata; an existing color profile is kept.
 Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& metadata);
 
 }  // namespace limpid::io

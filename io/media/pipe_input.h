@@ -10,7 +10,7 @@
 namespace limpid::io {
 
 /// Reads standard input or a named pipe for libav, whose own open() and read() would wait indefinitely for
-/// the other side. Here a wait ends, as an end of the source, once `interrupted` returns true.
+/// the writing program. A wait ends, and reads as the end of the source, once `interrupted` returns true.
 class PipeInput {
  public:
   /// True for "-" and the names of pipes.

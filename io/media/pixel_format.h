@@ -37,14 +37,14 @@ bool is_gray(AVPixelFormat format);
 /// libswscale.
 bool is_full_range(AVPixelFormat format, AVColorRange tag);
 
-/// Bits of the first component.
+/// Number of bits of the first component.
 int depth_of(AVPixelFormat format);
-/// True also for palettes.
+/// True for RGB, including palettes.
 bool is_rgb(AVPixelFormat format);
-/// True if the chroma subsampling divides the size.
+/// True if the width and height are multiples of the chroma subsampling.
 bool divides(AVPixelFormat format, int width, int height);
 
-/// True if the samples are equivalent, apart from color tags.
+/// True if both formats have equal samples, apart from color tags.
 bool same_samples(FrameFormat a, FrameFormat b);
 
 /// The matrix of untagged pictures with `height` rows: BT.709 from 720 rows on (high definition), otherwise

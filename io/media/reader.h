@@ -19,13 +19,14 @@ namespace limpid::io {
 struct ReaderOptions {
   std::string input_format;  ///< libavformat demuxer; empty: detected from the content
   std::vector<std::pair<std::string, std::string>>
-      options;              ///< demuxer and decoder options (framerate, video_size, ...)
+      options;              ///< options of the demuxer and the decoder (framerate, video_size, ...)
   int decoder_threads = 0;  ///< 0: libavcodec's default
-  /// Follow sources that refer to other files or addresses, such as playlists. Otherwise they are an error.
+  /// Follow references to other files or addresses, such as those in playlists. If false, sources with
+  /// references are an error.
   bool allow_references = false;
-  /// Open only files and pipes, no network addresses, other protocols of libav, or devices.
+  /// Open only files and pipes; no network addresses, devices or other protocols of libav.
   bool local_only = false;
-  /// A GPU's memory: decode there if possible, and leave frames in it. `allocate` applies to frames in host
+  /// Memory of a GPU: decode on it if possible, and leave frames in it. `allocate` applies to frames in host
   /// memory.
   MemoryDomain memory;
   /// Decode on a GPU only if its samples are bit-exact with those of libavcodec's own decoders for undamaged
@@ -33,10 +34,10 @@ struct ReaderOptions {
   bool same_samples = false;
   bool audio = true;  ///< deliver packets of audio streams for copying
   bool subtitles = true;
-  bool data = true;  ///< data and attachment streams
-  /// Seconds from the source's beginning. `start` becomes zero: frames and packets before it are left out,
-  /// chapters and subtitles are cut. Without it, times remain the source's. Frames and packets from `end` on
-  /// are left out.
+  bool data = true;  ///< deliver packets of data and attachment streams
+  /// Range in seconds from the source's beginning. Times are counted from `start`: earlier frames and packets
+  /// are omitted, chapters and subtitles are cut. Without `start`, times are those of the source. Frames and
+  /// packets from `end` on are omitted.
   std::optional<double> start;
   std::optional<double> end;
   /// Number of frames before `start` and from `end` on that are delivered in addition, if they exist. They
@@ -51,7 +52,7 @@ struct ReaderOptions {
   /// Allocates the delivered frames, in pooled memory. Empty: frames are views of the decoder's memory if
   /// that has the layout of core's frames.
   std::function<Frame(const FrameFormat&)> allocate;
-  /// Called repeatedly while waiting for the source, which ends when it returns true.
+  /// Called repeatedly during waits. The source ends when it returns true.
   std::function<bool()> interrupted;
 };
 
@@ -59,7 +60,8 @@ struct ReaderOptions {
 class NoVideo : public Error {
  public:
   NoVideo(const std::string& sentence, bool is_media) : Error(sentence), is_media_(is_media) {}
-  /// True for audio or subtitles; false for other files and those too damaged for detection.
+  /// True for media without video, such as audio or subtitles; false for other files and for files too
+  /// damaged to detect.
   bool is_media() const { return is_media_; }
 
  private:
@@ -69,13 +71,13 @@ class NoVideo : public Error {
 /// Properties of the video stream when the Reader has been constructed. The first frame has been decoded by
 /// then, so the format is final.
 struct VideoProperties {
-  FrameFormat format;            ///< of the frames that read() delivers
+  FrameFormat format;            ///< format of the frames that read() delivers
   std::string pixel_format;      ///< libav's name of the source's pixel format, such as "yuv420p10le"
-  bool decoded_on_cuda = false;  ///< as requested by ReaderOptions::memory
-  std::string why_not_on_cuda;   ///< reason if the request could not be met
-  double frames_per_second = 0;  ///< average; 0 if unknown
+  bool decoded_on_cuda = false;  ///< frames are decoded on the GPU that ReaderOptions::memory requested
+  std::string why_not_on_cuda;   ///< reason if the GPU was requested but not used
+  double frames_per_second = 0;  ///< average rate; 0 if unknown
   std::int64_t frame_count = 0;  ///< estimate for the progress display; 0 if unknown (a pipe, a live source)
-  double duration = 0;           ///< seconds; 0 if unknown
+  double duration = 0;           ///< duration in seconds; 0 if unknown
   bool still_picture = false;    ///< one picture, not a video
 };
 
@@ -110,7 +112,7 @@ class Reader {
 
   const std::string& url() const;
   const VideoProperties& video() const;
-  /// Properties for displaying its frames.
+  /// Properties for displaying the frames.
   DisplayProperties display() const;
 
   /// The next frame in presentation order, or the next packet to copy. Damaged packets are skipped and
@@ -135,11 +137,11 @@ class Reader {
   /// result for damaged streams.
   int decoder_threads() const;
 
-  /// Packets of the video that have been sent to the decoder.
+  /// Number of video packets that have been sent to the decoder.
   std::int64_t decoded_packets() const;
 
-  /// Frames that the decoder has returned. Before a range, or before the target of a seek, it skips frames
-  /// that no other frame refers to.
+  /// Number of frames that the decoder has returned. Before a range or the target of a seek, the decoder
+  /// skips frames that no other frame refers to.
   std::int64_t decoded_frames() const;
 
   /// Copies and conversions of frames' samples so far: at most one per frame, except for formats that swscale

@@ -14,11 +14,11 @@ namespace limpid::io {
 /// file gives its author access to all files that this process may read.
 bool follows_references(const AVInputFormat& format);
 
-/// True if the address names the demuxer, as rtsp://camera/ and rtsps://camera/ do.
+/// True if the address selects the demuxer, as rtsp://camera/ and rtsps://camera/ do.
 bool is_address_for(const std::string& url, const AVInputFormat& format);
 
-/// For AVFormatContext::format_whitelist: all demuxers without references, and the one that the address
-/// names.
+/// A value for AVFormatContext::format_whitelist: all demuxers without references, and the demuxer that the
+/// address selects.
 std::string demuxers_without_references(const std::string& url);
 
 /// The name of the demuxer for the source if it follows references; otherwise empty.
@@ -27,7 +27,7 @@ std::string demuxer_of_references(const std::string& libav_url, const AVIOInterr
 /// For AVFormatContext::protocol_whitelist.
 inline constexpr const char* kLocalProtocols = "file,pipe";
 
-/// Throw Error, or UsageError for options, unless the source or target is a file or a pipe.
+/// Both throw Error, or UsageError for options, unless the source or target is a file or a pipe.
 void require_local_source(const std::string& libav_url, const AVInputFormat* format,
                           const std::vector<std::pair<std::string, std::string>>& options);
 void require_local_target(const std::string& url, const AVOutputFormat& container);

@@ -10,8 +10,8 @@
 
 namespace limpid::io {
 
-/// A pool of libav frames that are reused when no longer referenced; frames from take() share their samples
-/// with the pool. Frames of another format than the last requested one are released.
+/// A pool of libav frames that are reused when they are no longer referenced. Frames from take() share their
+/// samples with the pool. Frames whose format differs from the last requested one are released.
 class LibavFramePool {
  public:
   FrameHandle take(AVPixelFormat format, int width, int height);
@@ -27,16 +27,17 @@ Frame view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format);
 /// keeps them alive.
 FrameHandle view_of(const Frame& from, AVPixelFormat format);
 
-/// Copy sample by sample without changing values. The pixel format's frame_format() must be the Frame's.
+/// Both copy samples without changing values. The pixel format's frame_format() must equal the format of the
+/// Frame.
 void unpack(const AVFrame& from, const Frame& to);
 void pack(const Frame& from, AVFrame& to);
 
-/// Copies samples to a frame of more bits, whose format is otherwise equal. The greatest value becomes the
-/// greatest one, except in chroma and limited range, where zero bits are appended,
-/// and if the added bits are `fractions`.
+/// Copies samples to a frame with more bits and an otherwise equal format. The greatest value is mapped to
+/// the greatest value, except in chroma, in limited range, and if the added bits are `fractions`: there, zero
+/// bits are appended.
 void deepen(const Frame& from, const Frame& to, bool fractions);
 
-/// The meaning of YUV samples.
+/// The color matrix and range of YUV samples.
 struct ColorCoding {
   AVColorSpace matrix = AVCOL_SPC_UNSPECIFIED;
   bool full_range = false;

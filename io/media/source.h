@@ -12,22 +12,24 @@
 
 namespace limpid::io {
 
-/// Valid during the Reader's lifetime.
+/// The source of a Writer. Valid during the Reader's lifetime.
 struct Source {
   std::string url;
   AVFormatContext& input;  ///< streams, chapters and tags
   const AVStream& video;
   const AVFrame& first;                     ///< tags and side data of the first frame, without its samples
-  FrameFormat format;                       ///< of the frames that the Reader delivers
+  FrameFormat format;                       ///< format of the frames that the Reader delivers
   AVPixelFormat decoded = AV_PIX_FMT_NONE;  ///< the decoder's pixel format
   bool has_fractions = false;  ///< `format` has more bits than the source for ReaderOptions::fraction_bits
   std::vector<bool> copied;    ///< by stream index: true if the Reader delivers its packets
-  /// Frames per second: on average, and of the grid of times that libav has detected. 0/1 if unknown.
+  /// Frames per second: the average, and the rate of the regular grid of times that libav has detected. 0/1
+  /// if unknown.
   AVRational average_rate{0, 1};
   AVRational base_rate{0, 1};
   AVRational sample_aspect_ratio{0, 1};
   TimeRange range;
-  int skipped_frames = 0;        ///< number of the source's frames, at its average rate, before the range
+  /// Number of the source's frames before the range, computed from the average rate.
+  int skipped_frames = 0;
   std::int64_t time_offset = 0;  ///< microseconds that the Reader adds to all times
   bool is_pipe = false;
   std::int64_t first_picture = 1;  ///< number of the first picture of a sequence; 1 for other sources

@@ -21,8 +21,8 @@ class SubtitleConverter {
 
   const AVCodecContext& encoder() const { return *encoder_; }
 
-  /// The event in the other format; null for packets that show nothing. Throws an Error that names `subject`
-  /// if it cannot be encoded.
+  /// The subtitle in the other format; null for packets without visible text. Throws an Error that names
+  /// `subject` if it cannot be encoded.
   PacketHandle convert(const AVPacket& packet, AVRational time_base, const std::string& subject);
 
  private:

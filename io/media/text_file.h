@@ -6,7 +6,8 @@
 
 namespace limpid::io {
 
-/// Writes a file with this text: to a temporary name, then renamed. Throws an Error that names the file.
+/// Writes `text` to a file, which has a temporary name until it is complete. Throws an Error that names the
+/// file.
 void write_text(const std::string& path, const std::string& text, Overwrite overwrite = Overwrite::kNever);
 
 }  // namespace limpid::io

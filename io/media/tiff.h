@@ -14,8 +14,8 @@ namespace limpid::io {
 /// The pages of a TIFF file, read by libtiff: stacks, tiles, floating-point samples, BigTIFF.
 class TiffPages {
  public:
-  /// Null if libavcodec reads the file correctly. `packet` is a whole file, which is kept. Throws an Error
-  /// that begins with `url`.
+  /// Null if libavcodec reads the file correctly. `packet` contains the whole file and is kept. Throws an
+  /// Error that begins with `url`.
   static std::unique_ptr<TiffPages> open(const std::string& url, const AVPacket& packet);
   TiffPages(const TiffPages&) = delete;
   TiffPages(TiffPages&&) = delete;
@@ -23,7 +23,7 @@ class TiffPages {
   TiffPages& operator=(TiffPages&&) = delete;
   ~TiffPages();
 
-  /// The number of pages, without the smaller copies that cameras and programs add.
+  /// The number of pages, without thumbnails.
   int count() const;
   /// The next page, with the packet's time; null after the last one. Throws Error.
   FrameHandle next();

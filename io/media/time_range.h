@@ -12,8 +12,8 @@ namespace limpid::io {
 /// True for cover art and attachments, which have no time.
 bool is_timeless(const AVStream& stream);
 
-/// Times from `begin` up to, not including, `end`, in microseconds of the source. All functions take times
-/// that include the source's offset, and subtract `shift`.
+/// A range of times from `begin` (included) to `end` (excluded), in microseconds of the source. All functions
+/// take times that include the source's offset, and subtract `shift`.
 class TimeRange {
  public:
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
@@ -32,8 +32,8 @@ class TimeRange {
   /// Cuts the span from `from` up to `to` to the range. Returns false if nothing remains.
   bool clip(std::int64_t& from, std::int64_t& to, AVRational time_base) const;
 
-  /// True if a packet belongs to the range: its beginning lies in the range, or it is a subtitle that extends
-  /// into the range, which is cut. Packets without a time always belong.
+  /// True if a packet belongs to the range: it begins in the range, or it is a subtitle that extends into the
+  /// range and is cut. Packets without a time always belong to it.
   bool clip(AVPacket& packet, AVRational time_base, AVMediaType type) const;
 
  private:

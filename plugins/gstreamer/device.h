@@ -12,7 +12,7 @@
 
 namespace limpid::gstreamer {
 
-/// Frames in the memory of a GPU. The library reads them there, and writes results there.
+/// Frames in GPU memory. The library reads frames and writes results there, without copies to host memory.
 class DeviceFrames {
  public:
   DeviceFrames() = default;
@@ -22,18 +22,18 @@ class DeviceFrames {
   DeviceFrames& operator=(DeviceFrames&&) = delete;
   virtual ~DeviceFrames() = default;
 
-  /// Caps of all frames that it takes, for their owner.
+  /// Caps of all supported frames. The caller owns them.
   virtual GstCaps* caps() const = 0;
-  /// Answers queries of other elements about the GPU to use. Any thread.
+  /// Answers queries of other elements about the GPU to use. May be called on any thread.
   virtual bool answer(GstElement* element, GstQuery* query, const std::string& engine) const = 0;
 
   // These throw std::runtime_error with a sentence for the user.
   virtual void start(const GstVideoInfo& info, const limpid_stream_info& stream) = 0;
-  /// Sends a buffer. Returns the one that will hold its result, once that has been received.
+  /// Sends a buffer. Returns the buffer that will contain the result after it has been received.
   virtual Buffer send(plugins::Denoiser& denoiser, GstBuffer* buffer) = 0;
 };
 
-/// Null if no GPU works here, or if GStreamer's headers for them weren't there.
+/// Null if no GPU can be used, or the build lacks GStreamer's CUDA headers.
 std::unique_ptr<DeviceFrames> make_device_frames();
 
 }  // namespace limpid::gstreamer

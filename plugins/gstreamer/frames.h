@@ -17,7 +17,7 @@ struct FreeBuffer {
 };
 using Buffer = std::unique_ptr<GstBuffer, FreeBuffer>;
 
-/// A buffer's samples, while it lives. Throws std::runtime_error.
+/// The samples of a buffer, mapped during this object's lifetime. Throws std::runtime_error.
 class Mapped {
  public:
   Mapped(const GstVideoInfo& info, GstBuffer* buffer, GstMapFlags flags);
@@ -33,9 +33,9 @@ class Mapped {
   GstVideoFrame video_{};
 };
 
-/// Times, flags and metas, but for metas that say how samples lie in memory.
+/// Copies times, flags and metadata, except metadata that describes the layout of samples in memory.
 void copy_all_but_samples(GstBuffer* from, GstBuffer* to);
-/// Host memory for those of a result.
+/// Adds host memory for the samples of a result.
 void add_samples(GstBuffer* buffer, const GstVideoInfo& info);
 
 }  // namespace limpid::gstreamer

@@ -27,13 +27,13 @@ class Worker {
   Worker(Worker&&) = delete;
   Worker& operator=(const Worker&) = delete;
   Worker& operator=(Worker&&) = delete;
-  /// Waits for the frame that is being denoised.
+  /// Waits until the current frame is denoised.
   ~Worker();
 
-  /// Sets the settings from the next frame on.
+  /// Sets the settings for all later frames.
   void set(const plugins::Settings& settings);
-  /// Denoises `frame` in place if that takes at most `nanoseconds`. Otherwise, or while an earlier frame is
-  /// still in progress, leaves it unchanged. Any thread; one call at a time.
+  /// Denoises `frame` in place if that takes at most `nanoseconds`. Leaves the frame unchanged if it takes
+  /// longer, or while an earlier frame is still in progress. One call at a time, on any thread.
   void filter(obs_source_frame& frame, std::uint64_t nanoseconds);
 
  private:

@@ -14,7 +14,7 @@
 
 namespace limpid::plugins {
 
-/// One of the library's structs.
+/// A struct of the C library with struct_size set.
 template <typename Struct>
 Struct sized() {
   Struct result{};
@@ -24,10 +24,10 @@ Struct sized() {
 
 /// The library's filters.
 std::vector<limpid_filter_info> filters();
-/// Their names: "bm3d, vbm4d, ...". Valid until the program ends.
+/// Names of all filters: "bm3d, vbm4d, ...". Valid until the program ends.
 const std::string& filter_names();
 
-/// Settings by the names of the library; missing ones have their defaults.
+/// Settings by their names in the library. Missing ones have default values.
 using Settings = std::map<std::string, std::string>;
 
 /// Removes empty settings, and replaces the entry "settings" by the settings that it contains, NAME=VALUE
@@ -37,13 +37,13 @@ Settings expanded(Settings settings);
 /// A number as text for settings, in any locale.
 std::string text_of(double number);
 
-/// A limpid_denoiser. All throw std::runtime_error with a sentence for the user; after that, a frame may be
-/// lost, and start(), take() or reset() starts a new stream.
+/// Owns a limpid_denoiser. All functions throw std::runtime_error with a message for the user. After an
+/// exception, a frame may be lost, and start(), take() or reset() begins a new stream.
 class Denoiser {
  public:
   using Warn = std::function<void(const char* sentence)>;
 
-  /// `warn` receives, during calls, settings that cannot be applied fully.
+  /// `warn` is called, during calls of other functions, with settings that cannot be applied fully.
   explicit Denoiser(Warn warn) : warn_(std::move(warn)) {}
   Denoiser(const Denoiser&) = delete;
   Denoiser(Denoiser&&) = delete;
@@ -55,11 +55,11 @@ class Denoiser {
   void start(const limpid_format& format, const Settings& settings);
   /// True if take() continues the current stream: only noise and strength differ.
   bool goes_on_with(const limpid_format& format, const Settings& settings) const;
-  /// Sets the settings of the frames that follow. Starts a stream unless the current one can continue.
+  /// Sets the settings of later frames. Starts a stream unless the current one can continue.
   void take(const limpid_format& format, const Settings& settings);
 
   limpid_stream_info stream();
-  /// The number of frames to send after one before its result is fetched, to keep the engine busy.
+  /// The number of later frames to send before a result is fetched, to keep the engine busy.
   int frames_ahead();
 
   void send(const limpid_frame& frame);

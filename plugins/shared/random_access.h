@@ -13,14 +13,14 @@
 
 namespace limpid::plugins {
 
-/// Results of the frames of a clip in any order, for hosts that request frames by number. The stream
+/// Gives results for the frames of a clip in any order, for hosts that request frames by number. The stream
 /// continues while requests are roughly in order, and otherwise restarts with context frames, so that results
 /// are bit-exact. `Source` and `Result` own frames of the host.
 template <typename Source, typename Result>
 class RandomAccess {
  public:
-  /// The noise estimate depends on earlier frames. This number of frames before a frame makes it steady, and
-  /// requests may be that much out of order without a restart.
+  /// Number of frames before a frame after which the noise estimate is steady. Requests may be out of order
+  /// by this number without a restart.
   static constexpr int kFramesToEstimateFrom = 8;
 
   /// Throws std::runtime_error with a sentence for the user. `denoiser` has a stream, which belongs to this

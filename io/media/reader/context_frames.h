@@ -10,8 +10,8 @@
 
 namespace limpid::io {
 
-/// Keeps the last frames before a range until the range's first frame has been converted, which determines
-/// the format. They are delivered next, followed by the first frame of the range.
+/// Keeps the last frames before a range until the first frame of the range has been converted, because that
+/// frame determines the format. The kept frames are then delivered, followed by the first frame of the range.
 class ContextFrames {
  public:
   explicit ContextFrames(int wanted) : wanted_(wanted) {}
@@ -25,11 +25,11 @@ class ContextFrames {
 
   /// The oldest frame, once the range's first frame is held back; null if there is none.
   FrameHandle take();
-  /// Number of remaining frames.
+  /// Number of frames that have not been taken.
   int count() const { return static_cast<int>(frames_.size()); }
-  /// The frame that is held back, after all others.
+  /// The first frame of the range, after all others have been taken.
   std::optional<Frame> take_held();
-  /// True if no frame was missing, once the first one has been taken.
+  /// True if as many frames preceded the range as requested.
   bool are_complete() const { return count() + (first_ ? 1 : 0) >= wanted_; }
   void clear();
 

@@ -34,26 +34,26 @@ class Decoder {
   Decoder(const std::string& url, const VideoSource& source, const ReaderOptions& options, Dictionary& unused,
           Health& health);
 
-  /// To be called when receive() requires a packet. If its frame is not shown, it is decoded only if others
-  /// depend on it.
+  /// Sends a packet after receive() has requested one. If `is_shown` is false, the frame is decoded only if
+  /// other frames depend on it.
   void send(const AVPacket& packet, bool is_shown);
-  /// Ends the stream of packets.
+  /// Declares the end of the packets.
   void drain();
-  /// The next frame, if available. `index` identifies it in errors.
+  /// Receives the next frame, if available. `index` identifies it in errors.
   Status receive(DecodedFrame& decoded, std::int64_t index);
-  /// The next packet does not continue the last one.
+  /// Declares that the next packet does not continue the previous one.
   void flush();
 
   const Cropper& cropper() const { return cropper_; }
   const FrameTimes& times() const { return times_; }
-  /// Packets that were sent and frames that were received.
+  /// Numbers of packets sent and of frames received.
   std::int64_t packets() const { return packets_; }
   std::int64_t frames() const { return frames_; }
-  /// Pages of the last TIFF file that libavcodec does not read; 1 otherwise.
+  /// Number of pages of the last TIFF file that TiffPages has read; 1 otherwise.
   int pages() const { return tiff_ ? tiff_->count() : 1; }
   int threads() const { return codec_->thread_count; }
-  /// True if the codec may output frames to a GPU's memory. Otherwise why_not_on_cuda() has the reason, if
-  /// that was requested.
+  /// True if the decoder may output frames to a GPU's memory. If a GPU was requested but is not used,
+  /// why_not_on_cuda() returns the reason.
   bool uses_gpu() const { return codec_->hw_device_ctx != nullptr; }
   const std::string& why_not_on_cuda() const { return why_not_on_cuda_; }
   /// The pixel format of a frame's samples, in any memory.
@@ -72,14 +72,14 @@ class Decoder {
   VideoSource source_;
   Health& health_;
   Cropper cropper_;
-  ChecksumErrors checksums_;  ///< of `codec_`, which calls it until it is closed
+  ChecksumErrors checksums_;  ///< checks the frames of `codec_`, which calls it until closed
   CodecHandle codec_;
   std::optional<PictureMender> mender_;
-  std::unique_ptr<TiffPages> tiff_;           ///< reads the last packet in place of `codec_`
+  std::unique_ptr<TiffPages> tiff_;           ///< decodes the last packet instead of `codec_`
   AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< the user's setting of frames to skip
   FrameTimes times_;
-  std::map<std::int64_t, PictureMetadata> metadata_;  ///< of pictures in the decoder, by PTS
-  std::set<std::int64_t> damaged_times_;  ///< PTS of the packets that the demuxer marks as damaged
+  std::map<std::int64_t, PictureMetadata> metadata_;  ///< metadata of the pictures in the decoder, by PTS
+  std::set<std::int64_t> damaged_times_;  ///< PTS of the packets that the demuxer has marked as damaged
   std::string why_not_on_cuda_;
   std::int64_t packets_ = 0;
   std::int64_t frames_ = 0;

@@ -19,11 +19,12 @@
 
 namespace limpid::io {
 
-/// Opens a file, pipe, device or image sequence, selects its streams and reads their packets. The cause of
-/// its end and errors of the container are reported to the Health.
+/// Opens a file, pipe, device or image sequence, selects its streams and reads their packets. Reports the
+/// cause of an early end and errors of the container to the Health.
 class Demuxer {
  public:
-  /// `unused`: initially all options; the remaining ones are for the decoder. Throws as Reader does.
+  /// `unused`: initially all options; the demuxer removes the options that it uses, and the decoder receives
+  /// the rest. Throws as Reader does.
   Demuxer(std::string url, const ReaderOptions& options, Dictionary& unused, Health& health);
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -37,7 +38,7 @@ class Demuxer {
   /// The video to be decoded.
   AVStream& video() const { return video_; }
   const AVStream& stream(std::size_t index) const { return *input_->streams[index]; }
-  /// Streams whose packets are copied, by index.
+  /// For each stream: true if its packets are copied.
   const std::vector<bool>& copied() const { return copied_; }
   bool is_pipe() const { return pipe_.has_value(); }
   /// The number of the first picture of a sequence; 1 for other sources.
@@ -46,32 +47,32 @@ class Demuxer {
   bool is_still_picture() const;
   /// True if the source can seek.
   bool can_seek() const;
-  /// Frames per second of the video: on average, and of the grid of times that libav has detected. 0/1 if
-  /// unknown.
+  /// Frames per second of the video: the average, and the rate of the regular grid of times that libav has
+  /// detected. 0/1 if unknown.
   AVRational average_rate() const;
   AVRational base_rate() const;
-  /// The source's first time, in microseconds on its clock.
+  /// The first time of the source, in microseconds on its clock.
   std::int64_t begin() const;
 
   SourceClock& clock() { return clock_; }
   const SourceClock& clock() const { return clock_; }
 
-  /// The next packet of a stream that was present at the beginning, with the times of the source's clock.
-  /// Null at the end, or if none is available yet. `times_are_guesses`: as after a seek.
+  /// The next packet of a stream that was present at the beginning, with times shifted by the SourceClock.
+  /// Null at the end, or if none is available yet. `times_are_guesses`: true after a seek.
   PacketHandle read(bool times_are_guesses);
   bool has_ended() const { return has_ended_; }
   /// A packet for the caller to copy; null if its stream is not copied.
   std::shared_ptr<Packet> to_copy(PacketHandle packet);
 
-  /// Seeks to a key frame that is shown at `time` or before, in microseconds of the clock before any jump, as
-  /// far as the container reports it. Returns false if that is not possible.
+  /// Seeks to a key frame that is shown at `time` or earlier, in microseconds of the clock before any jump,
+  /// as far as the container reports it. Returns false if that is not possible.
   bool seek(std::int64_t time);
   /// Seeks to the beginning. Throws Error if that is not possible.
   void rewind();
 
-  /// The length according to the header; nothing if it may be that of a stream that is not read.
+  /// The length according to the header; nothing if it may be the length of a stream that is not read.
   std::optional<DeclaredLength::Length> declared_length() const;
-  /// The end of the packets that were copied, in microseconds.
+  /// End time of the packets that were copied, in microseconds.
   std::int64_t copied_end() const { return copied_end_; }
 
  private:
@@ -91,7 +92,7 @@ class Demuxer {
   AVStream& video_;
   std::vector<bool> copied_;
   SourceClock clock_;
-  std::int64_t video_end_ = -1;  ///< position in the file after the last packet of the video
+  std::int64_t video_end_ = -1;  ///< file position after the last video packet
   std::int64_t copied_end_ = 0;
   bool has_ended_ = false;
 };

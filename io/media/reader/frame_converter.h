@@ -15,28 +15,28 @@
 
 namespace limpid::io {
 
-/// Makes Frames of one format from all frames of a decoder, without a copy if samples have core's layout.
-/// `samples` is the pixel format of a frame's samples, which may be in a GPU's memory.
+/// Converts all frames of a decoder to Frames of one format, without a copy if the samples have core's
+/// layout. `samples` is the pixel format of a frame's samples, which may be in a GPU's memory.
 class FrameConverter {
  public:
-  /// All frames get the format of the `first`. Throws an Error that begins with `url` for formats that are
-  /// not supported.
+  /// All frames are converted to the format of `first`. Throws an Error that begins with `url` for formats
+  /// that are not supported.
   FrameConverter(std::string url, const ReaderOptions& options, const AVFrame& first, AVPixelFormat samples);
 
   /// Format of the resulting frames.
   const FrameFormat& format() const { return format_; }
   /// True if format() has more bits than the decoder's samples for ReaderOptions::fraction_bits.
   bool has_fractions() const { return adds_fractions_ && format_.bit_depth > decoded_format_.bit_depth; }
-  /// True if a frame has the size, the pixel format, the range and the matrix of the first, as far as it is
-  /// tagged.
+  /// True if a frame has the size, the pixel format, the range and the matrix of the first frame. Missing
+  /// tags match any value.
   bool fits(const AVFrame& frame, AVPixelFormat samples) const;
-  /// A frame that does not fit, converted to the first one's format, as ffmpeg does. `index` identifies it in
-  /// errors.
+  /// A frame that does not fit, converted to the format of the first frame as ffmpeg does. `index` identifies
+  /// it in errors.
   FrameHandle adapted(const AVFrame& other, std::int64_t index);
   /// Converts a frame that fits.
   Frame convert(FrameHandle decoded);
 
-  /// Copies and conversions of samples.
+  /// Number of copies and conversions of samples.
   std::int64_t copies() const { return copies_; }
 
  private:
@@ -48,10 +48,10 @@ class FrameConverter {
 
   std::string url_;
   int device_;                   ///< number of the GPU that decodes
-  FrameFormat decoded_format_;   ///< of the decoder's samples, or of the scaler's result
-  FrameFormat format_;           ///< decoded_format_, or a deeper one
-  AVColorSpace matrix_;          ///< tag of the first frame
-  AVColorRange range_;           ///< tag of the first frame
+  FrameFormat decoded_format_;   ///< format of the decoder's samples, or of the scaler's result
+  FrameFormat format_;           ///< decoded_format_, or the same with more bits
+  AVColorSpace matrix_;          ///< matrix tag of the first frame
+  AVColorRange range_;           ///< range tag of the first frame
   bool adds_fractions_ = false;  ///< ReaderOptions::fraction_bits
   bool is_full_range_;
   AVPixelFormat source_format_;    ///< pixel format of the decoder, without range
@@ -59,7 +59,7 @@ class FrameConverter {
   std::optional<Scaler> scaler_;
   std::function<Frame(const FrameFormat&)> allocate_;  ///< empty: from pool_
   FramePool pool_;
-  FramePool decoded_pool_;  ///< of decoded_format_, for frames whose depth is increased
+  FramePool decoded_pool_;  ///< frames of decoded_format_ whose bit depth is then increased
   LibavFramePool scaled_pool_;
   LibavFramePool adapted_pool_;  ///< of source_format_
   std::int64_t copies_ = 0;

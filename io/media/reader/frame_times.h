@@ -17,30 +17,30 @@ struct VideoSource {
   const AVInputFormat& container;
   const AVStream& stream;
   AVRational rate;     ///< average frames per second; 0/1 if unknown
-  std::int64_t begin;  ///< microseconds: the time of the first frame if no frame has a time
+  std::int64_t begin;  ///< time of the first frame if no frame has a time, in microseconds
   std::optional<ContainerCropping> cropping = {};
 };
 
-/// A queue of decoded frames, in presentation order, that sets their times: the source's, made increasing.
-/// Matroska cannot store all times before its zero: the first frames may have none, and wait for the first
-/// one that has, from which they are counted back.
+/// A queue of decoded frames, in presentation order, that sets their times: those of the source, corrected to
+/// increase. Matroska cannot store times before zero, so the first frames may have none. Such frames wait for
+/// the first frame with a time, and their times are counted back from it.
 class FrameTimes {
  public:
   explicit FrameTimes(const VideoSource& source);
 
-  /// Adds the next frame of the decoder; only while has_frame() is false.
+  /// Adds the next frame of the decoder. Requires !has_frame().
   void push(DecodedFrame decoded);
-  /// Ends the wait for later frames. Returns false if no frame has waited.
+  /// Ends the wait for later frames. Returns false if no frame was waiting.
   bool end();
   bool has_frame() const;
-  /// The next frame. `rate`: the decoder's, in frames per second, 0/1 if unknown.
+  /// The next frame. `rate`: frame rate of the decoder, in frames per second, 0/1 if unknown.
   DecodedFrame pop(AVRational rate);
-  /// The next frame does not continue the last one.
+  /// Declares that the next frame does not continue the previous one.
   void forget_position();
 
   /// False if no frame has been taken since forget_position().
   bool has_begun() const { return last_pts_ != AV_NOPTS_VALUE; }
-  /// The end of the last frame, in microseconds.
+  /// End time of the last frame, in microseconds.
   std::int64_t end_time() const;
 
  private:
@@ -52,7 +52,7 @@ class FrameTimes {
   AVRational rate_;
   std::int64_t first_time_;
   std::int64_t least_duration_;
-  bool may_wait_;  ///< false also once so many frames had no time that none is expected
+  bool may_wait_;  ///< false once so many frames have had no time that none is expected
   std::deque<DecodedFrame> frames_;
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;

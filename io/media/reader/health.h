@@ -23,20 +23,21 @@ class Health {
  public:
   // Reports of the demuxer.
 
-  /// An error that the demuxer has logged and recovered from. It counts with the next packet of the video.
+  /// Reports an error that the demuxer has logged and recovered from. It is counted with the next packet of
+  /// the video.
   void note_container_error(std::string line);
-  /// A packet of the video, in decoding order. Only packets inside the range count. Gaps require a steady
-  /// clock.
+  /// Reports a packet of the video, in decoding order. Only packets inside the range count. Gaps are detected
+  /// only with a steady clock.
   void note_packet(const AVPacket& packet, AVRational time_base, bool has_clock, bool is_inside);
-  /// The cause of an early end of the source: the input itself, or damage in the file.
+  /// Reports the cause of an early end of the source: a failed input, or damage in the file.
   void note_failure(std::string text) { failure_ = std::move(text); }
   void note_damage(std::string text) { damage_ = std::move(text); }
-  /// The end of the source, after its cause. `in_mid_frame`: a frame is incomplete; for a pipe, the writing
-  /// program is at fault.
+  /// Reports the end of the source, after its cause. `in_mid_frame`: a frame is incomplete; in a pipe, this
+  /// is an error of the writing program.
   void note_end(bool interrupted, bool in_mid_frame, bool is_pipe);
   /// Compares the length of a source that has ended with its declared length, in microseconds.
   void note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance);
-  /// The next packet does not continue the last one.
+  /// Declares that the next packet does not continue the previous one.
   void forget_position();
 
   // Reports of the decoder and the converter.
@@ -45,14 +46,15 @@ class Health {
   void note_cropping(std::string applied, std::string ignored);
   void note_damaged_packet() { ++damaged_packets_; }
   std::int64_t damaged_packets() const { return damaged_packets_; }
-  /// Resets the count to `count`, since later packets precede the requested frames.
+  /// Resets the count to `count` after a seek, because packets read since then precede the requested frames.
   void restore_damaged_packets(std::int64_t count) { damaged_packets_ = count; }
   void note_frame(const DecodedFrame& decoded);
   void note_converted_frame() { ++converted_frames_; }
-  /// Encoders are set up for the fields of the `first` frame. Progressive frames among interlaced ones are
-  /// harmless.
+  /// Reports a change of interlacing relative to the `first` frame, for which the encoder is set up.
+  /// Progressive frames among interlaced ones are not reported.
   void note_scan(const AVFrame& first, const AVFrame& frame, std::int64_t index);
-  /// Files store the pixel aspect ratio, the transfer and the primaries of the `first` frame.
+  /// Reports changes of the pixel aspect ratio, the transfer and the primaries relative to the `first` frame,
+  /// whose values files store.
   void note_display(const AVFrame& first, const AVFrame& frame, std::int64_t index);
 
   /// `is_complete`: the video has been read up to the end of the range.
@@ -70,7 +72,7 @@ class Health {
   std::string ignored_cropping_;
   std::string cropping_;
   FrameGaps gaps_;
-  std::string pending_error_;  ///< error of the demuxer since the last packet of the video
+  std::string pending_error_;  ///< demuxer error since the last packet of the video
   std::string first_container_error_;
   std::int64_t container_errors_ = 0;
   std::int64_t damaged_packets_ = 0;

@@ -8,31 +8,32 @@
 
 namespace limpid::io {
 
-/// Maximum plausible frame rate. Without any other information, libav reports the resolution of the
-/// container's clock.
+/// Maximum plausible frame rate. libav reports the resolution of the container's clock if it has no other
+/// information.
 inline constexpr int kGreatestRate = 480;
 
-/// True for streams without a container, and so without times.
+/// True for raw streams, which have no container and no times.
 inline bool is_raw(const AVInputFormat& format) { return (format.flags & AVFMT_NOTIMESTAMPS) != 0; }
 
-/// True for demuxers whose clock may jump, as that of broadcasts does.
+/// True for demuxers whose clock may jump, such as those of broadcasts.
 inline bool has_jumps(const AVInputFormat& format) { return (format.flags & AVFMT_TS_DISCONT) != 0; }
 
 inline bool is_mp4(const AVInputFormat& format) { return std::string_view(format.name).starts_with("mov,"); }
 
-/// True for demuxers of pictures, single ones or sequences.
+/// True for demuxers of single pictures or image sequences.
 inline bool reads_pictures(const AVInputFormat& format) {
   const std::string_view name = format.name;
   return name == "image2" || name.ends_with("_pipe");
 }
 
-/// True for demuxers that render text as video, which is not intended for a text file.
+/// True for demuxers that render text as video. Text files are not opened with them.
 inline bool draws_text(const AVInputFormat& format) {
   const std::string_view name = format.name;
   return name == "tty" || name == "bin" || name == "xbin" || name == "adf" || name == "idf";
 }
 
-/// True if the times of the video show missing frames: live streams and pictures have no steady clock.
+/// True if gaps in the times of the video indicate missing frames. Live streams and pictures have no steady
+/// clock.
 inline bool has_steady_clock(const AVInputFormat& format) {
   return (format.flags & (AVFMT_TS_DISCONT | AVFMT_NOFILE)) == 0 && !is_raw(format) && !is_device(format);
 }

@@ -9,14 +9,14 @@
 
 namespace limpid::io {
 
-/// Collects packets of the video, without decoding them, from the last key frame on that is shown by a
-/// certain time.
+/// Collects packets of the video, without decoding them, beginning with the last key frame whose presentation
+/// time is at most a given time.
 class KeyFrameQueue {
  public:
   /// Clears the queue. `latest`: latest presentation time of the key frame, in the packets' time base.
   void begin(std::int64_t latest);
-  /// Takes a packet. Returns false if no key frame can follow that is shown early enough, or the queue is
-  /// full.
+  /// Adds a packet. Returns false if no later key frame can have an early enough presentation time, or the
+  /// queue is full.
   bool add(PacketHandle packet);
   /// The next packet to decode; null if there is none.
   PacketHandle take();

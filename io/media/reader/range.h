@@ -14,9 +14,9 @@
 
 namespace limpid::io {
 
-/// Selects the packets to decode or copy and the frames to deliver: those from ReaderOptions::start to
+/// Selects the packets to decode or copy, and the frames to deliver: those from ReaderOptions::start to
 /// ReaderOptions::end with their context, or those from the target of a seek on. All packets and frames have
-/// the times that SourceClock sets. Other times are microseconds on the source's clock, before
+/// times shifted by the SourceClock. Other times are microseconds on the source's clock, before
 /// `times().shift` is subtracted.
 class Range {
  public:
@@ -26,41 +26,43 @@ class Range {
 
   const TimeRange& times() const { return times_; }
   std::int64_t source_begin() const { return source_begin_; }
-  /// The time that decoding must reach: the beginning of the range, or the target of a seek.
+  /// The time at which frames begin: the beginning of the range, or the target of a seek.
   std::int64_t target() const { return target_; }
-  /// Continues from `seconds`, in the frames' times, with the frames of the last `before` seconds.
+  /// Moves the target to `seconds`, in the frames' times; the frames of the last `before` seconds before it
+  /// are also delivered.
   void set_target(double seconds, double before);
-  /// Number of frames of the source before the range, at their rate; 0 if that is unknown.
+  /// Number of the source's frames before the range, computed from the frame rate; 0 if the rate is unknown.
   int skipped_frames(AVRational rate) const;
   void describe(VideoProperties& video) const;
-  /// Throws Error. The source ends at `seen` microseconds, in the frames' times, or has `duration`.
+  /// Throws an Error about a range without frames. The source ends at `seen` microseconds, in the frames'
+  /// times, or has `duration`.
   [[noreturn]] void throw_no_frame(const std::string& url, std::int64_t seen, std::int64_t duration) const;
 
-  /// The next packet does not continue the last one.
+  /// Declares that the next packet does not continue the previous one.
   void forget_position();
 
   // Search for the key frame at which decoding begins.
 
-  /// The time, in the frames' times, that is `margin` microseconds before the target.
+  /// The time `margin` microseconds before the target, in the frames' times.
   std::int64_t before_target(std::int64_t margin) const;
-  /// Collects packets of the video from the last key frame on that is shown at `latest`, in the frames'
-  /// times, or before.
+  /// Begins collecting packets of the video, from the last key frame that is shown at `latest` or earlier, in
+  /// the frames' times.
   void begin_gathering(std::int64_t latest);
   bool is_gathering() const { return phase_ == Phase::kGathering; }
   void gather(PacketHandle packet);
   /// Returns false if nothing has been collected.
   bool end_gathering();
   PacketHandle take_gathered() { return gathered_.take(); }
-  /// True if frames from the key frame's time on have been decoded.
+  /// True if decoded frames begin no later than at the target.
   bool begun_in_time() const { return first_time_ != AV_NOPTS_VALUE && first_time_ <= gathered_.latest(); }
 
   // Packets, in reading order.
 
   /// True if a packet of `stream` is to be decoded or copied. Cuts subtitles to the range.
   bool take(AVPacket& packet, const AVStream& stream);
-  /// True if a packet of the video begins inside the range.
+  /// True if a packet of the video begins in the range.
   bool contains(const AVPacket& packet) const;
-  /// True if the frame in a packet of the video is delivered. To be called for each packet that is decoded.
+  /// True if the frame in a packet of the video is delivered. Must be called for each packet that is decoded.
   bool is_shown(const AVPacket& packet);
   bool is_past_end(std::size_t stream) const { return past_end_[stream]; }
 
@@ -68,10 +70,10 @@ class Range {
 
   enum class Place { kBefore, kInside, kBehind };
   Place place(const AVFrame& frame);
-  /// Frames before the range.
+  /// The frames before the range that serve as context.
   ContextFrames& context() { return context_; }
   const ContextFrames& context() const { return context_; }
-  /// Counts a frame after the range. Returns false if enough of them have been delivered.
+  /// Counts a frame after the range. Returns false if enough such frames have been delivered.
   bool take_behind();
   /// Ends decoding of the video.
   void end_video() { phase_ = Phase::kVideoEnded; }
@@ -86,7 +88,7 @@ class Range {
   std::int64_t target_ = 0;
   Phase phase_ = Phase::kReading;
   KeyFrameQueue gathered_;
-  std::vector<bool> past_end_;                        ///< by stream: read up to the end of the range
+  std::vector<bool> past_end_;                        ///< by stream: true if read up to the end of the range
   std::int64_t last_decoding_time_ = AV_NOPTS_VALUE;  ///< latest DTS of the packets that were decoded
   std::int64_t first_time_ = AV_NOPTS_VALUE;          ///< time of the first frame decoded after a seek
   ContextFrames context_;

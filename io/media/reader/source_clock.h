@@ -13,17 +13,19 @@ namespace limpid::io {
 /// base are microseconds.
 class SourceClock {
  public:
-  /// The offset is that of the first packet. MPEG streams (AVFMT_TS_DISCONT) begin at zero. The clocks of
-  /// devices count from the start of the machine or from 1970; they begin at zero with their first packet.
+  /// The offset is the time of the first packet. MPEG streams (AVFMT_TS_DISCONT) begin at zero. The clocks of
+  /// devices count from the start of the machine or from 1970, so the times of devices also begin at zero
+  /// with the first packet.
   explicit SourceClock(const AVFormatContext& input);
 
-  /// Makes `time` the zero of all timestamps. To be called before the first packet.
+  /// Makes `time` the zero of all timestamps. Must be called before the first packet.
   void set_zero(std::int64_t time);
 
-  /// Shifts a packet of `stream`. `times_are_guesses`: as after a seek, where steps back are not jumps.
+  /// Shifts a packet of `stream`. `times_are_guesses`: true after a seek, when steps back are not jumps of
+  /// the clock.
   void shift(AVPacket& packet, const AVStream& stream, bool times_are_guesses);
 
-  /// To be called when the reader seeks to another position of the source, without any jump before it.
+  /// Must be called when the reader seeks to a position that is not after a jump of the clock.
   void forget_position();
 
   /// The current offset, and the offset before any jump.
@@ -41,7 +43,7 @@ class SourceClock {
   std::int64_t offset_ = 0;
   std::int64_t first_offset_ = 0;
   std::int64_t first_jump_;
-  std::vector<std::int64_t> next_time_;  ///< expected beginning of the next packet, by stream
+  std::vector<std::int64_t> next_time_;  ///< expected time of the next packet, by stream
 };
 
 }  // namespace limpid::io

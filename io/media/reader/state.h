@@ -23,12 +23,12 @@ namespace limpid::io {
 /// Packets in the range go from the demuxer to the decoder or the caller. Frames in the range go from the
 /// decoder to the converter and the caller.
 ///
-/// After a seek, decoding begins at the last key frame that is shown by the requested time; for a range half
-/// a second earlier, since audio may precede the pictures of its time. Packets are read without decoding
-/// until that key frame is certain, from further back if the container's times are only approximate. If the
-/// decoded frames begin too late, an earlier key frame is tried, and finally decoding starts at the
-/// beginning. It also does for sources that cannot seek or have no times, and for seeks beyond a removed jump
-/// of the clock. Audio is cut between its packets.
+/// After a seek, decoding begins at the last key frame that is shown by the requested time; for a range, half
+/// a second earlier, because audio packets may be stored before the pictures of their time. Packets are read
+/// without decoding until that key frame is certain, from an earlier position if the container's times are
+/// only approximate. If the decoded frames begin too late, an earlier key frame is tried, and finally
+/// decoding starts at the beginning. Sources that cannot seek or have no times are also decoded from the
+/// beginning, and so are seeks beyond a removed jump of the clock. Audio is cut between its packets.
 struct Reader::State {
   State(std::string url, const ReaderOptions& options)
       : State(std::move(url), options, Dictionary(options.options)) {}
@@ -46,7 +46,7 @@ struct Reader::State {
   std::int64_t copies() const { return converter_->copies(); }
 
  private:
-  /// Outcome of a search for the first frame. kNothing: decoding began early enough, but no frame follows.
+  /// Result of the search for the first frame. kNothing: decoding began early enough, but no frame follows.
   enum class Found { kFrame, kNothing, kNoKeyFrame };
 
   State(std::string url, const ReaderOptions& options, Dictionary&& unused);
@@ -82,11 +82,12 @@ struct Reader::State {
   Decoder decoder_;
   std::optional<FrameConverter> converter_;  ///< made with the first frame
   VideoProperties video_;
-  std::shared_ptr<AVFrame> first_properties_;          ///< tags and side data of the first frame
-  std::int64_t frame_index_ = 0;                       ///< index of the next frame
-  std::deque<std::shared_ptr<Packet>> first_packets_;  ///< read before the first frame was found
+  std::shared_ptr<AVFrame> first_properties_;  ///< tags and side data of the first frame
+  std::int64_t frame_index_ = 0;               ///< index of the next frame
+  /// Packets that were read before the first frame was found.
+  std::deque<std::shared_ptr<Packet>> first_packets_;
   std::optional<Frame> first_frame_;
-  std::function<bool()> given_up_;  ///< seek()'s function while it runs
+  std::function<bool()> given_up_;  ///< argument of seek() while it runs
 };
 
 }  // namespace limpid::io

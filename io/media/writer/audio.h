@@ -14,10 +14,11 @@ namespace limpid::io {
 
 /// The processing of one audio stream.
 struct AudioRoute {
-  std::unique_ptr<AudioTranscoder> transcoder;  ///< null: copied if the container can store it
+  std::unique_ptr<AudioTranscoder> transcoder;  ///< null: the stream is copied if the container can store it
   std::string loss;                             ///< sentence about changes by transcoding; may be empty
-  std::string refusal;                          ///< reason why it is not transcoded, in brackets; may be
-                                                ///< empty
+  /// Reason why the stream is not transcoded, in brackets; may be.
+  std::string refusal;
+  ///< empty
 };
 
 /// The user's settings for all audio. By default, audio that the container cannot store is transcoded, and

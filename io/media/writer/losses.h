@@ -22,13 +22,14 @@ struct LossTarget {
   const AVCodec& codec;
   AVPixelFormat pixel_format = AV_PIX_FMT_NONE;
   bool keeps_profile = true;     ///< the source's color profile matches the pixel format
-  bool is_picture_file = false;  ///< the picture's file can be changed before it gets its name
+  bool is_picture_file = false;  ///< the picture's file can be changed before it is renamed
 };
 
-/// A sentence about each loss: chapters, timecode, dynamic HDR, packing of 3D, metadata of pictures.
+/// Messages about losses: chapters, timecode, dynamic HDR, stereo 3D packing, metadata of pictures.
 std::vector<std::string> losses(const Source& source, const LossTarget& target);
 
-/// Reports losses. `is_picture_file`: each picture is a file that can be changed before it gets its name.
+/// Reports losses. `is_picture_file`: each picture is a separate file that can be changed before it is
+/// renamed.
 void report_losses(Diagnostics& diagnostics, const Source& source, const Target& target,
                    bool is_picture_file);
 

@@ -43,8 +43,9 @@ class MediaFile : public Sink {
   std::function<void(const std::string&)> when_whole_;
   Muxer muxer_;
   Tracks tracks_;
-  std::optional<PictureMetadata> metadata_;  ///< of the first picture, in files that store one picture's
-                                             ///< metadata
+  /// Metadata of the first picture, for files that store the metadata of one picture.
+  std::optional<PictureMetadata> metadata_;
+  ///< metadata
 };
 
 }  // namespace limpid::io

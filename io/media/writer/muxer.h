@@ -30,17 +30,17 @@ class Muxer {
   /// Writes the header.
   void begin();
 
-  /// Both throw DiskFull once the disk is full except for the space reserved for the end of the file. write()
-  /// counts damaged packets and leaves them out.
+  /// Both throw DiskFull when the disk is full except for the reserved space. write() counts damaged packets
+  /// and omits them.
   void write_video(PacketHandle packet, AVRational time_base);
   void write(PacketHandle packet, AVRational time_base, int stream);
 
-  /// Writes the trailer. `edit` makes the final bytes from the written ones, in a file that has a temporary
-  /// name.
+  /// Writes the trailer. `edit` converts the written bytes to the final ones, in a file that still has a
+  /// temporary name.
   void end(const std::function<Bytes(BytesView)>& edit = {});
   /// Renames an ended file, see OutputFile::commit().
   void commit(const std::function<void(const std::string&)>& when_whole);
-  /// Renames an ended file to a partial one's name, which is returned; empty if there is no OutputFile.
+  /// Renames an incomplete file, and returns the new name; empty if there is no OutputFile.
   std::string commit_partial();
 
   bool is_full() const { return file_ != nullptr && file_->is_full(); }
@@ -64,8 +64,9 @@ class Muxer {
   std::atomic<std::int64_t> bytes_ = 0;
 };
 
-/// Gives a packet the times that muxers require: a decoding time greater than `last`, or equal to it if times
-/// may repeat, and no earlier presentation. Sets `last` to the decoding time.
+/// Sets the times of a packet as muxers require: a decoding time greater than `last` (or equal to it if times
+/// may repeat), and a presentation time that is not earlier than the decoding time. Sets `last` to the
+/// decoding time.
 void set_increasing_times(AVPacket& packet, std::int64_t& last, bool may_repeat);
 
 }  // namespace limpid::io

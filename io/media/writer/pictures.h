@@ -18,10 +18,11 @@
 
 namespace limpid::io {
 
-/// The metadata of the picture file for a frame that `encoder` gets.
+/// The metadata for the picture file of a frame that is sent to `encoder`.
 PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation);
 
-/// One picture, or a numbered sequence of them ("img_%03d.png"). Each is renamed when it is complete.
+/// A sink for one picture, or for a numbered sequence of pictures ("img_%03d.png"). Each file is renamed when
+/// it is complete.
 class Pictures : public Sink {
  public:
   Pictures(const Target& target, const Source& source, Diagnostics& diagnostics);
@@ -39,9 +40,9 @@ class Pictures : public Sink {
   Overwrite overwrite_;
   std::function<void(const std::string&)> when_whole_;
   std::int64_t
-      first_;  ///< number of the first picture of a sequence: the source's, if that is also a sequence
-  std::unique_ptr<OutputFile> file_;     ///< the next file; null between the pictures of a sequence
-  std::deque<PictureMetadata> waiting_;  ///< metadata of frames in the encoder
+      first_;  ///< number of the first picture of a sequence: that of the source if it is also a sequence
+  std::unique_ptr<OutputFile> file_;     ///< the current file; null between the pictures of a sequence
+  std::deque<PictureMetadata> waiting_;  ///< metadata of the frames in the encoder
   std::int64_t written_ = 0;
   std::atomic<std::int64_t> bytes_ = 0;
 };

@@ -15,13 +15,13 @@ namespace limpid::io {
 
 class Rotation {
  public:
-  /// If the container cannot store the rotation, the pictures themselves are rotated, or remain unchanged if
-  /// that is not possible. Reports either case.
+  /// Rotates the pictures if the container cannot store the rotation. Leaves them unchanged if rotating is
+  /// not possible. Reports both cases.
   Rotation(const Source& source, const AVOutputFormat& container, Diagnostics& diagnostics);
 
   /// The rotation that is applied to the pictures; upright if they are stored unchanged.
   const Orientation& applied() const { return applied_; }
-  /// True if the pictures are stored without the rotation that they need.
+  /// True if the rotation is neither stored nor applied.
   bool is_lost() const { return is_lost_; }
 
   Frame turn(const Frame& frame);

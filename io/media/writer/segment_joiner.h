@@ -18,11 +18,10 @@ namespace limpid::io {
 bool joins_segments(const AVCodecContext& encoder, const AVOutputFormat& container,
                     const WriterOptions& options, AVRational source_time_base);
 
-/// Reads the files of segments one after the other, and sets their packets' decoding times for the whole
-/// stream.
+/// Reads the files of segments in order, and sets decoding times of their packets for the whole stream.
 class SegmentJoiner {
  public:
-  /// `encoder` has the settings for the whole stream and outlives this object. Errors name `url`.
+  /// `encoder` has the settings for the whole stream and must outlive this object. Errors begin with `url`.
   SegmentJoiner(std::string url, const AVCodecContext& encoder) : url_(std::move(url)), encoder_(encoder) {}
 
   /// See Writer::begin_segment().
@@ -40,8 +39,8 @@ class SegmentJoiner {
   std::size_t first_ = 0;
   std::size_t frames_ = 0;              ///< number of frames that have been read
   std::size_t reordering_ = 0;          ///< number of frames by which decoding precedes presentation
-  std::int64_t last_ = AV_NOPTS_VALUE;  ///< presentation time of the last frame of the segments so far
-  std::int64_t lead_ = 0;               ///< time by which the first frame is decoded before it is shown
+  std::int64_t last_ = AV_NOPTS_VALUE;  ///< presentation time of the last frame of the previous segments
+  std::int64_t lead_ = 0;               ///< time from the decoding to the presentation of the first frame
 };
 
 }  // namespace limpid::io

@@ -14,9 +14,9 @@
 
 namespace limpid::io {
 
-/// The number of frames by which decoding precedes presentation: the encoder's for the first frame, but at
-/// least the number that the order of the frames requires. `presented` and `decoded` are their times, in
-/// decoding order.
+/// The number of frames by which decoding precedes presentation: the encoder's value for the first frame, but
+/// at least the number that the order of the frames requires. `presented` and `decoded` are the times of the
+/// frames, in decoding order.
 int reordering_of(std::span<const std::int64_t> presented, std::span<const std::int64_t> decoded);
 
 class SegmentWriter : public Sink {
@@ -33,7 +33,7 @@ class SegmentWriter : public Sink {
 
  private:
   PacketFileWriter file_;
-  std::vector<std::int64_t> presented_;  ///< times of frames, in decoding order
+  std::vector<std::int64_t> presented_;  ///< presentation times of the frames, in decoding order
   std::vector<std::int64_t> decoded_;
   std::atomic<std::int64_t> bytes_ = 0;
 };

@@ -15,7 +15,7 @@ class Encoder;
 class Rotation;
 struct WriterOptions;
 
-/// The output that a sink is made for. The encoder outlives the sink.
+/// The parameters of a sink. The encoder outlives the sink.
 struct Target {
   std::string url;
   const AVOutputFormat& container;
@@ -24,7 +24,7 @@ struct Target {
   const WriterOptions& options;
 };
 
-/// Receives the packets of an encoder. Without finish() or finish_partial(), nothing remains.
+/// A destination for the packets of an encoder. Without finish() or finish_partial(), no file remains.
 class Sink {
  public:
   Sink() = default;
@@ -34,7 +34,7 @@ class Sink {
   Sink& operator=(Sink&&) = delete;
   virtual ~Sink() = default;
 
-  /// Called with each frame before the encoder gets it.
+  /// Called with each frame before it is sent to the encoder.
   virtual void expect(const Frame& /*frame*/) {}
   /// Takes the next frame in decoding order. Its times are in the encoder's time base.
   virtual void write_frame(PacketHandle frame) = 0;
@@ -42,17 +42,17 @@ class Sink {
   virtual void write_packet(const Packet& /*packet*/) {}
 
   virtual void finish() = 0;
-  /// Finishes an interrupted output. Returns the name of its file; empty if that is the Writer's url.
+  /// Finishes an interrupted output. Returns the name of its file; empty if it is the Writer's url.
   virtual std::string finish_partial() {
     finish();
     return "";
   }
 
-  /// True once the disk is full except for the space reserved for the end of the file.
+  /// True when the disk is full except for the reserved space.
   virtual bool is_full() const { return false; }
   /// May be called from any thread.
   virtual std::int64_t bytes() const = 0;
-  /// Damaged packets of other streams.
+  /// Number of damaged packets of other streams.
   virtual std::int64_t damaged_packets() const { return 0; }
 };
 

@@ -24,10 +24,10 @@ AVStream& add_stream(AVFormatContext& muxer);
 /// not support the source's.
 AVStream& add_copied_stream(AVFormatContext& muxer, const AVStream& from);
 
-/// A stream for the packets of `encoder`, otherwise a copy of `from`.
+/// A stream for the packets of `encoder`, with the tags and side data of `from`.
 AVStream& add_transcoded_stream(AVFormatContext& muxer, const AVStream& from, const AVCodecContext& encoder);
 
-/// Adds cover art as the attachment that Matroska has for it.
+/// Adds cover art as an attachment, as Matroska stores it.
 void attach_cover(AVFormatContext& muxer, const AVStream& cover);
 
 /// A description such as "the audio stream #1 (aac)".
@@ -42,7 +42,7 @@ struct FileKind {
 
 /// Tests the muxer by writing a header to memory, and the demuxer of the mp4 family by reading it back.
 bool can_hold_stream(const FileKind& file, const AVStream& stream);
-/// Tests a stream of the packets of `encoder`.
+/// Tests a stream with the packets of `encoder`.
 bool can_hold_stream(const FileKind& file, const AVCodecContext& encoder);
 
 }  // namespace limpid::io

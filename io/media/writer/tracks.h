@@ -20,8 +20,8 @@
 
 namespace limpid::io {
 
-/// True for a stream other than the video that should be in the file. Reports those that no file contains:
-/// other videos, and streams that libav does not support.
+/// True for a stream, other than the filtered video, that should be in the file. Reports streams that no file
+/// can contain: other videos, and streams that libav does not support.
 bool is_wanted(const Source& source, const AVStream& stream, Diagnostics& diagnostics);
 
 /// Reports that a container called `container` cannot store the stream.
@@ -36,12 +36,12 @@ class Tracks {
   /// stores. Reports changes, and the reason if there is no stream.
   void add(const AVStream& stream, const AVCodecContext& video, Muxer& muxer, Diagnostics& diagnostics);
 
-  /// Packets of streams that have not been added are ignored.
+  /// Writes a packet. Ignores packets of streams that have not been added.
   void write(const Packet& packet, Muxer& muxer);
   /// Writes the remaining packets of the transcoders. Ends all streams.
   void flush(Muxer& muxer);
 
-  /// Packets that could not be transcoded.
+  /// Number of packets that could not be transcoded.
   std::int64_t damaged_packets() const;
 
  private:
@@ -58,7 +58,7 @@ class Tracks {
 
   std::string url_;
   Audio audio_;
-  std::map<int, Track> tracks_;  ///< by index of the source's stream
+  std::map<int, Track> tracks_;  ///< tracks by the index of the source's stream
 };
 
 }  // namespace limpid::io
