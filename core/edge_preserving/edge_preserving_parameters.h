@@ -9,9 +9,9 @@ template <typename Parameters>
 struct FilterDescription;  // core/parameters/filter_description.h
 
 // The edge-preserving filters. Every sample p of a plane becomes a weighted mean of the samples q of a window
-// around it, I(p) + sum w(p, q) (I(q) - I(p)) / sum w(p, q). core/README.md defines what all engines compute;
-// core/edge_preserving/edge_preserving.h has the weights in the form that engines use. Parameters that are
-// not set follow from the plane's noise level: resolve().
+// around it, I(p) + sum w(p, q) (I(q) - I(p)) / sum w(p, q). docs/algorithms.md defines what all engines
+// compute; core/edge_preserving/edge_preserving.h has the weights in the form that engines use. Parameters
+// that are not set follow from the plane's noise level: resolve().
 
 /// The bilateral filter (Tomasi and Manduchi 1998): w = exp(-|p - q|^2 / (2 spatial_sigma^2))
 /// exp(-(I(p) - I(q))^2 / (2 range_sigma^2)), for q at most `radius` rows and columns away.

@@ -9,7 +9,7 @@
 #include "core/frame/code_values.h"
 #include "core/motion/motion_field.h"
 
-// Block motion as all engines compute it (core/README.md), in integers, so that fields are bit-exact: the
+// Block motion as all engines compute it (docs/algorithms.md), in integers, so that fields are bit-exact: the
 // guide, the layout of the pyramid, and the choice among a block's candidates. Constant expressions may be
 // used in device code.
 //

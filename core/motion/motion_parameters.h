@@ -3,8 +3,9 @@
 namespace limpid {
 
 struct MotionParameters {
-  /// True to compute MotionField::quarters. Filters benefit: moving textures differ by a quarter to a half
-  /// less along them. Noise is measured along whole samples, since interpolation smooths it.
+  /// True to compute MotionField::quarters. Filters benefit: in moving textures, differences along
+  /// quarter-sample motion are a quarter to a half smaller. Noise is measured along whole samples, because
+  /// interpolation smooths noise.
   bool quarters = false;
 };
 

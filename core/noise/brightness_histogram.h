@@ -10,8 +10,8 @@
 namespace limpid {
 
 /// The brightness distribution of a picture: the share of each level, dark levels first, among the means of
-/// cells across the picture. Small, and robust to motion and, since cells average, to noise. A large change
-/// indicates a scene cut.
+/// cells across the picture. It is small, and insensitive to motion and, because cells are means, to noise. A
+/// large change indicates a scene cut.
 using BrightnessHistogram = std::array<float, 32>;
 
 /// The histogram of a frame in host memory.
@@ -44,7 +44,7 @@ constexpr int brightness_level(float code_value) {
   return code_value > 0 ? static_cast<int>(std::min(code_value * kLevels / 256, kLast)) : 0;
 }
 
-/// The number of the plane that is examined.
+/// The number of the plane whose brightness is measured.
 inline int brightness_plane(const FrameFormat& format) {
   return format.color_model == ColorModel::kRgb ? 1 : 0;
 }

@@ -23,8 +23,8 @@ struct ClippedEnd {
 
   /// difference between the estimate and the true value, which is nearer to the end
   std::array<float, kDistances> shift{};
-  /// The expected share of noisy samples at the end, in units of 2^-16, at distances where samples are
-  /// counted: near the end, but not so near that noise-free samples would be there too; 0 elsewhere.
+  /// The expected share of noisy samples at the end, in units of 2^-16. 0 at distances where samples are not
+  /// counted: far from the end, and so near that noise-free samples would also be at the end.
   std::array<std::uint32_t, kDistances> share{};
 };
 
@@ -48,8 +48,8 @@ class ClippedEndsOfPlanes {
   std::array<std::optional<Made>, 3> made_;
 };
 
-/// Counts over the samples of a plane whose estimates are at distances where samples are counted: samples at
-/// the end, and the sum of their expected shares.
+/// Counts over a plane's samples whose estimates are at distances where samples are counted: the number of
+/// samples at the end, and the sum of their expected shares.
 struct ClippedCount {
   std::uint64_t at_end = 0;
   std::uint64_t shares = 0;
@@ -60,9 +60,9 @@ struct ClippedCount {
 /// Distance from the end in code values, for `steps` samples and `scale` samples per code value.
 constexpr int clipped_distance(int steps, int scale) { return (steps + scale / 2) / scale; }
 
-/// The part of the shift to correct: zero unless about as many samples are at the end as expected. There are
-/// fewer if the noise is weaker there than its model, or if nothing was clipped. Never the whole shift, since
-/// the correction increases the errors of estimates, up to twofold.
+/// The part of the shift to correct: 0 unless about as many samples are at the end as expected. There are
+/// fewer if the noise is weaker there than its model, or if nothing was clipped. The part is always less than
+/// 1, because the correction increases errors of estimates up to twofold.
 constexpr float clipped_weight(const ClippedCount& count) {
   constexpr double kLeastSamples = 32;
   constexpr double kNone = 0.25;

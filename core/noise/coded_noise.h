@@ -18,8 +18,8 @@ struct CodedNoise {
   double repetition = 0;  ///< NoiseShape::repetition
 };
 
-/// Luma's noise; nothing if differences contain no such noise. `flat`: the mean variance of the flattest
-/// tenth of single frames' blocks.
+/// The noise of luma; nothing if the differences contain no noise changed by a codec. `flat`: the mean
+/// variance of the flattest tenth of the blocks of single frames.
 std::optional<CodedNoise> coded_noise(const ChannelStatistics& luma, double flat);
 
 }  // namespace limpid::noise

@@ -75,7 +75,7 @@ constexpr bool is_followed(const MotionVector* before, const MotionVector* back,
 }
 
 /// True if clipping at the end of the sample range may have changed the noise of a sample; `white` is
-/// white_level(). Blocks with more such samples than the constants below have too little noise and are
+/// white_level(). Blocks in which such samples outnumber the constants below have too little noise and are
 /// skipped.
 constexpr bool is_cut_off(float sample, float white) { return sample == 0 || sample == white; }
 inline constexpr int kMostCutOff = kBlock * kBlock / 8;
@@ -103,7 +103,7 @@ constexpr HalfEnergies halves_of_row(int v, const std::array<float, kBlock>& ene
   return v % 2 == 0 ? sums : HalfEnergies{sums[1], sums[0]};
 }
 
-/// The bins of the even and the odd coefficients of a single block.
+/// The bins for the even and for the odd coefficients of a single block.
 constexpr std::array<int, 2> single_bins(const HalfEnergies& energies) {
   constexpr int kOdd = kCoefficients / 2;
   return {activity_of(energies[1] / kOdd), activity_of(energies[0] / (kOdd - 1))};
@@ -114,8 +114,8 @@ constexpr std::int32_t octaves_of(const HalfEnergies& energies) {
   return octaves_of((energies[0] + energies[1]) / (kCoefficients - 1));
 }
 
-/// True if a block is a copy of the other one up to its brightness, as codecs make them, given the energies
-/// of their difference. Less than the resolution of octaves_of() is rounding.
+/// True if a block is a copy of the other one apart from its brightness, as in coded video, given the
+/// energies of their difference. Energies below the resolution of octaves_of() are rounding errors.
 constexpr bool is_copy(const HalfEnergies& difference) {
   return difference[0] + difference[1] <= (kCoefficients - 1) * 0x1p-13F;
 }
@@ -128,7 +128,8 @@ constexpr bool can_be_noise(const HalfEnergies& difference, const HalfEnergies& 
   return difference[0] + difference[1] <= kMostQuotient * (mean[0] + mean[1]);
 }
 
-/// The brightness of two blocks whose mean has this DC. The middle of opponent channels' range is achromatic.
+/// The brightness of two blocks, given the DC of their mean. In opponent channels, the middle of the range is
+/// achromatic.
 constexpr float brightness_by_dc(float dc, bool opponent) { return dc / kBlock + (opponent ? 128.0F : 0.0F); }
 
 /// The brightness for YUV's chroma, whose noise depends on luma's brightness: the mean of `columns`, the sums

@@ -28,7 +28,7 @@ inline constexpr int kNoiseCoefficients = 36;
 inline constexpr int kMaxBlocks = 16384;
 inline constexpr double kSmallestShare = 1.0 / 400;
 inline constexpr double kShareGrowth = 1.15;
-/// The weight of the high frequencies of a cell's other blocks in a block's texture.
+/// The weight, in a block's texture, of the high frequencies of the cell's other blocks.
 inline constexpr float kNeighborWeight = 0.3F;
 /// Blocks are skipped if clipping at the ends of the code range leaves less than this share of the noise's
 /// variance.
@@ -50,11 +50,12 @@ struct Block {
   float greatest = 0;
   std::array<float, kNoiseCoefficients> spectrum{};  ///< squares of the higher frequencies
 
-  /// Constant blocks are bars, titles or saturated areas, and no evidence of a noise-free picture.
+  /// True for constant blocks: bars, titles or saturated areas, which are no evidence of a noise-free
+  /// picture.
   constexpr bool is_constant() const { return least == greatest; }
 };
 
-/// The cells of a plane, whose corners are `spacing` samples apart. A plane smaller than a cell has none.
+/// The cells of a plane, whose corners are `spacing` samples apart. A plane smaller than a cell has no cells.
 struct CellGrid {
   int spacing = 1;
   int columns = 0;
@@ -203,7 +204,7 @@ class Shares {
   double next_;
 };
 
-/// The greatest code value of integer samples, and the nominal one of float samples.
+/// The greatest code value of integer samples, or the nominal maximum of float samples.
 float white_level(const FrameFormat& format);
 
 /// The step from one integer sample to the next, in 8-bit code values; 0 for float samples.
@@ -216,11 +217,11 @@ struct FlattestBlocks {
   double gain = 0;
 };
 
-/// Determines sigma of a plane's noise from such sums. The degree to which the sample range clips the noise
-/// depends on its sigma, so the search has rounds. Until it is done, call refine() with the sums of each of
+/// Determines sigma of a plane's noise from sums over blocks. The degree to which the sample range clips the
+/// noise depends on sigma, so the search has rounds. Until it is done, call refine() with the sums of each of
 /// the Shares of the blocks that are not constant and have a gain of at least kLeastGain, ordered by texture
-/// divided by gain (then by number). After each round but the last, set each block's gain (initially 1) to
-/// that of deviation(), and pass on how much the gains have changed.
+/// divided by gain (then by number). After each round except the last, set the gain of each block (initially
+/// 1) to the gain for deviation(), and report how much the gains have changed.
 class SigmaSearch {
  public:
   struct Counts {
@@ -237,7 +238,7 @@ class SigmaSearch {
   void gains_changed_by(float most);
 
   bool done() const { return done_; }
-  /// The standard deviation measured in the last round, which is not 0 in clean pictures either.
+  /// The standard deviation measured in the last round. It is greater than 0 even for clean pictures.
   float deviation() const;
 
  private:

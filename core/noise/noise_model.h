@@ -15,12 +15,12 @@ struct BrightnessScale {
   float spacing = 16;
   bool operator==(const BrightnessScale&) const = default;
 
-  /// The position of a brightness on the scale, in steps. For device code, too.
+  /// The position of a brightness on the scale, in steps. Also for device code.
   constexpr float position_of(float brightness) const { return (brightness - origin) * (1.0F / spacing); }
 };
 
-/// The difference between a plane's noise and white noise of constant level. A default NoiseShape describes
-/// white noise of constant level.
+/// The shape of a plane's noise: its differences from white noise of constant level. A default NoiseShape
+/// describes white noise of constant level.
 struct NoiseShape {
   static constexpr int kFrequencies = 8;
 
@@ -28,8 +28,8 @@ struct NoiseShape {
   /// vertical frequency v and the horizontal frequency u. Their mean is 1. They describe the correlation of
   /// neighboring samples' noise, which demosaicking, scaling and codecs cause.
   std::array<float, kFrequencies * kFrequencies> spectrum;
-  /// Standard deviations at the points of the scale (deviation_at()), relative to the plane's. The scale is
-  /// the plane's brightness; for YUV's chroma, luma's brightness.
+  /// Standard deviations at the points of the scale (deviation_at()), relative to the plane's standard
+  /// deviation. The scale is the brightness of the plane, or of luma for the chroma of YUV.
   struct Curve : std::array<float, BrightnessScale::kSteps + 1> {
     BrightnessScale scale;
     bool operator==(const Curve&) const = default;
@@ -50,7 +50,7 @@ struct NoiseShape {
 };
 
 /// The value of a curve at a position BrightnessScale::position_of(): linear between the points, constant
-/// beyond the last ones. For device code, too.
+/// beyond the last ones. Also for device code.
 constexpr float deviation_at(const float* curve, float position) {
   constexpr int kLast = BrightnessScale::kSteps;
   if (!(position > 0)) {
@@ -78,14 +78,14 @@ enum class NoiseSource : std::uint8_t {
   kGiven,           ///< no estimate
   kMotion,          ///< differences of frames along motion
   kSingleFrames,    ///< the flattest blocks of single frames
-  kClean,           ///< no noise: not more than in clean video
+  kClean,           ///< no noise: not more than clean video has
   kBelowPrecision,  ///< no noise: less than the precision of the samples
   kRepeatedFrames,  ///< no estimate: frames are copies of each other and thus no evidence of noise
   kMotionLost,      ///< no estimate: motion could not be followed, and single frames do not support an
                     ///< estimate
 };
 
-/// The evidence for the estimate of luma's noise, or of RGB's.
+/// The evidence for the noise estimate of luma or RGB.
 struct NoiseEvidence {
   NoiseSource source = NoiseSource::kGiven;
   float certainty = 1;  ///< 0 to 1
@@ -94,14 +94,14 @@ struct NoiseEvidence {
   bool operator==(const NoiseEvidence&) const = default;
 };
 
-/// The noise of a video: for each color plane (Y, U, V or R, G, B or gray) its standard deviation, in 8-bit
+/// The noise of a video: for each color plane (Y, U, V or R, G, B or gray), its standard deviation in 8-bit
 /// code values for any bit depth of the samples, and its shape. A plane with a level of 0 passes through
-/// unchanged. White noise of one sigma is NoiseModel{{10, 10, 10}}.
+/// unchanged. White noise of sigma 10 is NoiseModel{{10, 10, 10}}.
 struct NoiseModel {
   std::array<float, 3> sigma{};
   std::array<NoiseShape, 3> shape{};
-  /// RGB only: the noise of the opponent channels (core/bm3d/bm3d_plan.h) if the planes' noise is correlated,
-  /// as it is after demosaicking. If sigma is 0, the planes' noise is independent.
+  /// RGB only: the noise of the opponent channels (core/bm3d/bm3d_plan.h) if the noise of the planes is
+  /// correlated, as after demosaicking. If sigma is 0, the noise of the planes is independent.
   std::array<PlaneNoise, 3> opponent{};
   /// For U and V with white noise: the factor of sigma that gives the best filtering of subsampled chroma. 0:
   /// unknown.

@@ -34,7 +34,7 @@ constexpr int class_of(float mean, const BrightnessScale& scale) {
   return static_cast<int>(std::min(std::max(scale.position_of(mean), 0.0F), kClasses - 0.5F));
 }
 
-/// Uses the bits of the number, so that all engines agree.
+/// The bin of an energy. Uses the bits of the number, so that all engines agree.
 constexpr int activity_of(float energy) {
   const auto bits = std::bit_cast<std::uint32_t>(energy);
   const int exponent = static_cast<int>(bits >> 23) - 127;
@@ -81,19 +81,19 @@ double count_of(const std::vector<Energies>& bins);
 
 /// Statistics of one channel: a plane, or one of RGB's opponent channels.
 struct ChannelStatistics {
-  /// Single blocks: the odd coefficients of blocks, by the energy of the even ones, and the even
-  /// coefficients, by the energy of the odd ones; [activity].
+  /// Single blocks, in bins by activity: the odd coefficients of blocks whose even coefficients have the
+  /// bin's energy, and the even coefficients, binned by the odd ones.
   std::array<std::vector<Energies>, 2> single;
-  /// Differences between this frame and the one before, where motion was followed, [class * kActivities +
+  /// Differences from the previous frame, in blocks whose motion was followed, [class * kActivities +
   /// activity].
   std::vector<Energies> differences;
-  /// Number of blocks that are exact copies of the frame before. A repeated frame repeats its noise, too, so
-  /// copies are no evidence. Constant blocks are not counted anywhere.
+  /// Number of blocks that are exact copies from the previous frame. A repeated frame repeats its noise, so
+  /// copies are not evidence of low noise. Constant blocks are never counted.
   double copied = 0;
-  /// Number of such blocks in frames that are nearly complete copies, as when frame rates are raised by
-  /// repeating frames.
+  /// Number of copied blocks in frames that are nearly complete copies, as when frames are repeated to raise
+  /// the frame rate.
   double repeated = 0;
-  /// Number of blocks whose motion was not followed: is_followed() and can_be_noise().
+  /// Number of blocks whose motion was not followed according to is_followed() and can_be_noise().
   double lost = 0;
 
   bool operator==(const ChannelStatistics&) const = default;
@@ -112,8 +112,9 @@ struct NoiseStatistics {
   void add(const NoiseStatistics& other);
 };
 
-/// The model for frames with these statistics. `white` is the mean estimate of noise_estimation.h for them.
-/// It is more exact for white noise, and it is the result if the statistics indicate white noise or none.
+/// The model for frames with these statistics. `white` is the mean estimate of noise_estimation.h for the
+/// frames. It is more exact for white noise, and it is the result if the statistics indicate white noise or
+/// no noise.
 NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white);
 
 }  // namespace limpid::noise

@@ -10,16 +10,16 @@
 
 namespace limpid::noise {
 
-/// A single frame's noise is measured on this share of its blocks.
+/// The share of a frame's blocks on which the noise of the single frame is measured.
 inline constexpr double kSingleShare = 0.03;
 inline constexpr double kLeastSingleBlocks = 64;
 
-/// The mean energies of the flattest blocks, shading included, with a DC of 0. Uses `share` of all blocks, or
-/// `least_blocks` if that is more. Nothing if there are fewer blocks.
+/// The mean energies of the flattest blocks, including shading, with a DC of 0. Uses `share` of all blocks,
+/// but at least `least_blocks`. Nothing if there are fewer blocks.
 std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, double share = kSingleShare,
                                           double least_blocks = kLeastSingleBlocks);
 
-/// flattest_spectrum() without shading, and with a DC.
+/// flattest_spectrum() without shading, and with an estimated DC.
 std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma,
                                         double share = kSingleShare);
 
@@ -32,11 +32,11 @@ double evenness(const ChannelStatistics& channel);
 /// unknown.
 double growth_power(const ChannelStatistics& channel);
 
-/// The variance of white noise that the high frequencies of the flattest blocks support after subtraction of
-/// the texture they may contain. Nothing if there are too few blocks.
+/// The variance of white noise that explains the high frequencies of the flattest blocks, after subtraction
+/// of the texture that they may contain. Nothing if there are too few blocks.
 std::optional<double> supported_white_variance(const ChannelStatistics& channel);
 
-/// Standard deviation of the samples of all blocks, texture and noise together.
+/// Standard deviation of the samples of all blocks, including texture and noise.
 double texture_deviation(const ChannelStatistics& channel);
 
 }  // namespace limpid::noise

@@ -26,12 +26,12 @@ double slope_of(const Spectrum& spectrum);
 /// The spectrum scaled to the mean `variance`.
 Spectrum scaled(Spectrum spectrum, double variance);
 
-/// The spectrum without the part of its lowest frequencies that is shading.
+/// The spectrum without shading, which is a part of the lowest frequencies.
 Spectrum without_shading(const Spectrum& spectrum, bool luma);
 
-/// For chroma, whose noise after demosaicking consists of blotches larger than a block: the spectrum without
-/// shading, and with a DC, which blocks do not show. The DC continues the rise from the frequencies u + v = 2
-/// to 1.
+/// The spectrum for chroma: without shading, and with an estimated DC. After demosaicking, chroma noise
+/// consists of blotches larger than a block, whose DC cannot be measured in blocks. The DC continues the rise
+/// of the spectrum from u + v = 2 to 1.
 Spectrum with_blotches(const Spectrum& spectrum);
 
 }  // namespace limpid::noise

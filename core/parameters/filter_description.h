@@ -23,9 +23,9 @@ struct FilterDescription {
   /// The parameters of a profile for live video, where results wait for no later frame (the parameter "delay"
   /// is 0). Empty if they do not differ.
   std::function<Parameters(const std::string& profile)> make_live;
-  /// In the order of setting: the first may remove steps that later parameters belong to.
+  /// In the order in which they are set: the first may remove steps that contain later parameters.
   std::vector<Parameter<Parameters>> parameters;
-  /// Throws UsageError for values that are not allowed together; may be empty.
+  /// Throws UsageError for combinations of values that are not allowed; may be empty.
   std::function<void(const Parameters&)> check_together;
   /// The parameters for a plane with noise of standard deviation `sigma` (8-bit code values, > 0), which
   /// determines missing ones. Empty if no parameter depends on sigma.

@@ -25,7 +25,8 @@ std::string list_of(const Names<Enum, kCount>& names) {
   return list;
 }
 
-/// `what` describes the value: "2D transform". Throws UsageError for a value that is not in the enumeration.
+/// The name of a value. `what` describes the value: "2D transform". Throws UsageError for a value that is not
+/// in the enumeration.
 template <typename Enum, std::size_t kCount>
 std::string_view name_of(Enum value, const char* what, const Names<Enum, kCount>& names) {
   const auto found =
@@ -37,7 +38,7 @@ std::string_view name_of(Enum value, const char* what, const Names<Enum, kCount>
   return found->second;
 }
 
-/// Throws a UsageError that lists the names.
+/// The value with a name. Throws a UsageError that lists the names.
 template <typename Enum, std::size_t kCount>
 Enum value_of(std::string_view name, const char* what, const Names<Enum, kCount>& names) {
   const auto found =

@@ -39,10 +39,10 @@ struct Parameter {
   ParameterText text;
   ParameterKind kind = ParameterKind::kInteger;
   std::vector<std::string> names;  ///< legal values of a parameter that is a name
-  /// Returns nothing if the value follows from the noise, or if the parameter's step is left out.
+  /// Returns the value; nothing if it follows from the noise, or if the parameter's step is omitted.
   std::function<std::optional<ParameterValue>(const Parameters&)> get;
-  /// Throws UsageError if the value is illegal or of another kind, or if the parameter's step is left out.
-  /// Accepts integers for real numbers.
+  /// Sets the value. Throws UsageError if it is illegal or of another type, or if the parameter's step is
+  /// omitted. Accepts integers for real numbers.
   std::function<void(Parameters&, const ParameterValue&)> set;
   /// Throws UsageError if the current value is illegal.
   std::function<void(const Parameters&)> check;
@@ -67,8 +67,8 @@ struct Optional<std::optional<Value>> {
 
 }  // namespace parameter_details
 
-/// A parameter of type int or float, or an optional one. `field(parameters)` returns a pointer to it, for
-/// constant and other parameters, and null if its step is left out. `legal(value)` is true for legal values.
+/// A parameter of type int or float, or an optional one. `field(parameters)` returns a pointer to it (for
+/// constant and mutable parameters), or null if its step is omitted. `legal(value)` is true for legal values.
 template <typename Parameters, typename Field, typename Legal>
 Parameter<Parameters> number_parameter(const ParameterText& text, const Field& field, const Legal& legal) {
   using Member = std::remove_pointer_t<decltype(field(std::declval<Parameters&>()))>;
@@ -117,7 +117,7 @@ Parameter<Parameters> number_parameter(const ParameterText& text, const Field& f
 }
 
 /// A parameter of an enumeration type; `text.title` describes the values. `field(parameters)` returns a
-/// pointer to it, or null if its step is left out.
+/// pointer to it, or null if its step is omitted.
 template <typename Parameters, typename Field, typename Enum, std::size_t kCount>
 Parameter<Parameters> name_parameter(ParameterText text, const Field& field,
                                      const Names<Enum, kCount>& names) {

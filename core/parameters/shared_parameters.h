@@ -14,8 +14,9 @@
 
 namespace limpid {
 
-/// The numbers of frames `before` and `after` a frame that a temporal filter uses, members of `Parameters`:
-/// "4" or "4,2", each at most `most`, in sum at most `together`. `where`: ParameterText::where.
+/// The reach of a temporal filter: its members `before` and `after`, numbers of frames that it uses before
+/// and after a frame. Text: "4" or "4,2", each at most `most`, in sum at most `together`. `where`:
+/// ParameterText::where.
 template <typename Parameters>
 Parameter<Parameters> reach_parameter(const std::string& where, int most, int together) {
   const std::string numbers =
@@ -69,8 +70,8 @@ Parameter<Parameters> reach_parameter(const std::string& where, int most, int to
   return reach;
 }
 
-/// The optional member `delay` of `Parameters`: the maximum of later frames that a result waits for, 0 to
-/// `most`.
+/// The optional member `delay` of `Parameters`: the maximum number of later frames that a result waits for, 0
+/// to `most`.
 template <typename Parameters>
 Parameter<Parameters> delay_parameter(const std::string& where, int most) {
   return number_parameter<Parameters>(
@@ -110,7 +111,7 @@ struct StepText {
 
 /// Returns number(option, name, title, range, help, member, legal), which adds a numeric parameter of one
 /// step to `description`: the `member` of the step to which `step_of(parameters)` points (null if the step is
-/// left out).
+/// omitted).
 template <typename Parameters, typename StepOf>
 auto numbers_of_step(FilterDescription<Parameters>& description, const StepOf& step_of,
                      const StepText& step) {

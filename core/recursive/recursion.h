@@ -13,28 +13,29 @@ namespace limpid::recursive {
 inline constexpr int kPatch = 8;
 inline constexpr float kKaiserBeta = 2;
 
-/// Frames after which a result is within 0.1 dB of that of a stream that began long before.
+/// Number of frames after which results are within 0.1 dB of those of a stream that began long before.
 inline constexpr int kFramesToSettle = 12;
 
-/// Added to the state's variance for each frame: what motion and interpolation get wrong.
+/// Variance that is added to the state for each frame, for errors of motion and interpolation.
 inline constexpr float kAddedVariance = 0.005F;
 
-/// A patch has no prior if the mean square of its innovation is more than this many times what noise makes
-/// it.
+/// A patch has no prior if the mean square of its innovation exceeds the expectation for noise by this
+/// factor.
 inline constexpr float kGate = 2.5F;
 
-/// The variance by which the scene has changed: kChange (T - kInnovation (1 + v)), T the mean square of the
-/// innovation over 3 x 3 coefficients, which noise alone exceeds in one of 40; in the second step kChange T.
+/// The variance by which the scene has changed is kChange (T - kInnovation (1 + v)) in the first step and
+/// kChange T in the second. T is the mean square of the innovation over 3 x 3 coefficients. In noise alone, T
+/// exceeds kInnovation (1 + v) in 2.5 % of the cases.
 inline constexpr float kChange = 1.5F;
 inline constexpr float kInnovation = 1.942F;
 
-/// The noise's variance that shrinkage by a pilot counts.
+/// Factor of the noise variance in shrinkage by a pilot.
 inline constexpr float kShrinkage = 0.7F;
 
-/// A patch's weight is the reciprocal of its estimate's variance, of this at least.
+/// Minimum variance of a patch's estimate. The weight of a patch is the reciprocal of the variance.
 inline constexpr float kLeastVariance = 0.05F;
 
-/// A frame is a first one if more patches of luma than this share have no prior.
+/// A frame is treated as a first frame if a greater share of the patches of luma has no prior.
 inline constexpr float kMostUnknown = 0.6F;
 
 // A frame repeats the last one if no block of 8 x 8 samples differs from it by more than kRepeatLimit, and
@@ -45,27 +46,28 @@ inline constexpr float kRepeatLimit = 0.5F;
 inline constexpr float kRepeatNear = 0.1F;
 inline constexpr float kRepeatShare = 0.6F;
 
-/// Samples between samples are interpolated by Lanczos's kernel of four lobes, at eighths of a sample.
+/// Values between samples are interpolated by a Lanczos kernel of four lobes, at eighths of a sample.
 inline constexpr int kEighths = 8;
 inline constexpr int kTaps = 8;
 inline constexpr int kTapsBefore = 3;
 
-/// Weights [eighths][tap], of sum 1; tap i belongs to the sample i - kTapsBefore.
+/// Interpolation weights [eighths][tap], whose sum is 1. Tap i belongs to the sample i - kTapsBefore.
 std::array<std::array<float, kTaps>, kEighths> interpolation_weights();
 
-/// Where a block of luma comes from in the state, in eighths of a sample from its own place.
+/// Displacement of a block of luma in the state, in eighths of a sample.
 struct EighthVector {
   int x = 0;
   int y = 0;
   constexpr bool operator==(const EighthVector&) const = default;
 };
 
-/// The fraction of a block's vector is found in a window of so many samples around the block.
+/// Side of the window around a block in which the fraction of its vector is estimated.
 inline constexpr int kWindow = 16;
 inline constexpr int kWindowMargin = (kWindow - kPatch) / 2;
 
-/// Sums over the window of both pictures' guides, the reference's along the whole vector: products of its
-/// differences (after - before) along each axis, and of these with what the current picture is greater.
+/// Sums over the window of the guides of both pictures, the reference shifted by the whole-sample vector:
+/// products of its differences (after - before) along each axis with each other, and with the current picture
+/// minus the reference.
 struct GradientSums {
   std::int32_t xx = 0;
   std::int32_t xy = 0;
@@ -74,7 +76,7 @@ struct GradientSums {
   std::int32_t yt = 0;
 };
 
-/// The fraction of the vector by one step of Gauss and Newton: at most a sample along each axis.
+/// The fraction of a vector by one Gauss-Newton step, at most one sample along each axis.
 constexpr EighthVector fraction_of(const GradientSums& sums) {
   constexpr std::int64_t kRegularization = 4 * 4096;
   const std::int64_t xx = sums.xx + kRegularization;
@@ -90,17 +92,17 @@ constexpr EighthVector fraction_of(const GradientSums& sums) {
   return {eighths(yy * sums.xt - xy * sums.yt), eighths(xx * sums.yt - xy * sums.xt)};
 }
 
-/// The guide between samples: by the four around the place, given eighths from the first, 0 to 7.
+/// The guide interpolated between four samples, given the offset from the first one in eighths, 0 to 7.
 constexpr int between(int first, int right, int below, int diagonal, int x, int y) {
   return ((kEighths - x) * (kEighths - y) * first + x * (kEighths - y) * right + (kEighths - x) * y * below +
           x * y * diagonal + 32) >>
          6;
 }
 
-/// A fraction is taken if the sum of absolute differences over the window is less by more than this.
+/// Minimum reduction of the sum of absolute differences over the window for which a fraction is used.
 constexpr int least_gain(float sigma) { return static_cast<int>(4 * sigma); }
 
-/// The same vector in a plane that is subsampled by 2^shift, in eighths of its samples.
+/// A vector of luma, in eighths of a sample of a plane that is subsampled by 2^shift.
 constexpr int subsampled(int eighths, int shift) {
   return shift == 0 ? eighths : (eighths + (1 << (shift - 1))) >> shift;
 }

@@ -16,13 +16,14 @@ struct FilterDescription;  // core/parameters/filter_description.h
 /// definition.
 struct RecursiveParameters {
   int spacing = 4;          ///< distance between patches of the first step, 1 to 8
-  int second_spacing = 3;   ///< and of the second step
-  int motion_searches = 2;  ///< 1: of the noisy frame; 2: of the first step's estimate, too
-  float lambda = 2.6F;      ///< coefficients of magnitude <= lambda * deviation need a pilot; > 0, <= 100
+  int second_spacing = 3;   ///< distance between patches of the second step
+  int motion_searches = 2;  ///< 1: motion of the noisy frame only; 2: also of the first step's estimate
+  /// Coefficients of magnitude <= lambda * sigma are removed if there is no pilot; > 0, <= 100.
+  float lambda = 2.6F;
   bool operator==(const RecursiveParameters&) const = default;
 
   static const FilterDescription<RecursiveParameters>& description();
-  /// Throws UsageError naming the parameter and its legal range.
+  /// Throws a UsageError that names the parameter and its legal range.
   void validate() const;
 };
 

@@ -26,9 +26,9 @@ struct FilterSettings {
 };
 
 /// Makes a filter from settings. A delay of 0 selects the filter's defaults for live video
-/// (FilterDescription::make_live). `frame_by_frame` decides between the default filters if no name is given.
-/// Messages write `dashes` before the names of settings. Throws UsageError for an unknown name, settings of
-/// other filters (OtherFiltersSetting), contradictory settings, and illegal values.
+/// (FilterDescription::make_live). If no name is given, `frame_by_frame` selects the default filter. Messages
+/// write `dashes` before the names of settings. Throws UsageError for an unknown name, settings of other
+/// filters (OtherFiltersSetting), contradictory settings, and illegal values.
 Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const std::string& dashes = "");
 
 /// Parses "bm3d:profile=fast:tau=99": a filter's name and any of its settings. Throws UsageError for unknown

@@ -23,14 +23,14 @@ namespace limpid {
 /// Maximum nesting of arrays and objects. Copying or comparing deeper documents overflows the stack.
 inline constexpr int kMostJsonDepth = 64;
 
-/// A value in a document, with its place there. The document must outlive it.
+/// A value in a document, with its position in the document. The document must outlive it.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& json, std::shared_ptr<const std::string> source, std::string place);
 
   /// The member of an object.
   JsonValue at(std::string_view key) const;
-  /// Nothing if the member is missing or null.
+  /// The member of an object; nothing if it is missing or null.
   std::optional<JsonValue> find(std::string_view key) const;
   /// All members of an object, in the order of their names.
   std::vector<std::pair<std::string, JsonValue>> members() const;
@@ -43,7 +43,7 @@ class JsonValue {
   bool is_integer() const;
   bool is_number() const;
   bool boolean() const;
-  /// Throws for zero bytes, which end file names.
+  /// A text. Throws for texts with zero bytes, which would end file names.
   std::string text() const;
   double number(double least, double most) const;
   template <std::signed_integral Integer = std::int64_t>
@@ -53,7 +53,7 @@ class JsonValue {
   }
 
   const nlohmann::json& json() const { return *json_; }
-  /// Throws the Error "FILE: "PLACE" WHAT".
+  /// Throws an Error of the form: FILE: "POSITION" WHAT.
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

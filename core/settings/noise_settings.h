@@ -13,7 +13,7 @@ namespace limpid {
 /// Parses "auto" (returns nothing), a level ("10") or one level per plane ("10,5,5").
 std::optional<NoiseProfile> parse_sigma(const std::string& setting, const std::string& text);
 
-/// Parses what parse_sigma() does, or the name of a profile file that ends in .json.
+/// Parses the values of parse_sigma(), or the name of a profile file that ends in .json.
 std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::string& text);
 
 /// Parses "all", "luma" or "chroma".

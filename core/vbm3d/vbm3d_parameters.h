@@ -42,7 +42,7 @@ struct Vbm3dParameters {
   void validate() const;
 };
 
-/// V-BM4D's parameters with V-BM3D's groups, for the engines.
+/// The parameters of V-BM4D that make it use the groups of V-BM3D, for the engines.
 Vbm4dParameters vbm4d_of(const Vbm3dParameters& parameters);
 
 Reach reach_of(const Vbm3dParameters& parameters);

@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-// V-BM3D's groups as all engines find them (core/README.md). Constant expressions may be used in device code.
+// V-BM3D's groups as all engines find them (docs/algorithms.md). Constant expressions may be used in device
+// code.
 //
 // The search begins in a square around the reference patch in its own picture. It then proceeds from picture
 // to picture in both directions, up to the filter's reach or a scene cut. In each picture it covers small
@@ -11,7 +12,7 @@
 
 namespace limpid::vbm4d {
 
-/// The search of one step.
+/// Parameters of the predictive search in one step.
 struct PredictiveSearch {
   int window = 7;             ///< side of the search window in the reference patch's picture, odd, 1 to 65
   int predictive_window = 5;  ///< side of the search windows in all other pictures, odd, 1 to 33
@@ -23,7 +24,8 @@ struct PredictiveSearch {
 };
 
 inline constexpr int kMostBest = 4;
-inline constexpr std::int32_t kMostPositionBonus = 1 << 23;  ///< more than any distance
+/// Maximum of the position bonus, greater than any distance.
+inline constexpr std::int32_t kMostPositionBonus = 1 << 23;
 
 /// Sort key of candidates, best first; unique among the candidates of a group. `distance` and, for patches at
 /// other positions than the reference patch's, `bonus` are sums of squared differences of matching values.

@@ -4,7 +4,7 @@
 
 #include "core/vbm4d/trajectories.h"
 
-// How all engines follow trajectories with an accuracy of quarters of a sample (core/README.md). Constant
+// How all engines follow trajectories with an accuracy of quarters of a sample (docs/algorithms.md). Constant
 // expressions may be used in device code.
 //
 // After a patch was found at a whole sample, one step of Lucas and Kanade ("An iterative image registration
@@ -16,7 +16,7 @@ namespace limpid::vbm4d {
 
 inline constexpr int kQuarters = 4;  ///< of a sample
 
-/// Interpolation uses this many samples, from one before the position on.
+/// Number of samples for an interpolated value, and number of samples before its position.
 inline constexpr int kTaps = 6;
 inline constexpr int kTapsBefore = 2;
 inline constexpr int kWeightBits = 6;
@@ -39,20 +39,20 @@ constexpr int interpolation_weight(int quarters, int tap) {
   return static_cast<std::int8_t>(interpolation_weights(quarters) >> (8 * tap) & 0xFF);
 }
 
-/// For guides: a row or column of interpolated values, rounded to integers.
+/// An interpolated value of a guide's row or column, rounded to an integer.
 constexpr int rounded(int sum) { return (sum + (1 << kWeightBits >> 1)) >> kWeightBits; }
 
-/// True if all samples exist from which the patch at (x, y), or up to three quarters right of and below it,
-/// is interpolated.
+/// True if all samples exist that are needed to interpolate the patch at (x, y), or up to three quarters to
+/// the right and below.
 constexpr bool is_surrounded(int x, int y, int width, int height) {
   constexpr int kBehind = kPatch + kTaps - kTapsBefore - 1;
   return x >= kTapsBefore && y >= kTapsBefore && x + kBehind <= width && y + kBehind <= height;
 }
 
 inline constexpr int kGreatestGradient = 127;
-/// A patch's gradient along an axis at a sample between two others.
+/// The gradient of a patch along an axis at a sample, given the samples before and after it.
 constexpr int gradient(int before, int after) { return (after - before) / 2; }
-/// The gradient at the patch's border, from the sample and the one beside it.
+/// The gradient at the border of the patch, given the sample and its neighbor.
 constexpr int gradient_at_border(int before, int after) {
   const int difference = after - before;
   return difference < -kGreatestGradient  ? -kGreatestGradient

@@ -5,7 +5,8 @@
 #include "core/bm3d/matching.h"
 #include "core/motion/motion_field.h"
 
-// V-BM4D's groups as all engines find them (core/README.md). Constant expressions may be used in device code.
+// V-BM4D's groups as all engines find them (docs/algorithms.md). Constant expressions may be used in device
+// code.
 //
 // A reference patch is followed from frame to frame. Block motion predicts its position in the next frame; of
 // that position and the eight around it, the one with the most similar patch is selected. A small cost per
@@ -28,19 +29,21 @@ inline constexpr int kPatch = 8;
 /// nothing from sigma 1 on, and at most 0.15 dB at sigma 0.5.
 inline constexpr MatchingScale kGuideScale{.bytes = true, .scale = 1, .limit = 127};
 
-inline constexpr int kMostFrames = 17;              ///< in a trajectory
-inline constexpr int kMostReach = kMostFrames - 1;  ///< frames before and after the reference, together
-inline constexpr int kMostMembers = 16;             ///< trajectories in a group
-inline constexpr int kMostPatches = kMostFrames;    ///< patches in a group
+inline constexpr int kMostFrames = 17;  ///< in a trajectory
+/// Maximum number of frames before and after the reference, in sum.
+inline constexpr int kMostReach = kMostFrames - 1;
+inline constexpr int kMostMembers = 16;           ///< maximum number of trajectories in a group
+inline constexpr int kMostPatches = kMostFrames;  ///< maximum number of patches in a group
 
 /// Limits of one step, as sums of squared differences of matching values (core/bm3d/matching.h).
 struct TrajectoryBounds {
-  std::int32_t greatest = 0;     ///< for a patch that continues a trajectory
-  std::int32_t sample_cost = 0;  ///< per sample of distance from the predicted position, along either axis
-  MatchingDistances similar;     ///< for patches whose trajectories are joined
-  int most_of_lost = 0;          ///< maximum number of patches in a group whose trajectory was lost
-  bool quarters = false;         ///< trajectories have an accuracy of quarters of a sample
-                                 ///< (quarter_samples.h)
+  std::int32_t greatest = 0;  ///< limit for a patch that continues a trajectory
+  /// Added per sample of distance from the predicted position, along either axis.
+  std::int32_t sample_cost = 0;
+  MatchingDistances similar;  ///< limits for patches whose trajectories are joined
+  int most_of_lost = 0;       ///< maximum number of patches in a group whose trajectory was lost
+  bool quarters = false;      ///< trajectories have an accuracy of quarters of a sample
+                              ///< (quarter_samples.h)
   /// V-BM3D (predictive_search.h): the advantage of patches at the reference patch's position. `greatest` is
   /// then the limit for patches of a group, and the other limits do not apply.
   std::int32_t position_bonus = 0;
@@ -50,7 +53,7 @@ struct TrajectoryBounds {
 /// could not be followed between them (core/motion/followed.h). In strong noise, single patches of different
 /// scenes can look similar.
 constexpr bool is_cut(std::int64_t lost, std::int64_t blocks) { return 2 * lost > blocks; }
-/// The vectors between such pictures.
+/// The vectors between pictures of which is_cut() is true.
 inline constexpr MotionVector kNowhere{.x = INT16_MIN, .y = INT16_MIN};
 
 /// Factors of the noise in a group's coefficients relative to a picture's noise: of standard deviations for
@@ -67,8 +70,8 @@ struct NoiseOverTime {
   }
 };
 
-/// The candidates around a predicted position in order of trial. Among equally cheap ones, the first is
-/// selected.
+/// Number of candidates around a predicted position. They are tried in this order, and the first of several
+/// equally cheap ones is selected.
 inline constexpr int kCandidates = 9;
 constexpr int candidate_x(int i) { return i % 3 - 1; }
 constexpr int candidate_y(int i) { return i / 3 - 1; }

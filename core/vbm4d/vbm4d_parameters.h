@@ -42,13 +42,14 @@ struct Vbm4dParameters {
   /// Numbers of frames before and after a frame to which a reference patch is followed, 0 to 16 together.
   int before = 4;
   int after = 4;
-  /// Maximum number of later frames that a result waits for, 0 to 32; if not set, all that improve it.
+  /// Maximum number of later frames that a result waits for, 0 to 32. Without a value, results wait for all
+  /// later frames that improve them.
   std::optional<int> delay;
   Vbm4dStep hard_threshold;
   float lambda = 2.7F;  ///< coefficients of magnitude <= lambda * sigma are zeroed; > 0, <= 100
   std::optional<Vbm4dStep> wiener = Vbm4dStep{};
-  /// Accuracy of the second step's trajectories: 1 for whole samples, 4 for quarters. Between samples,
-  /// patches are interpolated, and their frame gets no estimate of them.
+  /// Accuracy of the second step's trajectories: 1 for whole samples, 4 for quarters of a sample.
+  /// Interpolated patches help to estimate the others, but receive no estimate.
   int motion_precision = 1;
   bool operator==(const Vbm4dParameters&) const = default;
 

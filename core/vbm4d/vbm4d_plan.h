@@ -34,8 +34,9 @@ Bm3dParameters bm3d_of(const Vbm4dParameters& parameters);
 Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
                     const PlaneHeights& heights);
 
-/// The factors of the first or second step for noise with this NoiseShape::repetition. Repeating noise adds
-/// to constant coefficients. It is missing in changing ones, whose factors are kept because that loses less.
+/// The factors of one step for noise with this NoiseShape::repetition. Repeating noise increases constant
+/// coefficients and decreases changing ones. The factors of changing coefficients are not reduced, because
+/// that has better results.
 vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool second_step, float repetition);
 
 /// The orthonormal transform across a group's patches [coefficient][patch], row-major: a DCT-II over time and

@@ -4,7 +4,7 @@
 
 #include "core/vbm4d/trajectories.h"
 
-// VNLB's groups and their filtering as implemented by all engines (core/README.md).
+// VNLB's groups and their filtering as implemented by all engines (docs/algorithms.md).
 //
 // A patch is 8x8 samples at one position in two successive pictures, its slices: its own picture and the next
 // one or, if the next one is not usable, the one before. Slices are not displaced by motion; similar patches
@@ -28,8 +28,8 @@ inline constexpr int kMostPatches = 64;  ///< in a group
 inline constexpr int kMostReach = vbm4d::kMostReach / 2 - 1;
 inline constexpr int kMostSearchWindow = 33;
 
-/// Side of the search window in the reference patch's own picture. It is larger for patches that are not
-/// followed to any other picture.
+/// Side of the search window in the reference patch's picture. It is larger for patches that are not followed
+/// to any other picture.
 constexpr int own_search_window(int search_window, int frames) {
   return frames > 1 ? search_window : 2 * search_window + 1;
 }
@@ -49,7 +49,8 @@ constexpr int own_search_window(int search_window, int frames) {
 // = P R / (n - 1), the noisy patches N and the basic estimates B, whose products are G. They are computed as
 // (H + (N - B) B^T F) B with H = P (I - e R), in which F is not multiplied by the square of the signal.
 
-/// The greatest x of a group of noise alone, by the Marchenko-Pastur law: the first step's bound.
+/// The greatest x in a group that contains only noise, by the Marchenko-Pastur law. It is the bound of the
+/// first step.
 inline float noise_edge(int patches, int samples) {
   const float root = 1 + std::sqrt(static_cast<float>(samples) / static_cast<float>(patches - 1));
   return root * root;

@@ -31,7 +31,8 @@ struct VnlbParameters {
   /// slices may be one frame farther away.
   int before = 4;
   int after = 4;
-  /// Maximum number of later frames that a result waits for, 0 to 32; if not set, all that improve it.
+  /// Maximum number of later frames that a result waits for, 0 to 32. Without a value, results wait for all
+  /// later frames that improve them.
   std::optional<int> delay;
   VnlbStep first;
   std::optional<VnlbStep> second = VnlbStep{};
@@ -42,7 +43,7 @@ struct VnlbParameters {
   void validate() const;
 };
 
-/// V-BM4D's parameters by which VNLB follows reference patches.
+/// The parameters with which V-BM4D follows reference patches for VNLB.
 Vbm4dParameters followed_like(const VnlbParameters& parameters);
 
 /// The frames that a result depends on.

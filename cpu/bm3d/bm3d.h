@@ -63,7 +63,7 @@ class Bm3d final : public SpatialFilter {
   std::unique_ptr<Workspace> workspace_;
 };
 
-/// Throws as the constructor does, and throws Error for a transform that this engine does not have.
+/// Throws the errors of the constructor, and Error for a transform that this engine does not support.
 std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cpu

@@ -24,7 +24,7 @@ namespace limpid::cpu {
 inline constexpr float kSumsOffset = 128;
 
 /// An allocator for planes' working memory that does not initialize elements. The system then maps the memory
-/// when tasks on many threads first write it, not when one thread allocates it.
+/// when threads first write to it, in parallel, instead of when one thread allocates it.
 template <typename T>
 struct UninitializedAllocator : std::allocator<T> {
   template <typename U>
@@ -45,17 +45,17 @@ struct AggregationSums {
   PlaneBuffer<std::int64_t> weight;
 };
 
-/// A plane's noise as shrinkage uses it: tables of the 2D transform's coefficients, k x k; transposed for
-/// patches of 8x8, whose coefficients are transposed (transforms-inl.h).
+/// The noise of a plane in the form that shrinkage uses: k x k tables for the coefficients of the 2D
+/// transform, transposed for patches of 8x8, whose coefficients are transposed (transforms-inl.h).
 struct CoefficientNoise {
   std::vector<float> bounds;               ///< thresholds in the first step, variances in the second
-  std::vector<float> variances;            ///< relative to the plane's noise
+  std::vector<float> variances;            ///< variances relative to the plane's noise
   std::optional<NoiseShape::Curve> curve;  ///< Bm3dComponent::curve
   bool curve_by_guide = false;             ///< Bm3dComponent::curve_by_guide
   float least_deviation = 1;               ///< least value of the curve
   float sigma = 0;                         ///< noise level of the plane
 
-  /// The noise of a group of this brightness, relative to the plane's.
+  /// The noise of a group of this brightness, relative to the plane's noise.
   float deviation_of(float brightness) const { return curve ? deviation_at(*curve, brightness) : 1; }
 };
 
@@ -83,11 +83,11 @@ struct StepTables {
   /// values, float samples are limited to 2^12, and a transform pair overshoots by at most the patch's norm,
   /// 2^4. The result ranges from 24 bits at the extremes of the parameters to 31 for np.
   int sum_fraction_bits = 0;
-  /// The numerators' unit, in units of the weights.
+  /// The unit of the numerators, in units of the weights.
   float numerator_unit = 1;
 };
 
-/// `component` is filtered, so its sigma is > 0.
+/// The noise of `component`, which must be filtered (sigma > 0).
 CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener,
                                         const Bm3dComponent& component);
 

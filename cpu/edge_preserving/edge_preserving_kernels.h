@@ -26,7 +26,7 @@ struct BilateralJob {
   static constexpr float kOutside = 1e10F;
 
   BilateralWeights weights;
-  bool adaptive = false;  ///< with the two members below, for AdaptiveBilateralWeights
+  bool adaptive = false;  ///< true for AdaptiveBilateralWeights; uses the two members below
   float adapted_range = 0;
   float epsilon = 0;
   /// True if the filter is not adaptive and no weight between samples of 0 to 255 code values is under
@@ -88,8 +88,9 @@ inline constexpr int kPatchTileHeight = 64;
 
 /// Working memory of a thread. Grows to the size of the largest tile and is reused.
 struct PatchScratch {
-  AlignedVector<float> sums;            ///< of weighted differences, then of weights, for some of the offsets
-  AlignedVector<double> totals;         ///< of weighted differences, then of weights, for all offsets
+  /// Sums of weighted differences, then of weights, for some of the offsets.
+  AlignedVector<float> sums;
+  AlignedVector<double> totals;         ///< sums of weighted differences, then of weights, for all offsets
   AlignedVector<std::int32_t> columns;  ///< sums of squared differences down the patch's height
   AlignedVector<float> column_scales;
 };

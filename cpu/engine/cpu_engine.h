@@ -9,7 +9,7 @@ namespace limpid::cpu {
 /// The registry's description of the engine "cpu".
 EngineInfo describe_cpu();
 
-/// Throws Error on a processor without the minimum instruction set of the build.
+/// Throws Error if the processor lacks the minimum instruction set of the build.
 std::shared_ptr<Engine> open_cpu(const EngineOptions& options);
 
 }  // namespace limpid::cpu

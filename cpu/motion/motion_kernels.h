@@ -31,10 +31,10 @@ inline constexpr int kVectorMarginRight = 2;
 /// A level of two pictures' pyramids.
 struct MotionLevel {
   motion::Level shape;
-  const std::uint8_t* current = nullptr;    ///< its sample (0, 0)
-  const std::uint8_t* reference = nullptr;  ///< its sample (0, 0)
+  const std::uint8_t* current = nullptr;    ///< sample (0, 0) of the current picture
+  const std::uint8_t* reference = nullptr;  ///< sample (0, 0) of the reference picture
 
-  /// The vectors of the coarser level's blocks, with a margin; null on the coarsest.
+  /// The vectors of the blocks of the coarser level, with a margin; null on the coarsest level.
   const MotionVector* coarser = nullptr;
   int coarser_stride = 0;
 };
@@ -50,17 +50,19 @@ struct MotionSweep {
   int stride = 0;
   const MotionVector* before = nullptr;
   MotionVector* after = nullptr;
-  const std::uint8_t* changed_before = nullptr;  ///< flags of the sweep before; null for the first
+  const std::uint8_t* changed_before = nullptr;  ///< flags of the previous sweep; null in the first sweep
   std::uint8_t* changed = nullptr;
-  std::int32_t* differences = nullptr;  ///< along the vectors before, replaced by those along the new
-                                        ///< vectors; without margin
+  /// Differences along the vectors before the sweep, replaced by those along the new ones.
+  std::int32_t* differences = nullptr;
+  ///< vectors; without margin
 };
 
-/// Selects new vectors for one row of blocks among the blocks' own and their neighbors'. Blocks are skipped
-/// if neither they nor their neighbors changed in the sweep before, as they would select the same vector.
+/// Selects new vectors for one row of blocks from their own vectors and those of their neighbors. Blocks are
+/// skipped if neither they nor their neighbors changed in the previous sweep, because the result would not
+/// change.
 void sweep_row(const MotionLevel& level, int row, const MotionSweep& sweep);
 
-/// Computes the quarters of a row of blocks of the finest level; all pointers are to that row.
+/// Computes the quarter samples of a row of blocks of the finest level. All pointers point to that row.
 void quarter_row(const MotionLevel& level, int row, const MotionVector* vectors,
                  const std::int32_t* differences, QuarterSamples* quarters);
 

@@ -21,7 +21,7 @@ class MotionPyramid {
   int width() const { return width_; }
   int height() const { return height_; }
   const motion::Pyramid& layout() const { return layout_; }
-  /// Sample (0, 0) of a level.
+  /// Pointer to sample (0, 0) of a level.
   const std::uint8_t* samples(int level) const { return memory_.data() + layout_.levels[level].origin; }
 
  private:

@@ -22,10 +22,11 @@ struct BlockBatch {
   alignas(64) std::array<std::array<Batch<float>, noise::kBlock>, noise::kBlock> at{};
 };
 
-/// The columns of `count` blocks at a distance of `spacing`; unused entries of the batch repeat the last one.
+/// The columns of `count` blocks at intervals of `spacing`. Unused entries of the batch repeat the last
+/// column.
 Batch<int> columns_of(int first, int spacing, int count);
 
-/// Copies blocks from eight rows at a distance of `pitch` values; one begins at each of `columns`.
+/// Copies blocks from eight rows, which are `pitch` values apart. A block begins at each of `columns`.
 void take_blocks(const float* rows, std::ptrdiff_t pitch, const Batch<int>& columns, BlockBatch& blocks);
 
 /// The minimum and maximum sample of each block.
@@ -39,8 +40,8 @@ SampleRange range_of(const BlockBatch& blocks);
 /// Replaces samples by their DCT: noise::dct_columns() of columns, then of rows.
 void transform(BlockBatch& blocks);
 
-/// Replaces coefficients by their energies, the DC's by 0, and returns the sums of halves_of_row() over the
-/// rows: [half][block].
+/// Replaces coefficients by their energies, and those of the DC by 0. Returns the sums of halves_of_row()
+/// over the rows: [half][block].
 std::array<Batch<float>, 2> make_energies(BlockBatch& coefficients);
 
 /// The members of noise::Block that follow from coefficients.

@@ -7,11 +7,11 @@
 
 namespace limpid::cpu {
 
-/// Samples in 8-bit code values, with a margin on all sides that repeats the border.
+/// A plane of samples in 8-bit code values, with a margin on all sides that repeats the border.
 class PaddedPlane {
  public:
-  /// Covers a block beyond the last whole one (8 samples) with its fraction (1) and interpolation (4), and
-  /// the rest of a vector of eight.
+  /// Width of the margin: a block beyond the last whole one (8 samples), the fraction of its vector (1),
+  /// interpolation (4), and the rest of a vector of eight.
   static constexpr int kMargin = 24;
 
   void resize(int width, int height) {
@@ -26,7 +26,7 @@ class PaddedPlane {
   float* row(int y) { return samples_.data() + offset(y); }
   const float* row(int y) const { return samples_.data() + offset(y); }
 
-  /// Fills the margin beside row `y`, and above or below the outermost rows.
+  /// Fills the margins left and right of row `y`, and, for the first and last row, above and below the plane.
   void pad_row(int y) {
     float* const first = row(y);
     std::fill_n(first - kMargin, kMargin, first[0]);

@@ -9,7 +9,7 @@ namespace limpid::cpu {
 /// The patches along one axis of a plane: every `spacing` samples, and one that ends at the border.
 class PatchGrid {
  public:
-  /// `size` is at least that of a patch.
+  /// Places the patches along an axis of `size` samples, which must be at least the size of a patch.
   void place(int size, int spacing);
 
   const std::vector<int>& positions() const { return positions_; }

@@ -13,24 +13,25 @@
 
 namespace limpid::cpu {
 
-/// Runs one step over the patches of a plane, in bands of rows on the threads of the caller's arena. Bands do
-/// not depend on the number of threads, and neither do sums. Holds its working memory.
+/// Runs one step over the patches of a plane, in bands of rows on the threads of the caller's arena. Results
+/// do not depend on the number of threads. Keeps its working memory.
 class PlaneMerger {
  public:
-  /// Sets the variance of the state and the factor of the noise's variance of each patch of row `y`.
+  /// Function that sets the variance of the state and the factor of the noise variance for each patch of row
+  /// `y`.
   using PrepareRow =
       std::function<void(int y, std::span<const int> xs, std::span<float> states, std::span<float> factors)>;
 
-  /// Places patches in a plane of that size, which is at least a patch wide and high.
+  /// Places patches in a plane of this size, which must be at least the size of a patch.
   void place(int width, int height, int spacing);
 
-  /// Writes the estimate and, unless null, the merged picture.
+  /// Writes the estimate and, unless it is null, the merged picture.
   void run(const PatchStep& step, const PrepareRow& prepare, PaddedPlane& estimate, PaddedPlane* merged);
 
   /// The share of patches of the last run that had no prior.
   float unknown_share() const;
-  /// The means of the last run's gains over the patches whose centers are in each cell of 8 x 8 samples, the
-  /// border's in the nearest whole cell.
+  /// Means of the last run's gains over the patches whose centers are in each cell of 8 x 8 samples. Patches
+  /// beyond the last whole cell count in the nearest cell.
   void average_gains(int columns, int rows, std::vector<float>& cells) const;
 
  private:

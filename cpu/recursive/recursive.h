@@ -12,7 +12,7 @@ namespace limpid::cpu {
 /// The recursive filter of whole frames. Keeps the state of the stream.
 class RecursiveFilter final : public FrameFilter {
  public:
-  /// Throws UsageError for illegal parameters, Error for formats that don't make sense.
+  /// Throws UsageError for illegal parameters, and Error for invalid formats.
   RecursiveFilter(const RecursiveParameters& parameters, const FrameFormat& format);
   RecursiveFilter(const RecursiveFilter&) = delete;
   RecursiveFilter& operator=(const RecursiveFilter&) = delete;
@@ -29,7 +29,7 @@ class RecursiveFilter final : public FrameFilter {
 
   RecursiveParameters parameters_;
   FrameFormat format_;
-  bool by_field_ = false;  ///< the last frame was
+  bool by_field_ = false;  ///< true if the last frame was filtered by field
   std::vector<std::unique_ptr<Picture>> pictures_;
 };
 

@@ -12,59 +12,60 @@
 
 namespace limpid::cpu {
 
-/// Values of an 8 x 8 patch in the order of a vector kernel: row by row of its transposed coefficients, each
+/// Values of an 8 x 8 patch in the order of a vector kernel: the rows of its transposed coefficients, each
 /// row twice for vectors of two patches.
 using PatchValues = std::array<float, std::size_t{2} * recursive::kPatch * recursive::kPatch>;
 
-/// A block's window of the current guide and, along the whole vector, of the reference guide, which has a
-/// sample more on all sides. Rows of both are `stride` bytes apart.
+/// The window around a block in the current guide and, along the whole-sample vector, in the reference guide.
+/// The reference window is one sample larger on all sides. Rows are `stride` bytes apart.
 struct GuideWindows {
   const std::uint8_t* current = nullptr;
   const std::uint8_t* reference = nullptr;
   std::ptrdiff_t stride = 0;
 };
 
-/// The fraction of the vector; none if it does not gain more than `least_gain`.
+/// The fraction of the vector; 0 if it does not reduce the difference by more than `least_gain`.
 recursive::EighthVector find_fraction(const GuideWindows& windows, int least_gain);
 
-/// Writes the block at (x, y) of `out` as `from` has it along `vector`: `rows` rows of eight samples, which
-/// may go beyond the block's width.
+/// Writes the block at (x, y) of `out` from the samples of `from` along `vector`: `rows` rows of eight
+/// samples, which may extend beyond the width of the block.
 void warp_block(const PaddedPlane& from, const recursive::EighthVector& vector, int x, int y, int rows,
                 PaddedPlane& out);
 
-/// One step over the patches of a plane.
+/// Input of one step over the patches of a plane.
 struct PatchStep {
   bool second = false;
   bool has_prior = false;  ///< false in the first frame
   const PaddedPlane* noisy = nullptr;
-  const PaddedPlane* prior = nullptr;  ///< the state along motion
+  const PaddedPlane* prior = nullptr;  ///< the merged picture along motion
   const PaddedPlane* pilot =
-      nullptr;              ///< the last result along motion; in the second step the first estimate
-  float threshold = 0;      ///< squared: of coefficients without a pilot, in units of n
-  PatchValues variances{};  ///< of the noise's coefficients
+      nullptr;              ///< the last result along motion; in the second step, the first estimate
+  float threshold = 0;      ///< squared threshold of coefficients without a pilot, in units of n
+  PatchValues variances{};  ///< variances of the noise's coefficients
   PatchValues inverse_variances{};
-  PatchValues window{};  ///< of the aggregation; not transposed
+  PatchValues window{};  ///< aggregation window, not transposed
 };
 
-/// The patches of one row of patches. All spans have as many elements.
+/// Input and results of one row of patches. All spans have the same size.
 struct PatchRow {
   int y = 0;
   std::span<const int> xs;
   std::span<const float> state_variances;  ///< v
-  std::span<const float> noise_factors;    ///< of the noise's variance, by brightness
-  std::span<float> gains;                  ///< result: the mean of K
-  std::span<unsigned char> unknown;        ///< result: 1 without a prior
+  std::span<const float> noise_factors;    ///< factors of the noise variance, by brightness
+  std::span<float> gains;                  ///< result: the mean gain K of each patch
+  std::span<unsigned char> unknown;        ///< result: 1 for patches without a prior
 };
 
-/// Sums of the rows that a row of patches covers, from its first row on.
+/// Sums for the rows that a row of patches covers, beginning with its first row.
 struct PatchSums {
   float* estimates = nullptr;
   float* weights = nullptr;
-  float* merged = nullptr;  ///< null in the first step; weighted by the windows alone
+  float* merged = nullptr;  ///< null in the first step; weighted only by the aggregation windows
   std::ptrdiff_t pitch = 0;
 };
 
-/// Merges and shrinks a row of patches, and adds them to `sums`. The order of additions follows from `row`.
+/// Merges and shrinks a row of patches, and adds them to `sums`. The order of additions depends only on
+/// `row`.
 void filter_patch_row(const PatchStep& step, const PatchRow& row, const PatchSums& sums);
 
 /// out = sums / weights, of `count` samples; and out = sums * columns * row.

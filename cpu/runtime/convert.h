@@ -34,8 +34,8 @@ void matching_row(const MatchingScale& scale, const float* in, int count, std::i
 void rgb_to_opponent_row(float* r_to_y, float* g_to_u, float* b_to_v, int count);
 void opponent_to_rgb_row(float* y_to_r, float* u_to_g, float* v_to_b, int count);
 
-/// in[0 .. in_count) averaged in 2^shift_x columns and over `rows` rows: out[i] is the mean of those samples
-/// of the `rows` rows that lie under chroma sample i.
+/// Averages the luma samples under chroma samples: out[i] is the mean of the samples in[0 .. in_count) that
+/// lie under chroma sample i, over 2^shift_x columns and `rows` rows.
 void subsample_row(const float* const* rows, int row_count, int shift_x, int in_count, int out_count,
                    float* out);
 

@@ -8,10 +8,10 @@
 
 namespace limpid::cpu {
 
-/// While an object of this class exists, denormal operands and results (under 2^-126) of this thread's
-/// floating-point operations count as 0. x86 processors take a hundred times as long for denormals as for
-/// other numbers, and weights become that small wherever a picture has strong contrast. ARM processors do not
-/// need it, and get it so that their results are those of x86.
+/// While an object of this class exists, denormal operands and results (below 2^-126) of floating-point
+/// operations of this thread count as 0. x86 processors take a hundred times longer for denormals than for
+/// other numbers, and weights become that small at strong contrasts. ARM processors have no such delay, and
+/// use the same setting for equal results.
 class DenormalsAreZero {
  public:
   DenormalsAreZero() { set(saved_ | kFlush); }

@@ -15,7 +15,7 @@ namespace limpid::cpu {
 /// A frame as passed to filters.
 struct FilteredFrame {
   const Frame* frame = nullptr;
-  NoiseModel noise;             ///< in 8-bit code values
+  NoiseModel noise;             ///< noise of the frame, in 8-bit code values
   FrameState* state = nullptr;  ///< the result of make_state()
 };
 
@@ -37,25 +37,24 @@ class FrameFilter {
 
   /// The state of one frame; null if the filter keeps none. States are reused for other frames after renew().
   virtual std::unique_ptr<FrameState> make_state() { return nullptr; }
-  /// Makes the state belong to another frame from now on.
+  /// Assigns the state to another frame.
   virtual void renew(FrameState& /*state*/) {}
-  /// True if the samples of this state's frame are no longer needed, although later windows contain the
-  /// frame.
+  /// True if the samples of the state's frame are no longer needed, although later windows contain the frame.
   virtual bool is_done(const FrameState& /*state*/) const { return false; }
 
-  /// For filters of unbounded reach: drops the data of earlier frames, as the next frame does not continue
-  /// them.
+  /// For filters of unbounded reach: drops the data of earlier frames, because the next frame does not
+  /// continue them.
   virtual void forget() {}
 
   /// True if results are estimates of the noisy samples' mean, which must be corrected for clipping
   /// (core/noise/clipping.h).
   virtual bool estimates_means() const { return false; }
 
-  /// Sentences about parts that are not filtered as requested.
+  /// Messages about parts that are not filtered as requested.
   virtual std::vector<std::string> warnings() const { return {}; }
 };
 
-/// A filter without other frames.
+/// A filter that uses no other frames.
 class SpatialFilter : public FrameFilter {
  public:
   void filter_window(const FilterWindow& window, Frame& out) final {

@@ -18,7 +18,7 @@ void for_each_row(int rows, const Function& function) {
   for_each_index(rows, kGrain, function);
 }
 
-/// One picture of a frame that has these planes.
+/// One picture of a frame with these planes: the frame, or one of its fields.
 inline std::array<Plane, kMaxPlanes> picture_of(const FrameFormat& format,
                                                 const std::array<Plane, kMaxPlanes>& planes,
                                                 const PictureRows& rows) {

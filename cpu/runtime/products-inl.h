@@ -32,7 +32,7 @@ HWY_INLINE Vector add_products_of_pairs(Vector acc, Vector a, Vector b) {
 #endif
 }
 
-/// A sum of products of vectors with `Tag`, of 16-bit integers. Not initialized before clear().
+/// A sum of products of vectors of 16-bit integers with `Tag`. Not initialized before clear().
 template <class Tag>
 class ProductSum {
  public:

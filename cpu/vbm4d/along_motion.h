@@ -11,7 +11,7 @@
 
 namespace limpid::cpu {
 
-/// The processing of the groups of reference patches by a filter along motion.
+/// A filter's processing of the groups of reference patches.
 struct GroupStage {
   /// Maximum number of patches of a group that get estimates.
   int patches = 1;
@@ -19,8 +19,8 @@ struct GroupStage {
   std::function<void(const TrajectoryJob& job, const Tile& tile)> process;
 };
 
-/// The common part of CPU filters along motion: V-BM4D, and others that follow reference patches as it does
-/// (core/README.md).
+/// The common part of CPU filters along motion: V-BM4D, and others that follow reference patches in the same
+/// way (docs/algorithms.md).
 ///
 /// Each picture passes through the same stages once. Its samples, guides and motion are computed when it
 /// arrives, its groups of the first step when the pictures they reach have arrived, its basic estimate when

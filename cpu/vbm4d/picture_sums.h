@@ -13,18 +13,20 @@
 
 namespace limpid::cpu {
 
-/// Numerators and weights of one plane of a picture, as AggregationSums, but in less memory, since many
-/// pictures have them at a time: numerators have 32 bits and weights 24. Higher bits of a sum are stored
-/// separately, in memory that is allocated only when a sum needs it, which is rare. The number of groups that
-/// overlap at a sample is thus unlimited. Sums are integers and do not depend on the order of additions.
+/// Numerators and weights of one plane of a picture, like AggregationSums, but with less memory, because many
+/// pictures have them at the same time: numerators have 32 bits and weights 24. Higher bits of a sum are
+/// stored separately, in memory that is allocated only when a sum needs it, which is rare. The number of
+/// groups that overlap at a sample is thus unlimited. Sums are integers and do not depend on the order of
+/// additions.
 class PictureSums {
  public:
   /// Fractional bits of weights. Groups' weights are multiples of this unit (weight_units()), in numerators
   /// too. Rounding them only slightly changes the influence of groups.
   static constexpr int kWeightBits = 16;
-  /// Bits of numerators that still content leaves of 31, minus two for moving content.
+  /// Bits of the numerators: of 31 bits, the number that sums of still content do not use, minus two for
+  /// moving content.
   static int numerator_bits(int spacing, int frames);
-  /// The numerators' unit, in units of the weights.
+  /// The unit of the numerators, in units of the weights.
   static float numerator_unit(int spacing, int frames);
 
   /// At least 1 for weights above 0. Weights are at most 1.
@@ -40,7 +42,7 @@ class PictureSums {
 
   /// Allocates memory for width * height samples, whose values are undefined until clear_row().
   void resize(int width, int height);
-  /// Thread-safe for different rows.
+  /// Sets a row to zero. Thread-safe for different rows.
   void clear_row(int y);
 
   /// Adds values * scale, rounded to integers, to the numerators from sample (x, y) on, and sets the values

@@ -36,7 +36,7 @@ struct PatchSamples {
   std::ptrdiff_t bytes() const { return type == Type::kUint8 ? 1 : type == Type::kFloat ? 4 : 2; }
 };
 
-/// A picture of the stream as groups use it. All planes have the job's size.
+/// A picture of the stream in the form that groups use. All planes have the size of the job.
 struct FollowedPicture {
   struct Plane {
     PictureSamples noisy;
@@ -45,8 +45,8 @@ struct FollowedPicture {
   };
   PictureSamples guide;                      ///< bytes (TrajectoryJob)
   PictureSamples noisy_guide;                ///< guide of the first step
-  const MotionField* back = nullptr;         ///< luma's motion to the picture before
-  const MotionField* ahead = nullptr;        ///< luma's motion to the picture after
+  const MotionField* back = nullptr;         ///< motion of luma to the previous picture
+  const MotionField* ahead = nullptr;        ///< motion of luma to the next picture
   std::vector<std::mutex>* locks = nullptr;  ///< locks of the numerators, as StepJob::locks
   std::array<Plane, 3> planes;
 };
@@ -56,7 +56,7 @@ inline constexpr int kLeastGuideByte = 128 - vbm4d::kGuideScale.limit;
 
 /// One step for the reference patches of one picture, in planes that share their groups.
 struct TrajectoryJob {
-  const StepTables* tables = nullptr;  ///< for patches of 8x8
+  const StepTables* tables = nullptr;  ///< tables for patches of 8x8
   bool wiener = false;
   PatchSamples noisy;
   PatchSamples basic;
@@ -64,7 +64,7 @@ struct TrajectoryJob {
   /// kLeastGuideByte.
   bool guide_is_samples = false;
   bool noisy_guide_is_samples = false;
-  float numerator_scale = 1;  ///< units of PictureSums' numerators
+  float numerator_scale = 1;  ///< unit of the numerators in PictureSums
   int width = 0;
   int height = 0;
   int shift_x = 0;  ///< subsampling of the planes relative to luma
@@ -97,7 +97,7 @@ struct TrajectoryGroup {
   std::array<std::uint8_t, vbm4d::kMostPatches> below{};
 
   int size() const { return frames * members; }
-  /// Such patches get no estimate.
+  /// True for patches between samples, which get no estimate.
   bool is_between_samples(int patch) const { return (right[patch] | below[patch]) != 0; }
 };
 

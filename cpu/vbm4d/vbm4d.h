@@ -8,7 +8,7 @@
 
 namespace limpid::cpu {
 
-/// V-BM4D and V-BM3D on the CPU (core/README.md). Throw UsageError for illegal parameters, and Error for
+/// V-BM4D and V-BM3D on the CPU (docs/algorithms.md). Throw UsageError for illegal parameters, and Error for
 /// invalid formats.
 std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format);
 std::unique_ptr<FrameFilter> make_frame_filter(const Vbm3dParameters& parameters, const FrameFormat& format);

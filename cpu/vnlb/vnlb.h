@@ -7,7 +7,8 @@
 
 namespace limpid::cpu {
 
-/// VNLB on the CPU (core/README.md). Throws UsageError for illegal parameters, and Error for invalid formats.
+/// VNLB on the CPU (docs/algorithms.md). Throws UsageError for illegal parameters, and Error for invalid
+/// formats.
 std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cpu

@@ -12,9 +12,10 @@
 
 namespace limpid::cuda {
 
-/// out[row * grid.columns + column]: brightness_of() the reference patch.
+/// Computes the brightness of the reference patches: out[row * grid.columns + column] = brightness_of() the
+/// patch.
 void find_brightness(const MatchingPlane& guide, const ReferenceGrid& grid, float* out, cudaStream_t stream);
-/// For a guide of integer code values; `guide` points to sample (0, 0).
+/// find_brightness() for a guide of integer code values; `guide` points to sample (0, 0).
 void find_brightness(const std::int8_t* guide, int pitch, const ReferenceGrid& grid, float* out,
                      cudaStream_t stream);
 

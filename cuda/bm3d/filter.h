@@ -25,7 +25,8 @@ struct FixedPoint {
   float greatest_contribution = 0;
 };
 
-/// `amplitude` is the greatest |sample - offset| of the plane. `fast` selects the kernel that adds.
+/// The scaling for a plane in which |sample - offset| is at most `amplitude`. `fast`: true for the fast
+/// kernel.
 FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
                               bool fast);
 
@@ -41,7 +42,7 @@ struct FilterTables {
   static constexpr int kMaxPatch = 16;
   Pair forward[kLanes] = {};  ///< the 2D transform along one axis, by lanes; patches of 8x8 only
   Pair inverse[kLanes] = {};
-  float window[kMaxPatch] = {};  ///< along one axis, for a patch
+  float window[kMaxPatch] = {};  ///< aggregation window along one axis
 };
 FilterTables make_filter_tables(const Bm3dStep& step);
 
@@ -67,7 +68,7 @@ struct FilterJob {
   /// assume variances of 1.
   std::span<const float> variances;
   std::optional<NoiseShape::Curve> curve;
-  const float* brightness = nullptr;  ///< from find_brightness(), for curves by the guide
+  const float* brightness = nullptr;  ///< brightness from find_brightness(), for curves by the guide
   ReferenceGrid grid;
   Groups groups;
   FloatPlane noisy;
@@ -85,7 +86,8 @@ inline constexpr int kFilterTileRows = 16;
 
 using FilterGroups = void(const FilterJob& job, cudaStream_t stream);
 struct FilterVariant : Variant<Bm3dStep, FilterGroups> {
-  /// True if it adds in 32 bits first (choose_fixed_point()) and takes samples in units of range_unit().
+  /// True if the kernel first adds in 32 bits (choose_fixed_point()) and takes samples in units of
+  /// range_unit().
   bool tile_sums;
 };
 
@@ -99,7 +101,7 @@ std::span<const FilterVariant> filter_variants();
 bool can_filter_fast(const Bm3dStep& step, const DeviceLimits& device);
 FilterGroups filter_fast;
 
-/// Many times slower than filter_fast.
+/// The general kernel, many times slower than filter_fast.
 FilterGroups filter_any;
 
 }  // namespace limpid::cuda

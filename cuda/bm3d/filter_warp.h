@@ -62,7 +62,7 @@ __device__ __forceinline__ void transform_pair(const Matrix& matrix, const Opera
   }
 }
 
-/// The noise of a lane's two coefficients, relative to the plane's.
+/// The noise of a lane's two coefficients, relative to the noise of the plane.
 struct alignas(16) LaneNoise {
   float variances[2];
   float deviations[2];

@@ -10,22 +10,23 @@
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/variants.h"
 
-// Block matching: finds the closest patches in the search window of every reference patch, as core/README.md
-// defines them.
+// Block matching: finds the closest patches in the search window of every reference patch, as
+// docs/algorithms.md defines them.
 
 namespace limpid::cuda {
 
 /// A plane prepared for matching. Samples have a margin of repeated border samples, so that blocks of threads
 /// can read whole regions: sample (x, y) of the plane is `samples[(y + kMargin) * pitch + x + kMargin]`.
 struct MatchingPlane {
-  static constexpr int kMargin = 32;      ///< on the left and above: the maximum radius of match_fast()
-  static constexpr int kFarMargin = 128;  ///< on the right and below: the excess of a block's reads
+  /// Margin on the left and above: the maximum radius of match_fast().
+  static constexpr int kMargin = 32;
+  static constexpr int kFarMargin = 128;  ///< margin on the right and below, which blocks of threads read
 
   std::int16_t* samples = nullptr;  ///< matching values in the scale of `scale`
   MatchingScale scale;
   int width = 0;
   int height = 0;
-  int pitch = 0;  ///< samples; a multiple of 64
+  int pitch = 0;  ///< row length in samples; a multiple of 64
 
   LIMPID_HOST_DEVICE static int pitch_of(int width) { return (width + kMargin + kFarMargin + 63) / 64 * 64; }
   LIMPID_HOST_DEVICE static int rows_of(int height) { return height + kMargin + kFarMargin; }
@@ -39,16 +40,16 @@ using Match = void(const MatchingPlane& plane, const ReferenceGrid& grid, const 
                    const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
 using MatchingVariant = Variant<Bm3dStep, Match>;
 
-/// All variants that find equal groups.
+/// All variants. They find equal groups.
 std::span<const MatchingVariant> matching_variants();
 
 // The entries of the table, matching_*.cu.
 
-/// True for patches of 8x8, narrow search windows and moderate spacing; uses tensor cores.
+/// Kernel for patches of 8x8, narrow search windows and moderate spacing; uses tensor cores.
 bool can_match_narrow(const Bm3dStep& step, const DeviceLimits& device);
 Match match_narrow;
 
-/// True for patches of 8x8 and moderate search windows; uses tensor cores.
+/// Kernel for patches of 8x8 and moderate search windows; uses tensor cores.
 bool can_match_fast(const Bm3dStep& step, const DeviceLimits& device);
 Match match_fast;
 

@@ -18,13 +18,14 @@ struct NoiseCurve {
   __device__ float at(float brightness) const {
     return deviation_at(deviations, scale.position_of(brightness));
   }
-  /// The value at a group's brightness from find_brightness() or, if that is null, at its mean.
+  /// The value of the curve at the brightness of a group: from find_brightness(), or, if that is null, the
+  /// mean of the group.
   __device__ float at(const float* found, float mean) const {
     return at(found == nullptr ? mean : __ldg(found));
   }
 };
 
-/// A group's value of find_brightness() from those of all groups, or null.
+/// The brightness of a group, from those of all groups; null if they are null.
 __device__ inline const float* brightness_of_group(const float* of_all, std::ptrdiff_t number) {
   return of_all == nullptr ? nullptr : of_all + number;
 }

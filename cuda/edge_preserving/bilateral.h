@@ -17,21 +17,22 @@ namespace limpid::cuda {
 
 enum class BilateralPass : std::uint8_t {
   kMean,      ///< the bilateral filter
-  kVariance,  ///< V(p), the first pass of the adaptive one
+  kVariance,  ///< the first pass of the adaptive filter, which computes V(p)
   kAdapted    ///< its second pass
 };
 
 struct BilateralJob {
   BilateralPass pass = BilateralPass::kMean;
-  /// For kAdapted, which has its own range weights, `first.range` is ignored; the others use only `first`.
+  /// The weights of the pass. For kAdapted, which has its own range weights, `first.range` is ignored; other
+  /// passes use only `first`.
   AdaptiveBilateralWeights weights;
   FloatPlane variance;  ///< V: written by kVariance, read by kAdapted
   int width = 0;
   int height = 0;
   bool bytes = false;  ///< true for 8-bit samples; otherwise only variants that take floats apply
-  SamplePlane in;      ///< for variants that take bytes
-  SamplePlane out;     ///< kVariance writes neither to this nor to `result`
-  FloatPlane noisy;    ///< for variants that take floats
+  SamplePlane in;      ///< input of variants that take bytes
+  SamplePlane out;     ///< output, except of kVariance, which writes to `variance`
+  FloatPlane noisy;    ///< input of variants that take floats
   FloatPlane result;
 };
 
@@ -40,7 +41,7 @@ struct BilateralVariant : Variant<BilateralJob, FilterBilateral> {
   bool takes_bytes;
 };
 
-/// All variants with equal results, up to the rounding in the tables of those that take bytes.
+/// All variants. Their results are equal up to the rounding in the tables of variants that take bytes.
 std::span<const BilateralVariant> bilateral_variants();
 
 // The entries of the table, bilateral_*.cu.
@@ -55,7 +56,7 @@ FilterBilateral bilateral_bytes;
 /// True for passes other than kAdapted and a range sigma of 8 or more. The time does not depend on the
 /// radius.
 bool can_filter_by_series(const BilateralJob& job, const DeviceLimits& device);
-/// True if it is faster than bilateral_bytes().
+/// True if bilateral_series() is faster than bilateral_bytes().
 bool series_pays(const BilateralJob& job, const DeviceLimits& device);
 FilterBilateral bilateral_series;
 
@@ -63,7 +64,7 @@ FilterBilateral bilateral_series;
 bool can_filter_halves(const BilateralJob& job, const DeviceLimits& device);
 FilterBilateral bilateral_halves;
 
-/// Samples of any depth, any radius.
+/// The general kernel, for samples of any depth and any radius.
 FilterBilateral bilateral_any;
 
 }  // namespace limpid::cuda

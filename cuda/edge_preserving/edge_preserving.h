@@ -29,7 +29,7 @@ class EdgePreserving final : public SpatialFilter {
                     const SamplePlane& out, cudaStream_t stream);
   void run_passes(std::span<const BilateralPass> passes, const AdaptiveBilateralWeights& weights,
                   const SamplePlane& in, const SamplePlane& out, cudaStream_t stream);
-  /// For the two filters that compare patches.
+  /// Filters a plane by one of the two filters that compare patches.
   template <typename Parameters>
   void filter_plane(const Parameters& parameters, float sigma, const SamplePlane& in, const SamplePlane& out,
                     cudaStream_t stream);

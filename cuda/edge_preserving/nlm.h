@@ -16,7 +16,7 @@ namespace limpid::cuda {
 
 /// Input of nlm_*(): a plane's matching values (patch_scale()), in rows of the same pitch as the float plane.
 struct PatchPlane {
-  FloatPlane samples;              ///< in 8-bit code values
+  FloatPlane samples;              ///< samples in 8-bit code values
   std::int16_t* values = nullptr;  ///< matching value of (x, y) at [y * samples.pitch + x]
   MatchingScale scale;
   bool exact = false;  ///< samples have at most 10 bits and equal their matching values
@@ -34,7 +34,7 @@ struct NlmJob {
 using AveragePatches = void(const NlmJob& job, cudaStream_t stream);
 using NlmVariant = Variant<NlmJob, AveragePatches>;
 
-/// All variants with equal results.
+/// All variants. Their results are equal.
 std::span<const NlmVariant> nlm_variants();
 
 // The entries of the table, nlm_*.cu.

@@ -9,14 +9,14 @@
 
 namespace limpid::cuda {
 
-/// The filter on the current device. Throws UsageError for illegal parameters, Error for formats that don't
-/// make sense or if memory does not suffice.
+/// The filter on the current device. Throws UsageError for illegal parameters, and Error for invalid formats
+/// or insufficient memory.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format);
 
-/// The engines "cuda:0", "cuda:1", ..., or one named "cuda" that tells why there are none.
+/// The engines "cuda:0", "cuda:1", ..., or one named "cuda" with the reason why there are none.
 std::vector<EngineInfo> list_cuda();
 
-/// Throws Error if the device can't be used.
+/// Throws Error if the device cannot be used.
 std::shared_ptr<Engine> open_cuda(std::string_view name, const EngineOptions& options);
 
 }  // namespace limpid::cuda

@@ -38,11 +38,11 @@ class StreamDenoiser final : public Denoiser {
   void set_noise(const NoiseModel& noise) override;
   void set_result_frames(const std::function<Frame()>& take) override { take_result_ = take; }
   void send(Frame frame) override;
-  /// Throws a failure again in each call: the frame remains in progress.
+  /// Throws a failure again in each call, because the frame remains in progress.
   std::optional<Frame> receive() override;
-  /// After a failure of the device, its decoder reports the rest of the stream as damaged, so the end of the
-  /// stream may be caused by the failure, which nothing else reports if no frame is in progress. Throws Error
-  /// in this case.
+  /// Throws Error after a failure of the device. The device's video decoder then reports the rest of the
+  /// stream as damaged, so the failure may have caused the end of the stream, and without frames in progress
+  /// no other call would report it.
   void flush() override;
   void reset() override;
   Reach reach() const override { return filter_->reach(); }

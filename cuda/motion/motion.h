@@ -34,7 +34,7 @@ class MotionPyramid {
   int width() const { return width_; }
   int height() const { return height_; }
   const motion::Pyramid& layout() const { return layout_; }
-  /// Sample (0, 0) of a level.
+  /// Pointer to sample (0, 0) of a level.
   std::uint8_t* samples(int level) const { return memory_.as<std::uint8_t>() + layout_.levels[level].origin; }
   std::size_t memory() const { return memory_.bytes(); }
 
@@ -53,19 +53,19 @@ class DeviceMotionField {
 
   int columns() const { return columns_; }
   int rows() const { return rows_; }
-  /// Row by row, as in MotionField.
+  /// The vectors row by row, as in MotionField.
   MotionVector* vectors() const { return vectors_.as<MotionVector>(); }
   std::int32_t* differences() const { return differences_.as<std::int32_t>(); }
   std::int32_t* textures() const { return textures_.as<std::int32_t>(); }
   /// The number of blocks that could not be followed, if requested (motion::is_followed()).
   std::int32_t* lost() const { return lost_.as<std::int32_t>(); }
-  /// Null if not requested.
+  /// The fractional parts of the vectors; null if not requested.
   QuarterSamples* quarters() const { return has_quarters_ ? quarters_.as<QuarterSamples>() : nullptr; }
   std::size_t memory() const {
     return vectors_.bytes() + differences_.bytes() + textures_.bytes() + quarters_.bytes() + lost_.bytes();
   }
 
-  /// The content after all work enqueued to the stream, for which this waits.
+  /// Downloads the field after all work enqueued to the stream, and waits for it.
   MotionField download(cudaStream_t stream) const;
 
  private:
@@ -87,15 +87,17 @@ class MotionEstimator {
  public:
   MotionEstimator(int width, int height);
 
-  /// Computes the motion from `current` to `reference`. All must have this object's size.
+  /// Enqueues the estimation of the motion from `current` to `reference`. Both pyramids and the field must
+  /// have this object's size.
   void enqueue(const MotionPyramid& reference, const MotionPyramid& current, DeviceMotionField& field,
                cudaStream_t stream, const MotionParameters& parameters = {});
   struct Sought {
     DeviceMotionField& field;
-    std::int32_t noise;  ///< for motion::is_followed(), by which the field's lost() blocks are counted
+    /// Noise for motion::is_followed(), with which the field's lost() blocks are counted.
+    std::int32_t noise;
   };
-  /// Computes the motion from one picture to the other, `ahead`, and back at the same time, as a single
-  /// coarse level does not fill a GPU.
+  /// Enqueues the estimation of the motion from one picture to the other, `ahead`, and back. Both run at the
+  /// same time, because a single coarse level does not fill a GPU.
   void enqueue_both(const MotionPyramid& before, const MotionPyramid& after, const Sought& ahead,
                     const Sought& back, cudaStream_t stream);
 

@@ -22,12 +22,13 @@ class NoiseEstimator {
   NoiseModel estimate(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
                       bool interlaced, const Event& uploaded);
 
-  /// Equal to limpid::brightness_histogram(), for a plane as unpack_plane() takes it, complete at `ready`.
+  /// Equal to limpid::brightness_histogram(), for a plane in the layout that unpack_plane() reads, complete
+  /// at `ready`.
   BrightnessHistogram brightness_histogram(const FrameFormat& format, const Plane& plane, int padding_bits,
                                            cudaEvent_t ready);
 
-  /// Equal to limpid::combed_share(), for planes of two frames as unpack_plane() takes them, complete at
-  /// these events.
+  /// Equal to limpid::combed_share(), for planes of two frames in the layout that unpack_plane() reads,
+  /// complete at these events.
   float combed_share(const FrameFormat& format, const Plane& plane, const Plane& before, int padding_bits,
                      const std::array<cudaEvent_t, 2>& ready);
 

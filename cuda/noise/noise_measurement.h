@@ -22,8 +22,8 @@ class NoiseMeasurer {
  public:
   explicit NoiseMeasurer(const FrameFormat& format);
 
-  /// `frame` and `before`, the previous frame or null, are in device memory after the work enqueued to
-  /// `stream`, which does all the work. Waits for it.
+  /// Measures `frame` and its differences from `before`, the previous frame or null. Both are in device
+  /// memory, complete after the work enqueued to `stream`. Runs on that stream and waits for it.
   noise::NoiseStatistics measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                  const std::array<SamplePlane, kMaxPlanes>* before, bool interlaced,
                                  const BrightnessScale& scale, cudaStream_t stream);

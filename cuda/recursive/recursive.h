@@ -9,12 +9,11 @@
 
 namespace limpid::cuda {
 
-/// The recursive filter. What it knows of the frames before is its own. What depends on the content of frames
-/// is decided on the device (RecursionFlags).
+/// The recursive filter. It stores the data of earlier frames itself. Decisions that depend on the content of
+/// frames are made on the device (RecursionFlags).
 class Recursive final : public FrameFilter {
  public:
-  /// Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does not
-  /// suffice.
+  /// Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory.
   Recursive(const RecursiveParameters& parameters, const FrameFormat& format);
   ~Recursive() override;
 
@@ -28,7 +27,7 @@ class Recursive final : public FrameFilter {
   class Picture;
 
   RecursiveParameters parameters_;
-  bool by_field_ = false;  ///< the last frame was
+  bool by_field_ = false;  ///< true if the last frame was filtered by field
   std::vector<std::unique_ptr<Picture>> pictures_;
 };
 

@@ -14,24 +14,24 @@
 
 namespace limpid::cuda {
 
-/// What kernels find out about a frame, and later ones act upon. Zero before each frame.
+/// Properties of a frame that kernels detect and later kernels use. Zero before each frame.
 struct RecursionFlags {
   static constexpr int kComponents = 3;
-  int different;          ///< blocks that differ from the last frame, of all components
-  int near[kComponents];  ///< blocks that hardly differ
-  int repeats;            ///< 1: the frame repeats the last one, and the state stays as it is
-  int unknown;            ///< patches of the first component without a prior
-  int is_first;           ///< 1: the frame is a first one, whatever the state
+  int different;          ///< number of blocks, of all components, that differ from the last frame
+  int near[kComponents];  ///< number of blocks that hardly differ
+  int repeats;            ///< 1: the frame repeats the last one, and the state is kept
+  int unknown;            ///< number of patches of the first component without a prior
+  int is_first;           ///< 1: the frame is treated as a first frame, whatever the state
 };
 
-/// Where the blocks of luma come from in the state.
+/// Motion from the current frame to the state, for the blocks of luma.
 struct FollowedBlocks {
   int columns = 0;
   int rows = 0;
   recursive::EighthVector* vectors = nullptr;
 };
 
-/// Adds fractions to the vectors of a field, by both pictures' guides.
+/// Input for adding fractions to the vectors of a field, with the guides of both pictures.
 struct FractionJob {
   const std::uint8_t* current = nullptr;  ///< sample (0, 0) of the guide
   const std::uint8_t* reference = nullptr;
@@ -42,14 +42,14 @@ struct FractionJob {
 };
 void find_fractions(const FractionJob& job, cudaStream_t stream);
 
-/// Variances of a state: of cells of 8 x 8 samples.
+/// Variances of a state, for cells of 8 x 8 samples.
 struct VarianceCells {
   int columns = 0;
   int rows = 0;
   float* values = nullptr;
 };
 
-/// Writes the state of a component along motion.
+/// Input for writing the state of a component along motion.
 struct WarpJob {
   FollowedBlocks blocks;
   int shift_x = 0;
@@ -58,17 +58,17 @@ struct WarpJob {
   FloatPlane result;
   VarianceCells variances;
   FloatPlane prior;
-  FloatPlane pilot;                  ///< none if `data` is null
-  float* block_variances = nullptr;  ///< of each block of luma
+  FloatPlane pilot;                  ///< the last result along motion; not written if `data` is null
+  float* block_variances = nullptr;  ///< variances of the blocks of luma
 };
 void warp_state(const WarpJob& job, cudaStream_t stream);
 
-/// The patches of one step of a component.
+/// Input of one step over the patches of a component.
 struct PatchJob {
   bool second = false;
   bool has_prior = false;
-  bool only_first = false;  ///< does nothing unless the flags say that the frame is a first one
-  bool counts = false;      ///< patches without a prior
+  bool only_first = false;  ///< run only if the flags mark the frame as a first frame
+  bool counts = false;      ///< count the patches without a prior
   int shift_x = 0;
   int shift_y = 0;
   ReferenceGrid grid;
@@ -79,7 +79,7 @@ struct PatchJob {
   FollowedBlocks blocks;
   const float* block_variances = nullptr;
   float threshold = 0;                                     ///< squared
-  std::array<float, 64> variances{};                       ///< [8 v + u]
+  std::array<float, 64> variances{};                       ///< noise variances of the coefficients, [8 v + u]
   std::array<float, BrightnessScale::kSteps + 1> curve{};  ///< NoiseShape::Curve
   bool has_curve = false;
   BrightnessScale scale;
@@ -87,14 +87,14 @@ struct PatchJob {
   RecursionFlags* flags = nullptr;
 };
 
-/// What patches of grid rows [first_row, last_row) become.
+/// Results for the patches of grid rows [first_row, last_row).
 struct PatchResults {
   int first_row = 0;
   int last_row = 0;
-  float* estimates = nullptr;  ///< 64 samples of each patch
-  float* merged = nullptr;     ///< likewise; null in the first step
-  float* weights = nullptr;    ///< one of each patch
-  float* gains = nullptr;      ///< of each patch of the grid
+  float* estimates = nullptr;  ///< estimates, 64 samples per patch
+  float* merged = nullptr;     ///< merged patches, 64 samples per patch; null in the first step
+  float* weights = nullptr;    ///< one weight per patch
+  float* gains = nullptr;      ///< one gain per patch of the grid
 };
 
 /// Weighted sums of a component's samples.
@@ -109,17 +109,19 @@ void merge_patches(const PatchJob& job, const PatchResults& results, cudaStream_
 /// Adds the patches to the sums, in the order of the grid.
 void add_patches(const PatchJob& job, const PatchResults& results, const PatchSumPlanes& sums,
                  cudaStream_t stream);
-/// Writes the means to `estimate` and, in the second step, `merged`.
+/// Writes the weighted means to `estimate` and, in the second step, `merged`.
 void finish_patches(const PatchJob& job, const PatchSumPlanes& sums, const FloatPlane& estimate,
                     const FloatPlane& merged, cudaStream_t stream);
 void average_gains(const PatchJob& job, const float* gains, const VarianceCells& cells, cudaStream_t stream);
-/// Whether the frame is a first one, by the patches that were counted.
+/// Sets RecursionFlags::is_first according to the patches without a prior.
 void decide_first(const PatchJob& job, cudaStream_t stream);
 
-/// Counts the blocks of a component that differ from those of the last frame. `variance` is the noise's.
+/// Counts the blocks of a component that differ from those of the last frame. `variance`: variance of the
+/// noise.
 void compare_frames(const FloatPlane& noisy, const FloatPlane& last, float variance, int component,
                     RecursionFlags* flags, cudaStream_t stream);
-/// Whether the frame is a repeat: `blocks` are those of each component, 0 of one that does not count.
+/// Sets RecursionFlags::repeats. `blocks`: the number of blocks of each component, or 0 for a component that
+/// does not count.
 void decide_repeat(const std::array<int, RecursionFlags::kComponents>& blocks, RecursionFlags* flags,
                    cudaStream_t stream);
 /// Copies a plane unless the frame is a repeat.

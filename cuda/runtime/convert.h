@@ -20,7 +20,8 @@ struct SamplePlane {
   std::ptrdiff_t stride = 0;
 };
 
-/// Removes the unused low bits of a sample (Frame::padding_bits), and adds them. Floats have none.
+/// Both concern the unused low bits of a sample (Frame::padding_bits): the first removes them, the second
+/// adds them. Floats have none.
 template <typename Sample>
 LIMPID_HOST_DEVICE constexpr Sample without_padding(Sample sample, int padding_bits) {
   if constexpr (std::is_integral_v<Sample>) {
@@ -38,13 +39,13 @@ LIMPID_HOST_DEVICE constexpr Sample with_padding(Sample sample, int padding_bits
   }
 }
 
-/// out = the samples of a plane in device memory in a video decoder's layout (Frame::memory): at a distance
-/// of `from.sample_stride` samples, with `padding_bits` unused low bits in integer samples.
+/// out = the samples of a plane in device memory, in the layout of a video decoder (Frame::memory): samples
+/// are `from.sample_stride` samples apart, and integers have `padding_bits` unused low bits.
 void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
                   cudaStream_t stream);
 
-/// The reverse, for a video encoder: samples at a distance of `to.sample_stride`, with `padding_bits` zero
-/// low bits in integer samples. Memory between the samples is not changed.
+/// The reverse of unpack_plane(), for a video encoder: samples are `to.sample_stride` samples apart, and
+/// integers have `padding_bits` low bits that are zero. Memory between the samples is not changed.
 void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
                 cudaStream_t stream);
 
@@ -62,14 +63,15 @@ void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePl
 void pass_unusable_samples(const SamplePlane& in, const SamplePlane& out, int width, int height,
                            cudaStream_t stream);
 
-/// R, G, B to the opponent channels of core/README.md and back, in place.
+/// Converts R, G, B to the opponent channels (docs/algorithms.md) and back, in place.
 void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream);
 void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t stream);
 
 /// *greatest = the greatest of *greatest and the plane's |sample - offset|.
 void measure_range(const FloatPlane& plane, float offset, float* greatest, cudaStream_t stream);
 
-/// out = the mean of the samples of `in` under each sample, 2^shift_x x 2^shift_y except at the borders.
+/// out = the means of the samples of `in` under each sample of `out`: 2^shift_x x 2^shift_y samples, fewer at
+/// the borders.
 void subsample(const FloatPlane& in, int shift_x, int shift_y, const FloatPlane& out, cudaStream_t stream);
 
 }  // namespace limpid::cuda

@@ -44,17 +44,17 @@ class FrameFilter {
   /// The state of one frame, with all its memory; null if the filter keeps none. States are reused for other
   /// frames after renew().
   virtual std::unique_ptr<FrameState> make_state() { return nullptr; }
-  /// Makes the state belong to another frame for all work enqueued from now on.
+  /// Assigns the state to another frame for all work enqueued later.
   virtual void renew(FrameState& /*state*/) {}
 
-  /// Makes a filter of unbounded reach forget all earlier frames, for all work enqueued from now on.
+  /// Makes a filter of unbounded reach drop the data of earlier frames, for all work enqueued later.
   virtual void forget() {}
 
   /// True if results are estimates of the noisy samples' mean, which must be corrected for clipping
   /// (core/noise/clipping.h).
   virtual bool estimates_means() const { return false; }
 
-  /// Sentences about planes that are too small to be filtered.
+  /// Messages about planes that are too small to be filtered.
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Device memory in use, in bytes.
   virtual std::size_t memory() const = 0;
@@ -67,7 +67,7 @@ class FrameFilter {
   std::vector<std::string> warnings_;
 };
 
-/// A filter without other frames.
+/// A filter that uses no other frames.
 class SpatialFilter : public FrameFilter {
  public:
   void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) final {
@@ -89,7 +89,7 @@ class SpatialFilter : public FrameFilter {
   void copy_plane(int p, const SamplePlane& in, const SamplePlane& out, int height,
                   cudaStream_t stream) const;
 
-  /// Floats from one row of a float plane to the next.
+  /// Distance between rows of a float plane, in floats.
   static int plane_pitch(int width) { return (width + 31) / 32 * 32; }
 };
 

@@ -9,7 +9,7 @@
 
 namespace limpid::cuda {
 
-/// To be called by every kernel that launch() starts, before it accesses global memory: allows the next
+/// Must be called by every kernel that launch() starts, before it accesses global memory. Allows the next
 /// kernel of the stream to occupy free multiprocessors, then waits until the kernels before it are done and
 /// their writes are visible.
 __device__ __forceinline__ void follow_stream() {
@@ -50,14 +50,14 @@ struct PlaneLaunch {
              (static_cast<unsigned>(height) + block.y * rows_per_thread - 1) / (block.y * rows_per_thread)) {}
 };
 
-/// A power of two, at least 1: |sample - offset| divided by it is at most 128.
+/// A power of two, at least 1, such that |sample - offset| divided by it is at most 128.
 __device__ inline float range_unit(const AggregationSums& sums) {
   return sums.range == nullptr || *sums.range <= 128 ? 1.0F : ldexpf(1.0F, ilogbf(*sums.range / 128) + 1);
 }
 
 /// Allows `kernel` to use `bytes` of dynamic shared memory if, with its static part, it exceeds the default
-/// of 48 KiB. The kernel may then use all of the device's shared memory, since other threads may launch it
-/// with other sizes.
+/// of 48 KiB. The limit is raised to the device's maximum, because other threads may launch the kernel with
+/// other sizes.
 template <typename Kernel>
 void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
   if (bytes > 24 * 1024) {

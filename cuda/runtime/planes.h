@@ -58,7 +58,7 @@ struct Groups {
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
-  bool selective = false;  ///< groups whose size is currently 0 need not be found
+  bool selective = false;  ///< groups whose size is 0 on input may be skipped
 
   LIMPID_HOST_DEVICE bool wants(std::ptrdiff_t number) const {
     return !selective || members[number * capacity] != 0;
@@ -68,7 +68,7 @@ struct Groups {
 LIMPID_HOST_DEVICE inline std::int16_t pack_offset(int dx, int dy) {
   return static_cast<std::int16_t>(dy * 256 + (dx & 255));
 }
-/// The offset of a group's patch i; the first is the reference patch itself.
+/// The offset of patch i of a group; patch 0 is the reference patch.
 LIMPID_HOST_DEVICE inline std::int16_t member_of(const std::int16_t* group, int i) {
   return i == 0 ? std::int16_t{0} : group[i];
 }

@@ -26,7 +26,7 @@ void check_launch(const char* function = __builtin_FUNCTION());
 class DeviceScope {
  public:
   explicit DeviceScope(int device);
-  /// For destructors: ignores errors, since every call reports an error after the device has failed.
+  /// For destructors: ignores errors, because after a failure of the device every call reports an error.
   DeviceScope(int device, std::nothrow_t) noexcept;
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
@@ -43,14 +43,15 @@ void wait_by_sleeping(int device);
 
 /// The device's limits for kernels.
 struct DeviceLimits {
-  /// Bytes of static shared memory per block, for which dynamic shared memory leaves room.
+  /// Bytes of static shared memory per block that the limits of dynamic shared memory leave free.
   static constexpr std::size_t kStaticSharedMemory = 2048;
 
-  int compute_capability = 0;  ///< 10 major + minor
+  int compute_capability = 0;  ///< 10 * major + minor version of the compute capability
   int multiprocessors = 0;
-  std::size_t shared_memory = 0;                 ///< bytes that a block may have dynamically
-  std::size_t multiprocessor_shared_memory = 0;  ///< bytes of all blocks on one
-  std::size_t reserved_shared_memory = 0;        ///< bytes per block that the system reserves of these
+  std::size_t shared_memory = 0;  ///< maximum dynamic shared memory of a block, in bytes
+  /// Shared memory of all blocks on a multiprocessor, in bytes.
+  std::size_t multiprocessor_shared_memory = 0;
+  std::size_t reserved_shared_memory = 0;  ///< bytes of it per block that the system reserves
 
   /// Bytes of dynamic shared memory per block with which `blocks` blocks fit a multiprocessor.
   std::size_t shared_memory_of(int blocks) const {
@@ -64,7 +65,7 @@ DeviceLimits device_limits();
 /// True if a kernel's machine code for the current device lets the next kernel start before its end
 /// (follow_stream() in cuda/runtime/launch.h).
 bool compiled_to_overlap(const void* kernel);
-/// Allows a kernel to use the maximum of dynamic shared memory of a block on the current device. This and
+/// Allows a kernel to use a block's maximum of dynamic shared memory on the current device. This function and
 /// compiled_to_overlap() call the driver once per kernel and device.
 void allow_all_shared_memory(const void* kernel);
 
@@ -74,7 +75,7 @@ class DeviceMemory {
  public:
   DeviceMemory() = default;
   explicit DeviceMemory(std::size_t bytes);
-  /// Initialized with a copy from host memory.
+  /// Device memory with a copy of data in host memory.
   template <typename T>
   static DeviceMemory copy_of(const std::vector<T>& values) {
     DeviceMemory memory(values.size() * sizeof(T));
@@ -115,7 +116,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// A point in a stream's work. `synchronize` sleeps rather than spins.
+/// A point in the work of a stream. `synchronize` sleeps instead of spinning.
 class Event {
  public:
   Event() : Event(cudaEventDisableTiming) {}
@@ -127,10 +128,10 @@ class Event {
   cudaEvent_t get() const { return event_; }
   void record(const Stream& stream) const;
   void synchronize() const;
-  /// False, too, if the device has failed.
+  /// True if the event has occurred. False also if the device has failed.
   bool has_occurred() const;
-  /// The time from `earlier` to this event; both are timed and have occurred. Accurate to half a microsecond;
-  /// to seven digits beyond a few seconds.
+  /// The time from `earlier` to this event. Both must be timed and have occurred. Accurate to half a
+  /// microsecond; for more than a few seconds, to seven digits.
   double milliseconds_since(const Event& earlier) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace limpid::cuda {
 
-/// kRows rows of a plane of 8-bit samples from `y` on, which may lie outside the plane.
+/// A view of kRows rows of a plane of 8-bit samples, from `y` on. Rows may lie outside the plane.
 template <int kRows>
 class TileRows {
  public:

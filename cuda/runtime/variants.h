@@ -8,15 +8,15 @@
 
 namespace limpid::cuda {
 
-/// An implementation of a stage of a filter. A stage has a table of them, the fastest first. The last one is
-/// simple and supports every task: it is the reference for tests and benchmarks.
+/// An implementation of a stage of a filter. Each stage has a table of variants, the fastest first. The last
+/// variant is simple and supports every task. It is the reference for tests and benchmarks.
 template <typename Task, typename Run>
 struct Variant {
   const char* name;
   /// True if it supports the task on the device.
   bool (*can)(const Task& task, const DeviceLimits& device);
   Run* run;
-  /// True if it is then faster than the variants after it; null: always.
+  /// True if the variant is faster than those after it for a task that it supports; null: always.
   bool (*pays)(const Task& task, const DeviceLimits& device) = nullptr;
 };
 

@@ -10,7 +10,7 @@
 
 namespace limpid::cuda {
 
-/// A group, and its patch with the lane's number.
+/// A group, and the patch of this lane in it.
 struct GroupPatch {
   int size = 1;
   int frames = 1;
@@ -18,7 +18,8 @@ struct GroupPatch {
   int picture = 0;
   int x = 0;  ///< position of the patch's first sample
   int y = 0;
-  int quarters = 0;  ///< as Trajectories::quarters; 0 for patches that cannot be interpolated
+  /// Offset in quarters of a sample, as in Trajectories::quarters; 0 for patches that cannot be interpolated.
+  int quarters = 0;
 };
 
 __device__ __forceinline__ GroupPatch patch_of_trajectories(const Trajectories& groups,

@@ -19,8 +19,8 @@
 #include "cuda/motion/motion.h"
 #include "cuda/runtime/planes.h"
 
-// The kernels of V-BM4D (core/README.md). Pictures are identified by their numbers, from 0, among those in
-// reach of one reference picture's groups.
+// The kernels of V-BM4D (docs/algorithms.md). Pictures are identified by their numbers, from 0, among those
+// in reach of one reference picture's groups.
 
 namespace limpid::cuda {
 
@@ -35,7 +35,7 @@ struct TrajectoryGuide {
   static std::size_t bytes_of(int width, int height) {
     return static_cast<std::size_t>(pitch_of(width)) * (height + 2);
   }
-  /// Sample (0, 0) in memory of bytes_of().
+  /// Pointer to sample (0, 0) in memory of bytes_of().
   static std::int8_t* first_of(std::int8_t* memory, int width) { return memory + pitch_of(width) + kMargin; }
 };
 
@@ -44,32 +44,34 @@ void prepare_guide(const FloatPlane& values, std::int8_t* out, cudaStream_t stre
 /// Fills a plane for matching from a guide of its size.
 void prepare_matching(const std::int8_t* guide, const MatchingPlane& out, cudaStream_t stream);
 
-/// The storage of a plane's samples for groups: halves or floats of (sample - offset) * unit. Halves hold
-/// code values of 8 to 11 bits exactly.
+/// The storage of a plane's samples for groups: halves or floats with the values (sample - offset) * unit.
+/// Halves represent code values of 8 to 11 bits exactly.
 struct GroupSamples {
-  /// Rows after the plane's last, which are read around patches.
+  /// Rows after the plane's last row, which are read around patches.
   static constexpr int kMarginRows = limpid::vbm4d::kTaps;
 
   float offset = 0;
   float unit = 1;
-  int pitch = 0;  ///< samples from one row to the next, in sums too
+  int pitch = 0;  ///< row length in samples, also in sums
 
   /// The number of rows in memory for a plane of this height.
   LIMPID_HOST_DEVICE static int rows(int height) { return height + kMarginRows; }
   std::size_t positions(int height) const { return static_cast<std::size_t>(pitch) * rows(height); }
 };
 
-/// Stores values for groups, and fills the rest of GroupSamples::positions() as if values were 0.
+/// Stores values for groups, and fills the rest of GroupSamples::positions() with the values for samples of
+/// 0.
 void store_halves(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream);
 void store_floats(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream);
 
 /// The groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is
 /// number i = (row - first_row) * columns + column.
 struct Trajectories {
-  /// [i]: a bit for each of its pictures, the first one lowest, + 2^kWantedShift * the number of its
-  /// trajectories if there are enough similar patches.
+  /// [i]: a bit for each picture of the group, the first picture lowest, + 2^kWantedShift * the number of its
+  /// trajectories, provided that enough similar patches exist.
   unsigned* shapes = nullptr;
-  /// [i * slots + p]: the position of its first trajectory in picture p, x + 65536 y; only for its pictures.
+  /// [i * slots + p]: position of the first trajectory in picture p, x + 65536 y. Only for pictures of the
+  /// group.
   unsigned* places = nullptr;
   /// The patches similar to the reference patches, as in Groups; only for more than one trajectory.
   /// Trajectory m of a group has the displacement of similar patch m from the first trajectory.
@@ -83,8 +85,8 @@ struct Trajectories {
   int first_row = 0;
   int last_row = 0;
 
-  /// Groups are V-BM3D's: shapes[i] is the number of patches, places[i * slots + m] the position of patch m,
-  /// and members[i * capacity + m] its picture.
+  /// True for V-BM3D's groups: shapes[i] is then the number of patches, places[i * slots + m] the position of
+  /// patch m, and members[i * capacity + m] its picture.
   bool predictive = false;
 
   static constexpr int kWantedShift = 20;
@@ -101,7 +103,7 @@ inline constexpr int kGroupTile = 8;
 /// The motion that predicts trajectories from one picture to the next.
 struct FollowedField {
   const MotionVector* vectors = nullptr;
-  const std::int32_t* lost = nullptr;  ///< number of blocks that were not found again
+  const std::int32_t* lost = nullptr;  ///< number of blocks that could not be followed
 
   FollowedField() = default;
   explicit FollowedField(const DeviceMotionField& field) : vectors(field.vectors()), lost(field.lost()) {}
@@ -114,16 +116,17 @@ struct TrajectoryJob {
   int own = 0;                                          ///< number of the reference picture
   const std::int8_t* guides[kMostPictures] = {};        ///< sample (0, 0)
   const std::int8_t* noisy_guides[kMostPictures] = {};  ///< sample (0, 0) of the first step's guides
-  FollowedField ahead[kMostPictures];                   ///< from a picture to the one after it
-  FollowedField back[kMostPictures];                    ///< and to the one before it
+  FollowedField ahead[kMostPictures];                   ///< motion from each picture to the next one
+  FollowedField back[kMostPictures];                    ///< motion from each picture to the previous one
   int columns = 0;                                      ///< of luma's blocks
   int rows = 0;
   limpid::vbm4d::TrajectoryBounds bounds;
   limpid::vbm4d::PredictiveSearch search;     ///< for V-BM3D
-  Bm3dStep step;                              ///< search for similar patches
+  Bm3dStep step;                              ///< parameters of the search for similar patches
   const MatchingVariant* matching = nullptr;  ///< for that step
-  MatchingPlane similar;                      ///< working memory; unused if groups have room for one
-                                              ///< trajectory only
+  /// Working memory; unused if groups have at most one trajectory.
+  MatchingPlane similar;
+  ///< trajectory only
   Trajectories out;
 };
 
@@ -154,7 +157,8 @@ void search_predictively(const TrajectoryJob& job, cudaStream_t stream);
 struct GroupSums {
   static constexpr int kCell = 4;
   static constexpr float kMostSample = 192;
-  /// The remaining part covers roundings by half a unit, for all patches that cells have room for.
+  /// Limit of numerators. The remaining part of the range covers roundings by half a unit, for all patches
+  /// that cells can count.
   static constexpr float kMostUnits = 0x1.FFp30F / kMostSample;
 
   bool narrow = false;
@@ -162,14 +166,14 @@ struct GroupSums {
   int numerator_bits = 22;
 
   GroupSums() = default;
-  /// Wide sums for groups whose patches may all be in one picture, in any number: with fewer bits.
+  /// Wide sums with fewer bits, for groups whose patches may all be in one picture, in any number.
   static GroupSums of_patches() {
     GroupSums sums;
     sums.weight_bits = 20;
     sums.numerator_bits = 18;
     return sums;
   }
-  /// For a step's groups.
+  /// The format for the groups of a step.
   GroupSums(bool are_narrow, const Vbm4dStep& step, const TemporalSpan& span);
 
   LIMPID_HOST_DEVICE static int cells_along(int length) { return (length + kCell - 1) / kCell; }
@@ -188,7 +192,7 @@ class GroupTransforms {
     return (31 - __builtin_clz(static_cast<unsigned>(members))) * kMost + frames - 1;
   }
   static std::size_t floats() { return std::size_t{5} * kMost * kMost * kMost; }
-  /// Fills host memory of floats().
+  /// Fills host memory for floats() numbers.
   static void fill(float* tables);
 };
 
@@ -198,7 +202,8 @@ class GroupTransforms {
 class InterpolatingTransforms {
  public:
   static constexpr int kShifts = 4;
-  static constexpr int kWhole = limpid::vbm4d::kQuarters;  ///< no interpolation: the patch comes first
+  /// Number for patches at whole samples, which need no interpolation.
+  static constexpr int kWhole = limpid::vbm4d::kQuarters;
   static constexpr int kWords = (kWhole + 1) * kShifts * FilterTables::kLanes * 2;
 
   /// The number for a patch at `quarters` after its position, or kWhole, if `shift` other samples precede.
@@ -218,22 +223,23 @@ struct GroupJob {
   GroupSums format;  ///< format of the sums; noisy samples are halves if sums are narrow
   const void* noisy[kMostPictures] = {};
   const void* basic[kMostPictures] = {};  ///< halves; none in the first step
-  void* sums[kMostPictures] = {};         ///< null: the picture gets no estimates
+  void* sums[kMostPictures] = {};         ///< null: the picture receives no estimates
   float lambda = 0;                       ///< first step
   float sigma = 0;
   limpid::vbm4d::NoiseOverTime over_time{};
   std::span<const float> variances;  ///< Bm3dComponent::coefficient_variances of the step
   std::optional<NoiseShape::Curve> curve;
-  const float* brightness = nullptr;  ///< from find_brightness(), for curves by the guide
+  const float* brightness = nullptr;  ///< brightness from find_brightness(), for curves by the guide
   const FilterTables* tables = nullptr;
-  const float* transforms = nullptr;        ///< GroupTransforms
-  const unsigned* interpolating = nullptr;  ///< InterpolatingTransforms; if the groups have quarters
+  const float* transforms = nullptr;  ///< GroupTransforms
+  /// Tables of InterpolatingTransforms; only if the groups have quarters.
+  const unsigned* interpolating = nullptr;
 };
 
 /// Filters groups and adds them to the sums.
 void filter_trajectories(const GroupJob& job, cudaStream_t stream);
 
-/// The groups of other filters that follow reference patches.
+/// The groups of other filters that follow reference patches, such as VNLB.
 class GroupStage {
  public:
   virtual ~GroupStage() = default;

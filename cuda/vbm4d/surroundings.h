@@ -39,7 +39,8 @@ class Surroundings {
     int from;
   };
 
-  /// Copies a patch's surroundings from `samples`, a multiple of four samples. Visible after finish().
+  /// Copies the surroundings of a patch from `samples`, whose offset is a multiple of four samples. The copy
+  /// is visible after finish().
   __device__ __forceinline__ void start(const __half* samples, const Lane& lane) {
     __pipeline_memcpy_async(halves_ + lane.to, samples + lane.upper, kShare * sizeof(__half));
     __pipeline_memcpy_async(halves_ + lane.to + kHalf, samples + lane.lower, kShare * sizeof(__half));

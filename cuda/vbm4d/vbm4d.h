@@ -19,13 +19,13 @@
 
 namespace limpid::cuda {
 
-/// V-BM4D. The data of a frame is kept with it while results depend on it, so that every frame is prepared,
-/// every group found and every estimate made once. Memory comes from pools: after as many frames as a result
-/// depends on, nothing is allocated any more.
+/// V-BM4D. The data of a frame is kept while results depend on it, so that every frame is prepared, every
+/// group found and every estimate computed once. Memory comes from pools: after the first frames of a stream,
+/// nothing is allocated.
 class Vbm4d final : public FrameFilter {
  public:
-  /// Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory. With a
-  /// stage, groups are those of the stage.
+  /// Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory. `stage`:
+  /// finds and filters other groups than those of V-BM4D.
   Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
         std::unique_ptr<const GroupStage> stage = nullptr);
 

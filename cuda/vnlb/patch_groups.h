@@ -10,14 +10,14 @@
 #include "core/vnlb/vnlb_parameters.h"
 #include "cuda/vbm4d/groups.h"
 
-// The kernels of VNLB (core/README.md): search and filtering of groups of patches in space and time.
+// The kernels of VNLB (docs/algorithms.md): search and filtering of groups of patches in space and time.
 
 namespace limpid::cuda {
 
 /// Groups of the reference patches of a band of grid rows, numbered as in Trajectories. Members are in the
 /// order in which kernels fill them.
 struct PatchGroups {
-  /// The room for patches: one of the sizes for which kernels are compiled.
+  /// Maximum number of patches in a group: one of the sizes for which kernels are compiled.
   int capacity = 0;
   /// [i]: the number of patches + kSlicesUnit * slices + kDirectionUnit * (direction + 1).
   int* shapes = nullptr;
@@ -33,7 +33,7 @@ struct PatchGroups {
   static constexpr int kSlicesUnit = 1 << 8;
   static constexpr int kDirectionUnit = 1 << 12;
 
-  /// The least capacity for `patches` patches.
+  /// The least capacity that holds `patches` patches.
   static int capacity_for(int patches);
   static constexpr int kCapacities[] = {32, 48, 64};
   /// Calls with(std::integral_constant<int, capacity>()).
@@ -64,12 +64,12 @@ struct PatchSearch {
 void find_patch_groups(const TrajectoryJob& followed, const PatchSearch& search, const PatchGroups& out,
                        cudaStream_t stream);
 
-/// Filters these groups in one plane and adds them to its sums, which are those of GroupJob and wide. Only
-/// the band of GroupJob::groups is used.
+/// Filters these groups in one plane and adds them to its sums, which are those of GroupJob and must be wide.
+/// GroupJob::groups only defines the band.
 void filter_patch_groups(const GroupJob& job, const PatchGroups& groups, cudaStream_t stream);
 
-/// Computes F and, in the second step, H of groups' products. Groups have shapes and matrices. For tests;
-/// filter_patch_groups() calls it.
+/// Computes F and, in the second step, H from the groups' products. The groups must have shapes and matrices.
+/// For tests; filter_patch_groups() calls this function.
 void filter_eigenvalues(const PatchGroups& groups, int count, bool second_step, cudaStream_t stream);
 
 }  // namespace limpid::cuda

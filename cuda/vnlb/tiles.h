@@ -8,8 +8,8 @@
 
 namespace limpid::cuda {
 
-/// 16 x 16 elements of a matrix: lane 4 g + t has (g, 2 t) and (g, 2 t + 1), then those 8 rows below, those 8
-/// columns to the right, and both.
+/// 16 x 16 elements of a matrix: lane 4 g + t has the elements (g, 2 t) and (g, 2 t + 1), and those 8 rows
+/// below, 8 columns to the right, and both.
 struct Tile {
   Operand pairs[4];
 };
@@ -57,7 +57,7 @@ __device__ __forceinline__ float2 elements_of(const Operand& pair) {
   return make_float2(high.x + low.x, high.y + low.y);
 }
 
-/// sums += A B with a 16 x 16 matrix A; `first` and `second` are B's elements as operands.
+/// sums += A B with a 16 x 16 matrix A; `first` and `second` are the elements of B as operands.
 __device__ __forceinline__ void multiply_add(float (&sums)[4], const Tile& a, const Operand& first,
                                              const Operand& second) {
   const unsigned high[4] = {a.pairs[0].high, a.pairs[1].high, a.pairs[2].high, a.pairs[3].high};
@@ -80,8 +80,8 @@ struct TileRow {
   float sums[kTiles][2][4] = {};
 
   __device__ __forceinline__ Tile tile(int number) const { return to_tile(sums[number][0], sums[number][1]); }
-  /// Calls function(two, row, column) for each two elements, from the position on; rows are counted from the
-  /// first.
+  /// Calls function(two, row, column) for each pair of elements, beginning at the given position; rows are
+  /// counted from the first.
   template <typename Function>
   __device__ __forceinline__ void for_each_pair(const Function& function) {
 #pragma unroll

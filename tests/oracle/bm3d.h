@@ -26,8 +26,8 @@ struct Position {
 /// Positions of similar patches, the reference patch first.
 using Group = std::vector<Position>;
 
-/// BM3D from its definition ([Dabov 2007] with the choices of core/README.md), in double precision and the
-/// simplest possible code: the reference for the engines.
+/// BM3D from its definition ([Dabov 2007] with the choices of docs/algorithms.md), in double precision and
+/// the simplest possible code: the reference for the engines.
 
 /// Parameters of the comparison of patches.
 struct Search {

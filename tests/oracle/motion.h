@@ -17,8 +17,8 @@ struct BytePicture {
   int at(int x, int y) const;
 };
 
-/// The motion from `current` to `reference`, pictures of 8-bit luma, by its definition (core/README.md) in
-/// the simplest possible code.
+/// The motion from `current` to `reference`, pictures of 8-bit luma, by its definition (docs/algorithms.md)
+/// in the simplest possible code.
 MotionField find_motion(const BytePicture& reference, const BytePicture& current,
                         const MotionParameters& parameters = {});
 

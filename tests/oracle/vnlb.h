@@ -10,9 +10,9 @@
 
 namespace limpid::oracle {
 
-/// VNLB of a whole stream by its definition (core/README.md), in double precision and the simplest possible
-/// code: the results of all frames, including context. `begins_anew` is honored. `noise`: one model for all
-/// frames, or one per frame.
+/// VNLB of a whole stream by its definition (docs/algorithms.md), in double precision and the simplest
+/// possible code: the results of all frames, including context. `begins_anew` is honored. `noise`: one model
+/// for all frames, or one per frame.
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const VnlbParameters& parameters,
                            const std::vector<NoiseModel>& noise);
 

@@ -6,8 +6,8 @@
 
 namespace limpid::cuda {
 
-/// A plan of NVIDIA's cuFFT for `batch` transforms of real samples, in place. The library is loaded with the
-/// first plan and never unloaded; it is neither linked nor needed to build.
+/// A plan of NVIDIA's cuFFT for `batch` transforms of real samples, in place. The first plan loads the
+/// library, which is never unloaded. The library is neither linked nor needed for building.
 class CufftPlan {
  public:
   enum class Direction : int { kForward = 0x2a, kInverse = 0x2c };  // CUFFT_R2C, CUFFT_C2R

@@ -10,15 +10,16 @@
 
 namespace limpid::cuda {
 
-/// Collaborative filtering in the domain of the discrete Fourier transform, in batches of groups, which bound
-/// the memory of their spectra. A group of n patches of k x k has k^2 n coefficients, half of which are
-/// stored; noise gives them the variance k^2 n sigma^2. Step 1 removes those below lambda times the standard
-/// deviation, except the group's DC; step 2 shrinks them by Wiener factors. Weights include the redundant
-/// half. Noise is assumed white and equal at all brightnesses: these transforms are for comparisons.
+/// Collaborative filtering in the domain of the discrete Fourier transform. Groups are processed in batches
+/// to limit the memory for spectra. A group of n patches of k x k has k^2 n coefficients, half of which are
+/// stored; noise gives them the variance k^2 n sigma^2. Step 1 removes coefficients below lambda times the
+/// standard deviation, except the DC of the group; step 2 shrinks coefficients by Wiener factors. Weights
+/// include the redundant half. Noise is assumed to be white and equal at all brightnesses. These transforms
+/// exist for comparisons.
 class FourierFilter {
  public:
-  /// For calls with up to `groups` groups of up to `capacity` patches. Throws Error if cuFFT cannot be
-  /// loaded.
+  /// Prepares for calls with up to `groups` groups of up to `capacity` patches. Throws Error if cuFFT cannot
+  /// be loaded.
   FourierFilter(GroupTransform transform, const Bm3dStep& step, int capacity, bool wiener,
                 std::size_t groups);
 
