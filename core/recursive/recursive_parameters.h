@@ -18,7 +18,7 @@ struct RecursiveParameters {
   int spacing = 4;          ///< distance between patches of the first step, 1 to 8
   int second_spacing = 3;   ///< distance between patches of the second step
   int motion_searches = 2;  ///< 1: motion of the noisy frame only; 2: also of the first step's estimate
-  /// Coefficients of magnitude <= lambda * sigma are removed if there is no pilot; > 0, <= 100.
+  /// Threshold: coefficients of magnitude <= lambda * sigma depend on the pilot; > 0, <= 100.
   float lambda = 2.6F;
   bool operator==(const RecursiveParameters&) const = default;
 

@@ -237,7 +237,7 @@ LIMPID_API limpid_status limpid_set_float(limpid_denoiser* denoiser, const char*
 LIMPID_API limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_format* format);
 
 /* A value of limpid_stream_info.reach_before: results depend on all earlier frames of the stream (filter
- * recursive). Twelve frames of context suffice for results of the same quality, but not for the same bits. */
+ * recursive). Twelve frames of context give results of equal quality, which are not bit-exact. */
 #define LIMPID_UNBOUNDED INT32_MAX
 
 typedef struct limpid_stream_info {
