@@ -466,7 +466,8 @@ void add_benchmark_command(CommandLine& program, Command& selected) {
   auto options = std::make_shared<BenchmarkOptions>();
   command->add_option("INPUT", options->input, "File or image sequence (%03d)")->required()->file();
   command
-      ->add_option("--frames", options->frames, "Most frames to process; the first tenth is not timed [200]")
+      ->add_option("--frames", options->frames,
+                   "Maximum number of frames to process; the first tenth is not timed [200]")
       ->type_name("N")
       ->positive();
   options->noise.add_to(*command);

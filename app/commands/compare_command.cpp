@@ -379,7 +379,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
   command->add_option("--truth", options->truth, "Clean video, for PSNR and SSIM")->type_name("FILE")->file();
   options->noise.add_sigma_to(*command);
   options->fields.add_to(*command);
-  command->add_option("--frames", options->frames, "Most frames to process, 1-10000 [10]")
+  command->add_option("--frames", options->frames, "Maximum number of frames to process, 1-10000 [10]")
       ->type_name("N")
       ->in_range(1, 10000);
   command

@@ -46,7 +46,7 @@ struct Session {
   const InterruptWatch& interrupts;
   Console& console;
   ProgressStyle progress_style;
-  OutputNames* names;  ///< null if each job has a given output
+  OutputNames* names;  ///< names for the outputs in a folder; null if each job has a given output
   bool stats;          ///< print the rates of each stage
   bool json;           ///< print reports to standard output
 };

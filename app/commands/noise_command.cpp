@@ -219,7 +219,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
       "noise", "Measure the noise of a clip; print it, draw it, or save it as a profile");
   auto options = std::make_shared<NoiseCommandOptions>();
   command->add_option("INPUT", options->input, "Video or picture")->required()->file();
-  command->add_option("--frames", options->frames, "Most frames to read, 1-10000 [16]")
+  command->add_option("--frames", options->frames, "Maximum number of frames to read, 1-10000 [16]")
       ->type_name("N")
       ->in_range(1, 10000);
   options->reader.add_to(*command, "", {"start", "end", "local_only"});

@@ -25,9 +25,10 @@ enum class Files : std::uint8_t { kNone, kFile, kFolder };
 
 /// Texts of an option for help, manuals and completions.
 struct OptionText {
-  std::vector<std::string> names;  ///< with their dashes, short ones first; an argument's own name
-  bool is_argument = false;        ///< positional
-  bool advanced = false;           ///< listed by --help-all only
+  /// Names with dashes, short ones first; for a positional argument, its name.
+  std::vector<std::string> names;
+  bool is_argument = false;  ///< positional
+  bool advanced = false;     ///< listed by --help-all only
   bool required = false;
   bool many = false;  ///< may be repeated
   std::string value;  ///< placeholder of the value in help; empty: a flag

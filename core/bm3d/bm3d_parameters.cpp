@@ -64,7 +64,7 @@ void describe_step(Description& description, const StepOf& step_of, const std::s
   number(
       text("step", "step", "a step", "1 to the patch size", "Distance between reference patches, in samples"),
       &Bm3dStep::spacing, [](int spacing) { return spacing >= 1 && spacing <= 16; });
-  number(text("group-size", "group_size", "a group size", "1 to 64", "Most patches in a group"),
+  number(text("group-size", "group_size", "a group size", "1 to 64", "Maximum number of patches in a group"),
          &Bm3dStep::max_group_size, [](int size) { return size >= 1 && size <= 64; });
   number(text("search-window", "search_window", "a search window", "odd, 1 to 129",
               "Side of the search window, in samples"),

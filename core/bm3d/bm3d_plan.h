@@ -67,7 +67,7 @@ struct Bm3dPlan {
   PlaneHeights heights{};
 
   bool opponent = false;  ///< RGB, filtered as opponent channels; otherwise component p is plane p
-  std::array<Bm3dComponent, 3> components;  ///< as many as there are color planes
+  std::array<Bm3dComponent, 3> components;  ///< components; as many as there are color planes
   std::array<bool, kMaxPlanes> copied{};    ///< planes that pass through unchanged
   /// All filtered components: those of full size, then subsampled chroma. Empty if all planes are copied.
   std::vector<Bm3dComponentSet> sets;

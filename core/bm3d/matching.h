@@ -44,8 +44,8 @@ struct MatchingDistances {
   std::int32_t greatest = 0;  ///< limit of |d - expected|
 };
 
-/// For a step whose guide has noise of standard deviation `guide_sigma` (code values; the noise of the noisy
-/// guide, in both steps). `second_step`: the guide is the basic estimate.
+/// The limits of the search in one step. `guide_sigma`: standard deviation of the noise in the noisy guide,
+/// in code values, also for the second step. `second_step`: the guide is the basic estimate.
 ///
 /// Two patches of equal content differ by their noise: E(d) = 2 sigma^2 per sample. The closest candidates
 /// have noise similar to the reference patch's, which biases their mean toward it. The most likely candidates

@@ -16,9 +16,11 @@ struct FilterDescription;  // core/parameters/filter_description.h
 /// The bilateral filter (Tomasi and Manduchi 1998): w = exp(-|p - q|^2 / (2 spatial_sigma^2))
 /// exp(-(I(p) - I(q))^2 / (2 range_sigma^2)), for q at most `radius` rows and columns away.
 struct BilateralParameters {
-  std::optional<int> radius = {};           ///< the window is 2 radius + 1 samples wide and high; 1 to 64
-  std::optional<float> spatial_sigma = {};  ///< in samples, 0.1 to 1000
-  std::optional<float> range_sigma = {};    ///< in 8-bit code values, 0.01 to 1000
+  std::optional<int> radius = {};  ///< the window is 2 radius + 1 samples wide and high; 1 to 64
+  /// Standard deviation of the spatial weight, in samples, 0.1 to 1000.
+  std::optional<float> spatial_sigma = {};
+  /// Standard deviation of the range weight, in 8-bit code values, 0.01 to 1000.
+  std::optional<float> range_sigma = {};
   bool operator==(const BilateralParameters&) const = default;
 
   static const FilterDescription<BilateralParameters>& description();
@@ -62,12 +64,15 @@ struct NlmParameters {
 /// patch_sigma^2)) exp(-(I(p) - I(q))^2 / (2 range_sigma^2)), and, if a spatial sigma is given,
 /// exp(-|p - q|^2 / (2 spatial_sigma^2)).
 struct NlmBilateralParameters {
-  std::optional<int> patch_size = {};       ///< side of a patch, odd, 1 to 21
-  std::optional<int> search_window = {};    ///< side of the square search window around p, odd, 1 to 257; 0:
-                                            ///< the whole plane
-  std::optional<float> patch_sigma = {};    ///< in 8-bit code values, 0.01 to 1000
-  std::optional<float> range_sigma = {};    ///< in 8-bit code values, 0.01 to 1000
-  std::optional<float> spatial_sigma = {};  ///< in samples, 0.1 to 1000; none: distance has no influence
+  std::optional<int> patch_size = {};     ///< side of a patch, odd, 1 to 21
+  std::optional<int> search_window = {};  ///< side of the square search window around p, odd, 1 to 257; 0:
+                                          ///< the whole plane
+  /// Standard deviation of the patch weight, in 8-bit code values, 0.01 to 1000.
+  std::optional<float> patch_sigma = {};
+  /// Standard deviation of the range weight, in 8-bit code values, 0.01 to 1000.
+  std::optional<float> range_sigma = {};
+  /// Standard deviation of the spatial weight, in samples, 0.1 to 1000; none: no spatial weight.
+  std::optional<float> spatial_sigma = {};
   bool operator==(const NlmBilateralParameters&) const = default;
 
   static const FilterDescription<NlmBilateralParameters>& description();

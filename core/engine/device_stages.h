@@ -32,9 +32,9 @@ struct DeviceStage {
 /// The stages through which each frame passes in a device with its own memory. Stages work on different
 /// frames at the same time.
 struct DeviceStages {
-  DeviceStage upload;  ///< from host memory or a decoder
+  DeviceStage upload;  ///< copies from host memory or a decoder
   DeviceStage filter;
-  DeviceStage download;  ///< to host memory or an encoder
+  DeviceStage download;  ///< copies to host memory or an encoder
 };
 
 }  // namespace limpid

@@ -144,9 +144,8 @@ constexpr MotionVector limited(const Level& level, int column, int row, int x, i
 // differences along them) and on flat noisy pictures, whose vectors should be zero.
 inline constexpr int kDifferenceWeight = 512;
 inline constexpr int kMotionPenalty = 32;  ///< penalty of vectors other than zero
-/// Penalty of vectors other than zero on the coarsest level,.
+/// Penalty of vectors other than zero on the coarsest level, where many vectors are tried.
 inline constexpr int kCoarsestMotionPenalty = 128;
-///< which tries many
 inline constexpr int kRefinementPenalty = 40;  ///< penalty of vectors near a predicted one
 /// Penalty per sample of distance from a neighbor's vector.
 inline constexpr int kDisagreementPenalty = 4;

@@ -27,7 +27,7 @@ struct QuarterSamples {
 struct MotionField {
   static constexpr int kBlock = 8;
 
-  int columns = 0;  ///< in blocks; samples right of the last block or below it use the nearest block
+  int columns = 0;  ///< size in blocks; samples right of the last block or below it use the nearest block
   int rows = 0;
   std::vector<MotionVector> vectors;  ///< row by row
   /// Differences of the guides (core/motion/motion_blocks.h) along each vector, in a window of 24 x 24

@@ -27,7 +27,7 @@ struct ParameterText {
   std::string section;  ///< object in JSON reports: "wiener"; empty: none
   std::string name;     ///< member of that object: "search_window"
   std::string where;    ///< beginning of messages: "second step"
-  std::string title;    ///< in messages: "a search window"; names without an article: "matching"
+  std::string title;    ///< noun phrase for messages: "a search window"; names have no article: "matching"
   std::string range;    ///< legal values: "odd, 1 to 129"
   std::string help;     ///< a noun phrase
   std::string group;    ///< heading in lists of parameters

@@ -76,7 +76,7 @@ template <typename Parameters>
 Parameter<Parameters> delay_parameter(const std::string& where, int most) {
   return number_parameter<Parameters>(
       ParameterText{"delay", "", "delay", where, "a delay", "0 to " + std::to_string(most),
-                    "Most later frames that a result may wait for; 0: live", "General"},
+                    "Maximum number of later frames to wait for; 0: live", "General"},
       [](auto& parameters) { return &parameters.delay; },
       [most](int delay) { return delay >= 0 && delay <= most; });
 }

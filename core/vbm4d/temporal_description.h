@@ -21,7 +21,7 @@ void describe_temporal_step(FilterDescription<Parameters>& description, const St
   const auto number = numbers_of_step(description, step_of, text);
   number("step", "step", "a step", "1 to 8", "Distance between reference patches, in samples", &Step::spacing,
          [](int spacing) { return spacing >= 1 && spacing <= vbm4d::kPatch; });
-  number("group-size", "group_size", "a group size", "1 to 16", "Most patches in a group",
+  number("group-size", "group_size", "a group size", "1 to 16", "Maximum number of patches in a group",
          &Step::max_group_size, [](int size) { return size >= 1 && size <= vbm4d::kMostMembers; });
   number("search-window", "search_window", "a search window", "odd, 1 to 65",
          "Side of the search window, in samples", &Step::search_window,

@@ -26,7 +26,7 @@ void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, con
   const auto window = [](int side) { return side >= 1 && side <= vnlb::kMostSearchWindow && side % 2 == 1; };
   number("step", "step", "a step", "1 to 8", "Distance between reference patches, in samples",
          &VnlbStep::spacing, [](int spacing) { return spacing >= 1 && spacing <= vnlb::kPatch; });
-  number("group-size", "group_size", "a group size", "2 to 64", "Most patches in a group",
+  number("group-size", "group_size", "a group size", "2 to 64", "Number of patches in a group",
          &VnlbStep::group_size, [](int size) { return size >= 2 && size <= vnlb::kMostPatches; });
   number("search-window", "search_window", "a search window", "odd, 1 to 33",
          "Side of the search window, in samples", &VnlbStep::search_window, window);

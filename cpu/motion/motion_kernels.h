@@ -52,9 +52,8 @@ struct MotionSweep {
   MotionVector* after = nullptr;
   const std::uint8_t* changed_before = nullptr;  ///< flags of the previous sweep; null in the first sweep
   std::uint8_t* changed = nullptr;
-  /// Differences along the vectors before the sweep, replaced by those along the new ones.
+  /// Differences along the vectors before the sweep, replaced by those along the new vectors; without margin.
   std::int32_t* differences = nullptr;
-  ///< vectors; without margin
 };
 
 /// Selects new vectors for one row of blocks from their own vectors and those of their neighbors. Blocks are

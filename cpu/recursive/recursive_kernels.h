@@ -60,7 +60,8 @@ struct PatchRow {
 struct PatchSums {
   float* estimates = nullptr;
   float* weights = nullptr;
-  float* merged = nullptr;  ///< null in the first step; weighted only by the aggregation windows
+  /// Merged samples, weighted only by the aggregation windows; null in the first step.
+  float* merged = nullptr;
   std::ptrdiff_t pitch = 0;
 };
 

@@ -54,7 +54,7 @@ class FrameFilter {
   virtual std::vector<std::string> warnings() const { return {}; }
 };
 
-/// A filter that uses no other frames.
+/// A filter that uses only the current frame.
 class SpatialFilter : public FrameFilter {
  public:
   void filter_window(const FilterWindow& window, Frame& out) final {

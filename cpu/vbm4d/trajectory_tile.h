@@ -41,7 +41,7 @@ struct FollowedPicture {
   struct Plane {
     PictureSamples noisy;
     PictureSamples basic;         ///< basic estimate; empty in the first step
-    PictureSums* sums = nullptr;  ///< null if estimates are not needed
+    PictureSums* sums = nullptr;  ///< sums of the estimates; null if estimates are not needed
   };
   PictureSamples guide;                      ///< bytes (TrajectoryJob)
   PictureSamples noisy_guide;                ///< guide of the first step

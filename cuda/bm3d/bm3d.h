@@ -33,7 +33,7 @@ class Bm3d final : public SpatialFilter {
     Bm3dStep parameters;
     int capacity = 0;  ///< maximum number of patches in a group
     const MatchingVariant* matching = nullptr;
-    const FilterVariant* filter = nullptr;  ///< null for Fourier transforms
+    const FilterVariant* filter = nullptr;  ///< kernel that filters groups; null for Fourier transforms
     FixedPoint fixed_point;
     FilterTables tables;
     DeviceMemory general_tables;             ///< forward, inverse, window; if the filter uses them

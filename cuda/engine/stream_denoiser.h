@@ -40,9 +40,9 @@ class StreamDenoiser final : public Denoiser {
   void send(Frame frame) override;
   /// Throws a failure again in each call, because the frame remains in progress.
   std::optional<Frame> receive() override;
-  /// Throws Error after a failure of the device. The device's video decoder then reports the rest of the
-  /// stream as damaged, so the failure may have caused the end of the stream, and without frames in progress
-  /// no other call would report it.
+  /// Throws Error if the device has failed. After such a failure, its video decoder reports the rest of the
+  /// stream as damaged, so the stream seems to end here. Without frames in progress, no other call would
+  /// report the failure.
   void flush() override;
   void reset() override;
   Reach reach() const override { return filter_->reach(); }

@@ -67,7 +67,7 @@ class FrameFilter {
   std::vector<std::string> warnings_;
 };
 
-/// A filter that uses no other frames.
+/// A filter that uses only the current frame.
 class SpatialFilter : public FrameFilter {
  public:
   void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) final {

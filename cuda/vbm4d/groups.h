@@ -80,7 +80,7 @@ struct Trajectories {
   /// quarters of a sample, + 4 * the offset below it; null if all are at whole samples.
   std::uint8_t* quarters = nullptr;
   int pictures = 0;
-  int slots = 0;  ///< number of pictures; in V-BM3D's groups, of patches
+  int slots = 0;  ///< number of pictures, or, for V-BM3D's groups, number of patches
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
@@ -126,7 +126,6 @@ struct TrajectoryJob {
   const MatchingVariant* matching = nullptr;  ///< for that step
   /// Working memory; unused if groups have at most one trajectory.
   MatchingPlane similar;
-  ///< trajectory only
   Trajectories out;
 };
 
@@ -223,7 +222,7 @@ struct GroupJob {
   GroupSums format;  ///< format of the sums; noisy samples are halves if sums are narrow
   const void* noisy[kMostPictures] = {};
   const void* basic[kMostPictures] = {};  ///< halves; none in the first step
-  void* sums[kMostPictures] = {};         ///< null: the picture receives no estimates
+  void* sums[kMostPictures] = {};         ///< sums of each picture; null if the picture receives no estimates
   float lambda = 0;                       ///< first step
   float sigma = 0;
   limpid::vbm4d::NoiseOverTime over_time{};

@@ -33,7 +33,7 @@ __device__ __forceinline__ Tile load_tile(const float* at, int pitch, float scal
   return tile;
 }
 
-/// Loads a tile of pairs of elements that are already split, in rows of `pitch` elements.
+/// Loads a tile of pairs of elements that are already stored as Operands, in rows of `pitch` elements.
 __device__ __forceinline__ Tile load_tile(const Operand* at, int pitch) {
   Tile tile;
 #pragma unroll

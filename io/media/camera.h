@@ -23,9 +23,8 @@ struct Camera {
   std::string node;  ///< such as /dev/video0
   std::string name;
   std::vector<CameraFormat> formats;
-  /// Reason why the camera cannot be opened, empty if it can; other members are then empty.
+  /// Reason why the camera cannot be opened; `name` and `formats` are then empty. Empty if it can be opened.
   std::string failure;
-  ///< empty
 };
 
 /// Video4Linux devices that capture video: all of /dev/video*, including those that cannot be opened, or only

@@ -18,8 +18,8 @@ std::int64_t time_before_fragments(const AVFormatContext& input, const AVStream&
 /// The length of a file's video according to its header, for the detection of truncated files.
 class DeclaredLength {
  public:
-  /// To be called after avformat_open_input() and before avformat_find_stream_info(), which estimates missing
-  /// values.
+  /// Reads the header's values. Must be called after avformat_open_input() and before
+  /// avformat_find_stream_info(), which estimates missing values.
   void note(AVFormatContext& input);
 
   /// Microseconds from the source's first time to the end of the video; nothing if the header does not
@@ -31,7 +31,7 @@ class DeclaredLength {
   std::optional<Length> of(const AVFormatContext& input, const AVStream& video) const;
 
  private:
-  std::vector<std::int64_t> stream_durations_;  ///< in their time bases
+  std::vector<std::int64_t> stream_durations_;  ///< durations of the streams, in their time bases
   bool is_whole_matroska_ = false;              ///< the file has all bytes that its header declares
 };
 

@@ -58,7 +58,7 @@ struct Diagnostic {
   };
 
   Kind kind;
-  std::string text;                     ///< empty if `count` suffices
+  std::string text;                     ///< text of the diagnostic; empty if `count` suffices
   std::int64_t count = 0;               ///< number of packets or frames so far
   std::optional<unsigned> stream = {};  ///< index of the stream in the source
 };

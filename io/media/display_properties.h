@@ -8,7 +8,7 @@ namespace limpid::io {
 
 /// The relation of code values to light.
 enum class Transfer : std::uint8_t {
-  kSdr,  ///< for displays: shown without conversion
+  kSdr,  ///< light of a display; shown without conversion
   kPq,   ///< SMPTE ST 2084
   kHlg,  ///< ARIB STD-B67
 };

@@ -261,7 +261,7 @@ void require_other_file(const std::string& path, const std::string& source_url) 
     throw Error(path + ": is the input itself");
   }
   if (is_picture_of(path, source)) {
-    throw Error(path + ": is a picture of the input");
+    throw Error(path + ": is a picture of the input; name another output");
   }
 }
 

@@ -137,7 +137,7 @@ PacketFileReader::PacketFileReader(std::string path)
 }
 
 void PacketFileReader::fail() const {
-  throw Error(path_ + ": is damaged or was not written to its end; delete it to have it made again");
+  throw Error(path_ + ": is damaged or was not written to its end; delete it, and it is created again");
 }
 
 void PacketFileReader::get(void* data, std::size_t size) {

@@ -20,9 +20,8 @@ enum class Overwrite : std::uint8_t { kNever, kAlways };
 struct WriterOptions {
   std::string
       codec;  ///< libavcodec encoder by name; empty: selected for the container and depth, libx264 first
-  /// Libav's name; empty: the format nearest to the source that the encoder.
+  /// Libav's name; empty: the nearest format to that of the source that the encoder accepts.
   std::string pixel_format;
-  ///< accepts
   std::string container;  ///< libavformat muxer; empty: from the file's name ("-": yuv4mpegpipe)
   /// Dithering of 8-bit output: "auto" or "none"; empty: none; see Ditherer.
   std::string dither;
@@ -31,9 +30,10 @@ struct WriterOptions {
   /// Encoder of all audio, by its name or the codec's. Empty: audio is copied, and transcoded only if the
   /// container cannot store it. "copy": audio that the container cannot store is omitted.
   std::string audio_codec;
-  std::string audio_bitrate;  ///< for transcoded audio; empty: a default for the codec and the channels
-  std::int64_t frames = 0;    ///< maximum number of frames to write; chapters are cut to them; 0: all
-                              ///< of the source
+  /// Bit rate of transcoded audio; empty: a default for the codec and the channels.
+  std::string audio_bitrate;
+  std::int64_t frames = 0;  ///< maximum number of frames to write; chapters are cut to them; 0: all
+                            ///< of the source
   /// Times begin at zero with the first frame; for sources without other streams.
   bool begin_at_zero = false;
   int encoder_threads = 0;  ///< 0: libavcodec's default

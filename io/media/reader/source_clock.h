@@ -25,7 +25,7 @@ class SourceClock {
   /// the clock.
   void shift(AVPacket& packet, const AVStream& stream, bool times_are_guesses);
 
-  /// Must be called when the reader seeks to a position that is not after a jump of the clock.
+  /// Must be called when the reader seeks to a position before the first jump of the clock.
   void forget_position();
 
   /// The current offset, and the offset before any jump.

@@ -16,9 +16,8 @@ namespace limpid::io {
 struct AudioRoute {
   std::unique_ptr<AudioTranscoder> transcoder;  ///< null: the stream is copied if the container can store it
   std::string loss;                             ///< sentence about changes by transcoding; may be empty
-  /// Reason why the stream is not transcoded, in brackets; may be.
+  /// Reason why the stream is not transcoded, in brackets; may be empty.
   std::string refusal;
-  ///< empty
 };
 
 /// The user's settings for all audio. By default, audio that the container cannot store is transcoded, and
@@ -36,7 +35,7 @@ class Audio {
                                                    const AVCodec& codec) const;
   AudioRoute suitable_route(const FileKind& file, const AVStream& stream) const;
 
-  const AVCodec* codec_ = nullptr;  ///< for all audio, if the user has named one
+  const AVCodec* codec_ = nullptr;  ///< encoder for all audio, if the user has named one
   bool transcodes_;                 ///< false: audio that the container cannot store is left out
   std::string bitrate_;             ///< empty: a default for the codec
 };

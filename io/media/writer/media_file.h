@@ -45,7 +45,6 @@ class MediaFile : public Sink {
   Tracks tracks_;
   /// Metadata of the first picture, for files that store the metadata of one picture.
   std::optional<PictureMetadata> metadata_;
-  ///< metadata
 };
 
 }  // namespace limpid::io

@@ -188,7 +188,7 @@ TEST_F(SegmentTest, SizesAndNumbersOfAFileAreNotNarrowed) {
     }
   };
   const std::string damaged =
-      file + ": is damaged or was not written to its end; delete it to have it made again";
+      file + ": is damaged or was not written to its end; delete it, and it is created again";
   constexpr int kFlags = 4;
   constexpr int kSize = 5;
   constexpr int kSideData = 6;
