@@ -11,10 +11,10 @@ struct FilterDescription;  // core/parameters/filter_description.h
 
 enum class Transform2d : std::uint8_t { kDct, kBior15, kWalshHadamard, kHaar };
 enum class Transform1d : std::uint8_t { kWalshHadamard, kHaar };
-/// The transform of groups in both steps: the steps' 2D and 1D transforms, or the discrete Fourier transform,
-/// as a 2D one of the patches and a 1D one across them (Honzatko, "GPU acceleration of advanced image
-/// denoising", 2015) or as one in 3D (Wang and Sun, "GPU-BM3D", 2018). The latter two give equal spectra by
-/// different kernels. They exist for comparisons, on CUDA engines only.
+/// The transform of groups in both steps. kSeparable: the 2D and 1D transforms of the steps. kDft2dAnd1d: the
+/// discrete Fourier transform, 2D of each patch, then 1D across patches (Honzatko, "GPU acceleration of
+/// advanced image denoising", 2015). kFft3d: the same transform in 3D (Wang and Sun, "GPU-BM3D", 2018). The
+/// latter two give equal spectra by different kernels. They exist for comparisons, on CUDA engines only.
 enum class GroupTransform : std::uint8_t { kSeparable, kDft2dAnd1d, kFft3d };
 /// Selection of a group's patches: the candidates nearest to the reference patch, as in the paper, or those
 /// whose distance is nearest to the distance expected from noise alone (core/bm3d/matching.h), which has

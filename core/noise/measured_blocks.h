@@ -132,9 +132,9 @@ constexpr bool can_be_noise(const HalfEnergies& difference, const HalfEnergies& 
 /// achromatic.
 constexpr float brightness_by_dc(float dc, bool opponent) { return dc / kBlock + (opponent ? 128.0F : 0.0F); }
 
-/// The brightness for YUV's chroma, whose noise depends on luma's brightness: the mean of `columns`, the sums
-/// of eight vertically adjacent luma samples, at the chroma samples of the second picture's block. Engines
-/// add up columns from above. In pictures of odd size all of these samples exist.
+/// The brightness for a block of YUV's chroma, whose noise depends on the brightness of luma: the mean of
+/// `columns`. Each column is the sum of eight vertically adjacent luma samples under the chroma block of the
+/// second picture, added from above. In pictures of odd size, all these samples exist.
 constexpr float brightness_by_luma(const std::array<float, kBlock>& columns) {
   float sum = 0;
   for (const float column : columns) {

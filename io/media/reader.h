@@ -120,12 +120,12 @@ class Reader {
   /// counted (diagnostics()).
   Item read();
 
-  /// Seeks to `seconds`, in the frames' times: the next frame is the first one that is shown then or later.
-  /// Decoding begins at the last key frame before, as far as the container reports it. The frames of the last
-  /// `before` seconds before the target are delivered, too. `given_up` is called repeatedly; once it returns
-  /// true, seek() returns, and another seek must follow before reading. Frame::index continues from the
-  /// frame's number in the whole source, computed from the average rate. Throws Error if the source cannot
-  /// seek.
+  /// Seeks to `seconds`, in the frames' times: the next frame is the first one that is shown at that time or
+  /// later. The frames of the last `before` seconds before the target are delivered, too. Decoding begins at
+  /// the last key frame before the target, as far as the container reports it. `given_up` is called
+  /// repeatedly; if it returns true, seek() returns, and another seek must follow before reading.
+  /// Frame::index continues from the frame's number in the whole source, computed from the average rate.
+  /// Throws Error if the source cannot seek.
   void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {});
   /// True if the source can seek; false for pipes and devices.
   bool can_seek() const;
