@@ -15,7 +15,7 @@ namespace limpid::app {
 /// The segments for one worker of an array: every `of`-th, beginning with `index`.
 struct Share {
   int index = 0;
-  int of = 0;  ///< 0: the number of segments
+  int of = 0;  ///< number of shares; 0: one per segment
 };
 
 /// The share of a task of a scheduler's array, from its environment variables; nothing outside of an array.

@@ -49,7 +49,7 @@ struct PatchGroups {
     }
   }
   static std::size_t bytes_of(int capacity);
-  /// Groups in `memory` of bytes_of() for each of `groups` groups.
+  /// Places `groups` groups in `memory`, which has bytes_of() for each group.
   static PatchGroups in(void* memory, int capacity, std::size_t groups);
 };
 
