@@ -30,9 +30,10 @@ struct CodedConstants {
   double steady_part = 0.5;
   /// Degree of coding below which a constant level does not indicate repetition.
   double unsteady_part = 0.22;
-  /// Ratio of the deviation of differences to that of the mean of both frames that indicates full repetition.
+  /// Ratio of the deviation of differences to the deviation of the mean of both frames that indicates full
+  /// repetition.
   double steady_ratio = 0.65;
-  /// Ratio of the deviation of differences to that of the mean that indicates no repetition.
+  /// Ratio of the deviation of differences to the deviation of the mean that indicates no repetition.
   double unsteady_ratio = 0.5;
   /// Maximum ratio of noise with repetition to the noise of the blocks of a single frame.
   double most_of_repeating = 1.6;
@@ -40,10 +41,10 @@ struct CodedConstants {
   double gain = 1.15;  ///< ratio of noise to the noise of differences, in original video
   /// Additional factor of the ratio of noise to the noise of differences, in coded video.
   double most_repetition = 3.8;
-  /// Maximum ratio of the deviation of differences to that of the mean of both frames at which noise may
-  /// repeat.
+  /// Maximum ratio of the deviation of differences to the deviation of the mean of both frames at which noise
+  /// may repeat.
   double dependent = 1.25;
-  /// Ratio of the deviation of differences to that of the mean above which no noise repeats.
+  /// Ratio of the deviation of differences to the deviation of the mean above which no noise repeats.
   double independent = 1.45;
   /// Maximum ratio of the variances of differences in textured and flat blocks at which no codec changed
   /// them.

@@ -41,7 +41,7 @@ HWY_INLINE std::int32_t sum_of_guides(GuideValues sums) {
   return total.get();
 }
 
-// The sum of absolute differences along the vector, and what the fraction follows from.
+// The sum of absolute differences along the vector, and the sums from which the fraction follows.
 HWY_INLINE recursive::GradientSums gradient_sums(const GuideWindows& windows, std::int32_t* difference) {
   const GuideTag d;
   GuideProducts xx;

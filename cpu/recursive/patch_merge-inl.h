@@ -26,7 +26,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int kMergedVectors = recursive::kPatch * kParts;  // of a block of patches
 constexpr float kPerCoefficient = 1.0F / (recursive::kPatch * recursive::kPatch);
 
-// The columns at which the patches of a block begin; the last one's again where there are not enough.
+// The columns at which the patches of a block begin. If there are too few patches, the last column is
+// repeated.
 using BlockColumns = std::array<int, 2>;
 
 HWY_INLINE void load_patches(const PaddedPlane& plane, const BlockColumns& xs, int y, FloatVector* out) {
@@ -201,7 +202,7 @@ HWY_INLINE void merge_second(const PatchStep& step, const BlockNoise& noise, con
   }
 }
 
-// The estimate, by the pilot and, where `block` has no prior, by a threshold.
+// The estimate, shrunk by the pilot, or by a threshold for patches of `block` without a prior.
 HWY_INLINE void shrink(const PatchStep& step, const BlockNoise& noise, const FloatVector* pilot,
                        const FloatVector* gains, MergedBlock& block) {
   const FloatTag d;

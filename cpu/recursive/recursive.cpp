@@ -149,7 +149,8 @@ void RecursiveFilter::Picture::prepare(const NoiseModel& noise, const PlaneHeigh
   }
 }
 
-// Variances are relative to the noise's. Without a match in components and sizes, the state is dropped.
+// Variances are relative to the noise, so a new noise level rescales them. If components or sizes differ, the
+// state is dropped.
 void RecursiveFilter::Picture::adapt_state() {
   for (int c = 0; c < component_count(); ++c) {
     const Bm3dComponent& planned = plan_->components[c];

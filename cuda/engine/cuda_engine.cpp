@@ -59,7 +59,7 @@ std::string describe(const cudaDeviceProp& properties) {
          std::to_string(properties.minor);
 }
 
-// What frames of one format are looked at in.
+// Device memory for the analysis of frames of one format.
 struct Workspace {
   explicit Workspace(const FrameFormat& its_format) : format(its_format), frame(its_format) {}
   FrameFormat format;
@@ -68,7 +68,7 @@ struct Workspace {
   std::optional<NoiseMeasurer> measurer;
 };
 
-// What one thread needs to look at frames on the current device.
+// Working memory and streams with which one thread analyzes frames on the current device.
 class Analysis {
  public:
   Workspace& workspace(const FrameFormat& format) {
@@ -92,11 +92,12 @@ class Analysis {
  private:
   static constexpr std::size_t kMostFormats = 4;
 
-  // Of the formats that were looked at last, the newest first: streams of several may take turns.
+  // Workspaces of the last formats, the newest first: streams of different formats may take turns.
   std::list<Workspace> workspaces_;
 };
 
-// Analyses for as many threads as look at frames at once, but not for more than the device has work for.
+// One Analysis for each thread that analyzes frames at the same time, up to the number that keeps the device
+// busy.
 class AnalysisPool {
  public:
   AnalysisPool() { unused_.reserve(kMost); }  // so that give_back() can't fail
@@ -312,7 +313,7 @@ EngineInfo describe_device(int device) {
 
 }  // namespace
 
-// By the make_frame_filter() of each filter's own folder.
+// Calls the make_frame_filter() in the folder of each filter.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   return std::visit(
       [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {

@@ -2,7 +2,7 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
-// Repeated frames, and small work on the state.
+// Detection of repeated frames, and small operations on the state.
 
 namespace limpid::cuda {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 constexpr int kCompared = recursive::kPatch;
 constexpr int kCompareWarps = 4;
 
-// A warp treats a block of 8 x 8 samples: a lane has two of a row.
+// A warp processes a block of 8 x 8 samples: each lane has two samples of a row.
 __global__ void __launch_bounds__(kCompareWarps* kWarp)
     compare_kernel(FloatPlane noisy, FloatPlane last, float variance, int component, RecursionFlags* flags) {
   follow_stream();

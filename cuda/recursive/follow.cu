@@ -17,7 +17,7 @@ __device__ __forceinline__ int guide_at(const std::uint8_t* guide, int stride, i
   return guide[static_cast<std::ptrdiff_t>(y) * stride + x];
 }
 
-// A warp treats a block: a lane has eight samples of its window's row lane / 2.
+// A warp processes a block: each lane has eight samples of row lane / 2 of the window.
 __global__ void __launch_bounds__(kFractionWarps* kWarp) fraction_kernel(FractionJob job) {
   follow_stream();
   const int block = blockIdx.x * kFractionWarps + threadIdx.x / kWarp;
@@ -89,7 +89,7 @@ __device__ float variance_at(const VarianceCells& cells, float x, float y) {
 
 constexpr int kWarpedSpan = kSide + recursive::kTaps - 1;
 
-// A block of 8 x 8 threads treats a block of motion, of which subsampled planes have fewer samples.
+// A block of 8 x 8 threads processes a block of motion, which has fewer samples in subsampled planes.
 __global__ void __launch_bounds__(kSide* kSide) warp_kernel(WarpJob job, InterpolationWeights weights) {
   follow_stream();
   __shared__ float samples[kWarpedSpan][kWarpedSpan + 1];

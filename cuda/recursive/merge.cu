@@ -2,10 +2,10 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
-// The merge of patches with their prior, and their shrinkage. Eight lanes treat a patch, each a row of its
-// samples or, between the transforms, the coefficients of one horizontal frequency. What becomes of patches
-// is stored and then gathered, sample by sample in the order of the patches: sums are the same in every run,
-// for samples of any range, and each value is written and read once.
+// The merge of patches with their prior, and their shrinkage. Eight lanes process a patch, each a row of its
+// samples or, between the transforms, the coefficients of one horizontal frequency. Results of patches are
+// stored, then gathered for each sample in the order of the patches. Sums are therefore bit-exact in every
+// run, for samples of any range, and each value is written and read once.
 
 namespace limpid::cuda {
 namespace {
@@ -92,7 +92,7 @@ class PatchLanes {
     transpose(out);
     dct(out);
   }
-  // Back to a row of samples.
+  // Transforms coefficients back to a row of samples.
   __device__ void inverse(Row& x) const {
     inverse_dct(x);
     transpose(x);
@@ -125,7 +125,7 @@ class PatchLanes {
   int row_;
 };
 
-// By the brightness of luma under the patch.
+// The factor of the noise variance for a patch, by the brightness of luma under it.
 __device__ float noise_factor(const PatchJob& job, int x, int y, int row) {
   if (!job.has_curve) {
     return 1;
@@ -295,7 +295,7 @@ __device__ __forceinline__ void for_each_cover(int sample, int count, int spacin
   }
 }
 
-// A thread treats a sample.
+// Each thread processes a sample.
 __global__ void add_kernel(PatchJob job, PatchResults results, PatchSumPlanes sums) {
   follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -362,7 +362,7 @@ __device__ int cell_of(int position, int count) {
   return min((position + kPatchSide / 2) / kPatchSide, count - 1);
 }
 
-// A thread treats a cell.
+// Each thread processes a cell.
 __global__ void average_kernel(PatchJob job, const float* gains, VarianceCells cells) {
   follow_stream();
   const int cell = blockIdx.x * blockDim.x + threadIdx.x;
@@ -371,7 +371,7 @@ __global__ void average_kernel(PatchJob job, const float* gains, VarianceCells c
   }
   const int column = cell % cells.columns;
   const int row = cell / cells.columns;
-  // Patches whose centers are in the cell, of those from a little before it on.
+  // Patches whose centers are in the cell. The search begins a little before the cell.
   const auto first_of = [&](int c) { return max((c - 1) * kPatchSide / job.grid.spacing, 0); };
   float sum = 0;
   int count = 0;

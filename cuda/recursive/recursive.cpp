@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kSide = recursive::kPatch;
 constexpr std::size_t kAreaBytes = sizeof(float) * kSide * kSide;
-// Patches are merged in bands of grid rows that take no more than this.
+// Maximum memory of a band of grid rows in which patches are merged.
 constexpr std::size_t kBandBytes = std::size_t{96} << 20;
 
 const RecursiveParameters& validated_recursive(const RecursiveParameters& parameters) {
@@ -203,7 +203,7 @@ void Recursive::Picture::allocate(const PlaneHeights& heights) {
   }
 }
 
-// For a band of the largest grid, of a row at least.
+// Memory for a band of the largest grid, at least one row.
 void Recursive::Picture::allocate_patches() {
   std::size_t columns = 0;
   std::size_t all = 0;
@@ -221,7 +221,8 @@ void Recursive::Picture::allocate_patches() {
   patches_[3] = DeviceMemory(all * sizeof(float));
 }
 
-// Variances are relative to the noise's. Other components begin anew.
+// Variances are relative to the noise, so a new noise level rescales them. If other components are filtered
+// than before, the state is dropped.
 void Recursive::Picture::adapt_state(cudaStream_t stream) {
   for (int c = 0; c < component_count(); ++c) {
     Component& component = components_[c];
@@ -374,7 +375,7 @@ void Recursive::Picture::store(const SamplePlanes& out, cudaStream_t stream) {
     results[c] = is_filtered(c) ? components_[c].result.plane : components_[c].noisy.plane;
   }
   if (plan_->opponent) {
-    // The state keeps the components: the conversion takes the place of what has been used.
+    // The state keeps the components. The conversion overwrites memory that is no longer used.
     for (int c = 0; c < component_count(); ++c) {
       const FloatPlane& converted = components_[c].first_estimate.plane;
       check(cudaMemcpyAsync(converted.data, results[c].data, components_[c].noisy.memory.bytes(),

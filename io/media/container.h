@@ -1,8 +1,8 @@
 #pragma once
 
-// Capabilities of containers that libav's muxers do not report. Those that they report are tested in
-// writer/streams.cpp: a header with the stream is written to memory, and in mp4 and mov read back, where the
-// stream must have the same codec. Private to io.
+// Capabilities of containers that libav's muxers do not report. writer/streams.cpp tests the others: it
+// writes a header with the stream to memory, and for mp4 and mov reads it back, where the stream must have
+// the same codec. Private to io.
 
 #include <string>
 
