@@ -14,10 +14,10 @@ constexpr double kFits = 0.85;      // of a rung to step down to
 constexpr double kRoomAbove = 0.7;  // of a rung to step up to
 // The first frames of a rung are slower: memory is allocated, and context is filtered.
 constexpr int kWarmUp = 2;
-constexpr auto kOverloadTime = 300ms;     // of overload
-constexpr auto kRoomTime = 1500ms;    // of room before the first attempt
-constexpr auto kSteadyTime = 4000ms;  // after a rung has failed
-constexpr auto kRetry = 10s;          // doubles with each failure
+constexpr auto kOverloadTime = 300ms;  // of overload
+constexpr auto kRoomTime = 1500ms;     // of room before the first attempt
+constexpr auto kSteadyTime = 4000ms;   // after a rung has failed
+constexpr auto kRetry = 10s;           // doubles with each failure
 constexpr int kMostFailures = 5;
 
 }  // namespace
