@@ -12,7 +12,7 @@
 namespace limpid::app {
 namespace {
 
-constexpr double kRate = 10;
+constexpr double kFramesPerSecond = 10;
 
 /// A store of `count` frames of one byte.
 class Stored {
@@ -39,10 +39,12 @@ class Stored {
     if (can_seek) {
       source.seek = [this](double seconds, double before, const FrameStore::GivenUp& /*given_up*/) {
         ++seeks;
-        next_ = std::clamp(static_cast<int>(std::ceil((seconds - before) * kRate - 0.01)), 0, count);
+        next_ =
+            std::clamp(static_cast<int>(std::ceil((seconds - before) * kFramesPerSecond - 0.01)), 0, count);
       };
     }
-    return {source, {.live = false, .frames_per_second = kRate, .kept_bytes = kept_bytes}, counters};
+    return {
+        source, {.live = false, .frames_per_second = kFramesPerSecond, .kept_bytes = kept_bytes}, counters};
   }
 
  private:
@@ -116,7 +118,7 @@ TEST(FrameStoreTest, EarlierFramesAreDecodedBeforeTheKeptOnesRunOut) {
     }
     const int decoded = stored.decoded;
     ASSERT_TRUE(store.find({.time = time, .before = true})) << time;
-    EXPECT_EQ(next_of(store), std::lround(time * kRate) - 1);
+    EXPECT_EQ(next_of(store), std::lround(time * kFramesPerSecond) - 1);
     EXPECT_EQ(stored.decoded, decoded);
   }
 }
