@@ -16,6 +16,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "app/console/logging.h"
 #include "app/options/media_options.h"
 #include "app/player/frame_sink.h"
+#include "app/player/headless_player.h"
 #include "app/player/recorder.h"
 #include "core/base/error.h"
 #include "core/engine/field_control.h"
@@ -48,6 +50,7 @@ struct WebcamOptions {
   MediaOptions<io::WriterOptions> encoding{writer_fields()};
   io::WriterOptions writer;
   std::string loopback;
+  bool no_window = false;
   ViewingOptions viewing;
 };
 
@@ -186,6 +189,73 @@ class Pace {
   Clock::time_point begin_;
 };
 
+/// The reader of the camera. With --no-window it waits for a camera that was unplugged, and opens it again.
+/// All functions belong to the thread that reads, once it runs.
+class Source {
+ public:
+  Source(const WebcamOptions& options, Engine& engine)
+      : options_(options),
+        reader_(std::make_unique<io::Reader>(options.source, options.viewing.reader)),
+        needs_pace_(options.viewing.reader.input_format == "lavfi"),
+        // Any filter may be chosen while it plays.
+        fields_(options.viewing.fields.choice(), {.before = 1, .after = 1}, engine) {}
+
+  const io::Reader& reader() const { return *reader_; }
+
+  io::Reader::Item read() {
+    io::Reader::Item item = reader_->read();
+    while (std::holds_alternative<io::Reader::End>(item) && options_.no_window && !needs_pace_ && reopen()) {
+      item = reader_->read();
+    }
+    if (Frame* const frame = std::get_if<Frame>(&item)) {
+      if (needs_pace_) {
+        pace_.wait(*frame);
+      }
+      fields_.decide(*frame);
+    }
+    return item;
+  }
+
+ private:
+  bool is_interrupted() const { return options_.viewing.reader.interrupted(); }
+
+  // Waits until the camera is back. False at an interrupt. Throws Error if its pictures differ.
+  bool reopen() {
+    if (is_interrupted()) {
+      return false;
+    }
+    spdlog::warn(fmt::format("{}: the source is gone: {}; waiting until it is back", options_.source,
+                             text_of(reader_->diagnostics(), io::Diagnostic::Kind::kFailure)));
+    while (!is_interrupted()) {
+      constexpr std::chrono::milliseconds kBetweenAttempts{200};
+      std::this_thread::sleep_for(kBetweenAttempts);
+      std::unique_ptr<io::Reader> next;
+      try {
+        next = std::make_unique<io::Reader>(options_.source, options_.viewing.reader);
+      } catch (const Error& error) {
+        spdlog::debug(fmt::format("{}: not back yet: {}", options_.source, error.what()));
+        continue;
+      }
+      if (next->video().format != reader_->video().format) {
+        throw Error(fmt::format("{}: is back with {} instead of {}; start again", options_.source,
+                                limpid::to_string(next->video().format),
+                                limpid::to_string(reader_->video().format)));
+      }
+      reader_ = std::move(next);
+      fields_.reset();
+      spdlog::info(fmt::format("{}: the source is back", options_.source));
+      return true;
+    }
+    return false;
+  }
+
+  const WebcamOptions& options_;
+  std::unique_ptr<io::Reader> reader_;
+  const bool needs_pace_;
+  Pace pace_;
+  FieldControl fields_;
+};
+
 io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader, const Engine& engine,
                           const std::string& file, io::Overwrite overwrite) {
   io::WriterOptions writer = options.writer;
@@ -314,6 +384,51 @@ class Sinks {
   std::string loopback_news_;
 };
 
+void check_outputs(const WebcamOptions& options) {
+  if (options.no_window && options.record.empty() && options.loopback.empty()) {
+    throw UsageError("--no-window: add --loopback /dev/videoN or --record FILE for the denoised video");
+  }
+}
+
+/// What a window has and shows of the sinks.
+ViewerOptions viewer_options(const ViewingOptions& viewing, const Source& source, const Engine& engine,
+                             const std::string& name, Sinks& sinks) {
+  ViewerOptions options = viewing.viewer_options(source.reader(), engine, name);
+  options.duration = 0;
+  options.recording = [&sinks] { return sinks.recorder().status(); };
+  options.toggle_recording = [&sinks] { return sinks.recorder().toggle(); };
+  options.news = [&sinks] { return sinks.take_news(); };
+  options.is_needed = [&sinks] { return sinks.work(); };
+  options.window.display_lost = [&sinks, tell = options.window.display_lost] {
+    try {
+      sinks.finish(nullptr);
+    } catch (const std::exception& error) {
+      spdlog::error(error.what());
+    }
+    tell();
+  };
+  return options;
+}
+
+/// Runs a viewer or a headless player to its end, and completes the sinks whatever fails.
+template <typename Shown>
+ViewerReport run(Shown& shown, Sinks& sinks, ViewingOptions& viewing, const InterruptWatch& interrupts) {
+  const ClosingNotice notice(viewing.closing);
+  std::exception_ptr failure;
+  try {
+    shown.run(interrupts.stop());
+    if constexpr (std::is_same_v<Shown, HeadlessPlayer>) {
+      viewing.closing = true;  // it may be waiting for a camera
+    }
+    shown.finish();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // Before a window is destroyed, which may take time.
+  sinks.finish(failure);
+  return shown.report();
+}
+
 int show_webcam(WebcamOptions& options, Console& console) {
   ViewingOptions& viewing = options.viewing;
   set_up_logging(console, viewing.logging);
@@ -324,73 +439,49 @@ int show_webcam(WebcamOptions& options, Console& console) {
   options.encoding.apply_to(options.writer);
   settle_input(options);
   options.record = io::local_name(options.record);
+  check_outputs(options);
   InterruptWatch interrupts;
 
   const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
-  io::Reader reader(options.source, viewing.reader);
-  warn_of_other_choice(options, reader.video());
+  Source source(options, *engine);
+  warn_of_other_choice(options, source.reader().video());
 
   Sinks sinks({options.record, options.overwrite, [&](const std::string& name, io::Overwrite overwrite) {
-                 return open_recording(options, reader, *engine, name, overwrite);
+                 return open_recording(options, source.reader(), *engine, name, overwrite);
                }});
-  Recorder& recorder = sinks.recorder();
   if (!options.record.empty()) {
-    recorder.begin();
+    sinks.recorder().begin();
   }
   if (!options.loopback.empty()) {
-    sinks.set_loopback(options.loopback, open_loopback(options.loopback, reader));
+    sinks.set_loopback(options.loopback, open_loopback(options.loopback, source.reader()));
   }
 
-  PlayerStages stages = viewing.stages(engine, reader, true);
-  const bool needs_pace = viewing.reader.input_format == "lavfi";
-  // Any filter may be chosen while it plays.
-  FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
-  stages.read = [&reader, &recorder, &fields, needs_pace, pace = Pace()]() mutable {
-    io::Reader::Item item = reader.read();
-    if (Frame* const frame = std::get_if<Frame>(&item)) {
-      if (needs_pace) {
-        pace.wait(*frame);
-      }
-      fields.decide(*frame);
-    }
-    recorder.serve();
+  PlayerStages stages = viewing.stages(engine, source.reader(), true);
+  stages.read = [&source, &sinks] {
+    io::Reader::Item item = source.read();
+    sinks.recorder().serve();
     return item;
   };
   stages.denoised = [&sinks](const PlayedFrame& frame) { sinks.offer(frame.denoised); };
-  PlayerOptions player_options = viewing.player_options(reader);
+  PlayerOptions player_options = viewing.player_options(source.reader());
   player_options.live = true;
   player_options.duration = 0;
-  ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, options.source);
-  viewer_options.duration = 0;
-
-  viewer_options.recording = [&recorder] { return recorder.status(); };
-  viewer_options.toggle_recording = [&recorder] { return recorder.toggle(); };
-  viewer_options.news = [&sinks] { return sinks.take_news(); };
-  viewer_options.is_needed = [&sinks] { return sinks.work(); };
-  viewer_options.window.display_lost = [&sinks, tell = viewer_options.window.display_lost] {
-    try {
-      sinks.finish(nullptr);
-    } catch (const std::exception& error) {
-      spdlog::error(error.what());
-    }
-    tell();
-  };
-
-  Viewer viewer(std::move(viewer_options), std::move(stages), std::move(player_options));
-  const ClosingNotice notice(viewing.closing);
-  std::exception_ptr failure;
-  try {
-    viewer.run(interrupts.stop());
-    viewer.finish();
-  } catch (...) {
-    failure = std::current_exception();
+  ViewerOptions shown = viewer_options(viewing, source, *engine, options.source, sinks);
+  ViewerReport report;
+  if (options.no_window) {
+    HeadlessPlayer player(
+        {.frames = shown.frames, .keep_times = shown.keep_times, .is_needed = shown.is_needed},
+        std::move(stages), player_options);
+    report = run(player, sinks, viewing, interrupts);
+  } else {
+    Viewer viewer(std::move(shown), std::move(stages), std::move(player_options));
+    report = run(viewer, sinks, viewing, interrupts);
   }
-  // Before the window goes, for which one may have to wait.
-  sinks.finish(failure);
-  if (const std::string why = text_of(reader.diagnostics(), io::Diagnostic::Kind::kFailure); !why.empty()) {
+  if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
+      !why.empty()) {
     spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, why));
   }
-  return viewing.tell(viewer.report(), interrupts);
+  return viewing.tell(report, interrupts);
 }
 
 }  // namespace
@@ -440,6 +531,10 @@ void add_webcam_command(CommandLine& program, Command& selected) {
                    "Also write the denoised frames to a v4l2loopback device, as a camera for other programs")
       ->type_name("/dev/videoN")
       ->file()
+      ->group(kOutput);
+  command
+      ->add_flag("--no-window", options->no_window,
+                 "Run without a window, and wait for a camera that is unplugged")
       ->group(kOutput);
   options->viewing.add_to(*command);
   command->callback([&selected, options] {

@@ -57,11 +57,6 @@ constexpr io::Pixel kLineEdgeColor = make_pixel(0, 0, 0, 128);
 
 bool has_profiles(const std::string& filter) { return !filter_type(filter).profiles.empty(); }
 
-// Filter and profile as an option takes them, such as "vbm4d:profile=np".
-std::string filter_text(const DenoiseSettings& settings) {
-  return settings.filter + (has_profiles(settings.filter) ? ":profile=" + settings.profile : "");
-}
-
 // The next step of sigma from `value`, finer where it is small.
 float step_sigma(float value, int direction) {
   const float probe = direction > 0 ? value : value - 0.01F;
@@ -243,12 +238,8 @@ void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
   if (report_.shown == 0) {
     spdlog::debug("shown: the first frame");
   }
-  ++report_.shown;
-  ++report_.filters[filter_text(frame->used)];
+  report_.add(*frame, now, options_.keep_times);
   if (options_.keep_times) {
-    report_.shown_at.push_back(duration<double>(now.time_since_epoch()).count());
-    report_.times.push_back(frame->time);
-    report_.latencies.push_back(latency);
     if (const std::optional<double> heard = audio_ != nullptr ? audio_->position() : std::nullopt) {
       report_.ahead_of_sound.push_back(frame->time - *heard);
     }

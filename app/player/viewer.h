@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -14,6 +13,7 @@
 #include "app/player/osd.h"
 #include "app/player/player.h"
 #include "app/player/view.h"
+#include "app/player/viewer_report.h"
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "io/screen/audio_output.h"
@@ -57,18 +57,6 @@ struct ViewerOptions {
   std::function<bool()> is_needed;
   /// Throws UsageError if the settings aren't possible. May be empty.
   std::function<void(const DenoiseSettings&)> check;
-};
-
-/// What the viewer has seen, for reports.
-struct ViewerReport {
-  std::int64_t shown = 0;
-  std::int64_t dropped = 0;
-  std::map<std::string, std::int64_t> filters;  ///< frames shown, by the filter they were denoised with
-  // Empty without ViewerOptions::keep_times: a camera may run for days.
-  std::vector<double> shown_at;  ///< seconds of the steady clock at which each frame was handed to the screen
-  std::vector<double> times;     ///< of these frames, in the source
-  std::vector<double> latencies;       ///< of these frames, seconds from decoding to the screen
-  std::vector<double> ahead_of_sound;  ///< seconds, of the frames that were shown while sound was heard
 };
 
 /// The window on a Player, for the thread that it is made on: what is shown, and what the keys and the mouse

@@ -181,6 +181,26 @@ TEST_F(WebcamTest, WithoutAScreenItEndsWhenTheRecordingDoes) {
   EXPECT_GE(frame_count(path("out.partial.mkv")), 1U);
 }
 
+TEST_F(WebcamTest, WithoutAWindowItWaitsForACameraThatIsUnplugged) {
+  const Outcome outcome =
+      run(joined(joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=absent"},
+                        camera("yuyv", 8, "color=gray:size=64x48")),
+                 limpid_command(webcam({kCamera, "--no-window", "--loopback", kLoopback, "--record",
+                                        path("out.mkv"), "--frames", "12", "--json"}))));
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("is gone: No such device; waiting until it is back"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("the source is back"), std::string::npos) << outcome.err;
+  const std::vector<double> times = frame_times(path("out.mkv"));
+  EXPECT_GE(times.size(), 12U);
+  EXPECT_TRUE(std::ranges::is_sorted(times));
+  EXPECT_GE(std::filesystem::file_size(path("loopback.yuv")), 12U * (64 * 48 * 3 / 2));
+  const nlohmann::json report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["frames_shown"], 12);
+  EXPECT_EQ(report["quality"][0]["filter"], "vbm4d:profile=fast");
+  expect_failure(limpid(webcam({kCamera, "--no-window"})), 2, {"--no-window", "--loopback", "--record"});
+}
+
 TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
   const Outcome outcome = run({"env", "SDL_VIDEODRIVER=dummy", LIMPID_PROGRAM, "webcam",
                                "testsrc2=size=64x48:rate=20:duration=0.5", "--input-format", "lavfi",

@@ -1,0 +1,25 @@
+#include "app/player/viewer_report.h"
+
+#include <chrono>
+
+#include "core/filter/filter.h"
+
+namespace limpid::app {
+
+void ViewerReport::add(const PlayedFrame& frame, Player::Clock::time_point now, bool keeps_times) {
+  using Seconds = std::chrono::duration<double>;
+  ++shown;
+  ++filters[filter_text(frame.used)];
+  if (keeps_times) {
+    shown_at.push_back(Seconds(now.time_since_epoch()).count());
+    times.push_back(frame.time);
+    latencies.push_back(Seconds(now - frame.decoded_at).count());
+  }
+}
+
+std::string filter_text(const DenoiseSettings& settings) {
+  return settings.filter +
+         (filter_type(settings.filter).profiles.empty() ? "" : ":profile=" + settings.profile);
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/player/player.h"
+
+namespace limpid::app {
+
+/// What was shown, for reports.
+struct ViewerReport {
+  std::int64_t shown = 0;
+  std::int64_t dropped = 0;
+  std::map<std::string, std::int64_t> filters;  ///< frames shown, by the filter they were denoised with
+  // Empty unless times are kept: a camera may run for days.
+  std::vector<double> shown_at;        ///< seconds of the steady clock at which each frame was shown
+  std::vector<double> times;           ///< times of these frames in the source
+  std::vector<double> latencies;       ///< seconds from decoding to showing these frames
+  std::vector<double> ahead_of_sound;  ///< seconds, of the frames that were shown while sound was heard
+
+  /// Counts a frame that is shown `now`.
+  void add(const PlayedFrame& frame, Player::Clock::time_point now, bool keeps_times);
+};
+
+/// Filter and profile as an option takes them, such as "vbm4d:profile=np".
+std::string filter_text(const DenoiseSettings& settings);
+
+}  // namespace limpid::app
