@@ -315,8 +315,8 @@ class Sinks {
   }
 
   /// On one thread.
-  void offer(const Frame& frame) {
-    recorder_.offer(frame);
+  void offer(const Frame& frame, const std::string& filter) {
+    recorder_.offer(frame, filter);
     if (loopback_) {
       loopback_->offer(frame);
       if (loopback_->has_failed() && !std::exchange(is_told_, true)) {
@@ -462,7 +462,9 @@ int show_webcam(WebcamOptions& options, Console& console) {
     sinks.recorder().serve();
     return item;
   };
-  stages.denoised = [&sinks](const PlayedFrame& frame) { sinks.offer(frame.denoised); };
+  stages.denoised = [&sinks](const PlayedFrame& frame) {
+    sinks.offer(frame.denoised, filter_text(frame.used));
+  };
   PlayerOptions player_options = viewing.player_options(source.reader());
   player_options.live = true;
   player_options.duration = 0;

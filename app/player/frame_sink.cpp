@@ -1,10 +1,12 @@
 #include "app/player/frame_sink.h"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "app/console/logging.h"
 #include "app/console/time_text.h"
@@ -79,17 +81,32 @@ std::exception_ptr FrameSink::keep_the_beginning(const Error& failure) {
   }
 }
 
-void FrameSink::offer(const Frame& frame) {
+void FrameSink::offer(const Frame& frame, const std::string& filter) {
   if (!queue_.try_push(frame)) {
     ++dropped_;
+  } else if (!filter.empty()) {
+    const std::scoped_lock lock(counting_);
+    ++filters_[filter];
   }
 }
 
-void FrameSink::log_frames(const std::string& name) const {
-  spdlog::info(
-      fmt::format("{} frames to {}{}", written_.load(), name,
-                  dropped_ > 0 ? fmt::format(", {} dropped as it was too slow", dropped_.load()) : ""));
+std::string FrameSink::frames_text(const std::string& name) const {
+  std::string text = fmt::format("{} frames to {}", written_.load(), name);
+  if (dropped_ > 0) {
+    text += fmt::format(", {} dropped as it was too slow", dropped_.load());
+  }
+  const std::scoped_lock lock(counting_);
+  if (filters_.size() > 1) {
+    std::vector<std::string> counts;
+    for (const auto& [filter, frames] : filters_) {
+      counts.push_back(fmt::format("{} by {}", frames, filter));
+    }
+    text += fmt::format(" ({})", fmt::join(counts, ", "));
+  }
+  return text;
 }
+
+void FrameSink::log_frames(const std::string& name) const { spdlog::info(frames_text(name)); }
 
 void FrameSink::close() {
   closed_ = true;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,7 +29,8 @@ class FrameSink {
   /// Without close() or finish() nothing is left of what was written.
   ~FrameSink();
 
-  void offer(const Frame& frame);
+  /// `filter`: a name for the filter of the frame, which log_frames() counts.
+  void offer(const Frame& frame, const std::string& filter = "");
   /// Takes no more frames: what has been offered is written and the file completed.
   void close();
   /// Does so and waits for it, as does who calls it meanwhile. Warns of what later frames have that can't be
@@ -39,7 +41,9 @@ class FrameSink {
 
   std::int64_t written() const { return written_; }
   std::int64_t dropped() const { return dropped_; }
-  /// Logs these, of the file of that name.
+  /// Numbers of frames written to the file `name` and dropped, and of frames by filter if there were several.
+  std::string frames_text(const std::string& name) const;
+  /// Logs this text.
   void log_frames(const std::string& name) const;
   /// Of video that has been written.
   double seconds() const { return seconds_; }
@@ -63,6 +67,8 @@ class FrameSink {
   std::atomic<bool> ended_ = false;
   std::exception_ptr error_;  ///< set before failed_
   std::mutex finishing_;
+  mutable std::mutex counting_;
+  std::map<std::string, std::int64_t> filters_;  ///< frames taken, by filter
   std::jthread thread_;
 };
 

@@ -97,10 +97,10 @@ void Recorder::serve() {
   news_.push_back({"recording to " + name, false});
 }
 
-void Recorder::offer(const Frame& frame) {
+void Recorder::offer(const Frame& frame, const std::string& filter) {
   const std::scoped_lock lock(mutex_);
   if (current_ != nullptr) {
-    current_->sink.offer(frame);
+    current_->sink.offer(frame, filter);
   }
   collect(true);
 }

@@ -44,7 +44,8 @@ class Recorder {
   std::string toggle();
   /// Opens the recording that has been asked for, if any.
   void serve();
-  void offer(const Frame& frame);
+  /// As FrameSink::offer().
+  void offer(const Frame& frame, const std::string& filter = "");
 
   /// "REC 0:12 3.4 MB", what has become of the last recording, or nothing.
   std::string status() const;

@@ -55,6 +55,19 @@ TEST_F(FrameSinkTest, WhoeverFinishesItFindsItFinished) {
   EXPECT_EQ(io::read_clip(path("out.mkv")).frames.size(), 1U);
 }
 
+TEST_F(FrameSinkTest, CountsFramesByFilterIfThereWereSeveral) {
+  const std::string clip = make_clip();
+  io::Reader reader(clip);
+  FrameSink sink(open(path("out.mkv"), reader));
+  sink.offer(std::get<Frame>(reader.read()), "recursive:profile=np");
+  sink.offer(std::get<Frame>(reader.read()), "recursive:profile=np");
+  EXPECT_EQ(sink.frames_text("x").find('('), std::string::npos);
+  sink.offer(std::get<Frame>(reader.read()), "vbm4d:profile=np");
+  sink.finish();
+  EXPECT_EQ(sink.frames_text("out.mkv"),
+            "3 frames to out.mkv (2 by recursive:profile=np, 1 by vbm4d:profile=np)");
+}
+
 TEST_F(FrameSinkTest, TheSignTellsTimeAndSizeOfTheRecording) {
   io::Reader reader(make("slow.mkv", "-f lavfi -i testsrc2=s=640x480:r=0.1:d=70,noise=alls=99 -c:v ffv1"));
   FrameSink sink(open(path("out.mkv"), reader));
