@@ -13,57 +13,106 @@ using recursive::kEighths;
 constexpr int kFractionWarps = 4;
 constexpr int kSide = recursive::kPatch;
 
-__device__ __forceinline__ int guide_at(const std::uint8_t* guide, int stride, int x, int y) {
-  return guide[static_cast<std::ptrdiff_t>(y) * stride + x];
-}
+// The reference's window and its surroundings, of which fractions take a sample on the left and at the top,
+// and two on the right and at the bottom.
+constexpr int kBefore = 1;
+constexpr int kSpan = recursive::kWindow + kBefore + 2;
+constexpr int kSpanStride = 20;
+static_assert(kSpan <= kSpanStride && kSpan <= kWarp);
 
-// A warp processes a block: each lane has eight samples of row lane / 2 of the window.
+// Each warp processes a block. A lane has eight samples of the window, of the row lane / 2.
+class WindowLane {
+ public:
+  // (x, y): the place of the window in the current guide; `whole`: the vector to the reference.
+  __device__ WindowLane(const FractionJob& job, int x, int y, const MotionVector& whole, std::uint8_t* span)
+      : span_(span),
+        row_(static_cast<int>(threadIdx.x % kWarp) / 2),
+        column_(static_cast<int>(threadIdx.x % 2) * kSide) {
+    const int lane = threadIdx.x % kWarp;
+    if (lane < kSpan) {
+      const std::uint8_t* from = job.reference +
+                                 static_cast<std::ptrdiff_t>(y + whole.y - kBefore) * job.stride + x +
+                                 whole.x - kBefore + lane;
+#pragma unroll
+      for (int i = 0; i < kSpan; ++i, from += job.stride) {
+        span[i * kSpanStride + lane] = *from;
+      }
+    }
+    const std::uint8_t* const own =
+        job.current + static_cast<std::ptrdiff_t>(y + row_) * job.stride + x + column_;
+#pragma unroll
+    for (int i = 0; i < kSide; ++i) {
+      current_[i] = own[i];
+    }
+    __syncwarp();
+  }
+
+  // The sums of the lane, and its sum of absolute differences by the whole vector.
+  __device__ recursive::GradientSums gradients(int& difference) const {
+    recursive::GradientSums sums;
+    difference = 0;
+#pragma unroll
+    for (int i = 0; i < kSide; ++i) {
+      const int dx = at(i + 1, 0) - at(i - 1, 0);
+      const int dy = at(i, 1) - at(i, -1);
+      const int t = current_[i] - at(i, 0);
+      sums.xx += dx * dx;
+      sums.xy += dx * dy;
+      sums.yy += dy * dy;
+      sums.xt += dx * t;
+      sums.yt += dy * t;
+      difference += abs(t);
+    }
+    return sums;
+  }
+  // The sum of absolute differences by a fraction added to the vector.
+  __device__ int difference_by(const EighthVector& fraction) const {
+    const int u = fraction.x >> 3;
+    const int v = fraction.y >> 3;
+    int difference = 0;
+#pragma unroll
+    for (int i = 0; i < kSide; ++i) {
+      const int value =
+          recursive::between(at(i + u, v), at(i + u + 1, v), at(i + u, v + 1), at(i + u + 1, v + 1),
+                             fraction.x & (kEighths - 1), fraction.y & (kEighths - 1));
+      difference += abs(current_[i] - value);
+    }
+    return difference;
+  }
+
+ private:
+  __device__ int at(int x, int y) const {
+    return span_[(row_ + y + kBefore) * kSpanStride + column_ + x + kBefore];
+  }
+
+  const std::uint8_t* span_;
+  int row_;
+  int column_;
+  int current_[kSide];
+};
+
 __global__ void __launch_bounds__(kFractionWarps* kWarp) fraction_kernel(FractionJob job) {
   follow_stream();
+  __shared__ std::uint8_t spans[kFractionWarps][kSpan * kSpanStride];
   const int block = blockIdx.x * kFractionWarps + threadIdx.x / kWarp;
   if (block >= job.out.columns * job.out.rows) {
     return;
   }
-  const int lane = threadIdx.x % kWarp;
   const MotionVector whole = job.vectors[block];
-  const int x0 = block % job.out.columns * kSide - recursive::kWindowMargin + lane % 2 * kSide;
-  const int y = block / job.out.columns * kSide - recursive::kWindowMargin + lane / 2;
-  recursive::GradientSums sums;
+  const WindowLane lane(job, block % job.out.columns * kSide - recursive::kWindowMargin,
+                        block / job.out.columns * kSide - recursive::kWindowMargin, whole,
+                        spans[threadIdx.x / kWarp]);
   int before = 0;
-  for (int i = 0; i < kSide; ++i) {
-    const int u = x0 + i + whole.x;
-    const int v = y + whole.y;
-    const int dx =
-        guide_at(job.reference, job.stride, u + 1, v) - guide_at(job.reference, job.stride, u - 1, v);
-    const int dy =
-        guide_at(job.reference, job.stride, u, v + 1) - guide_at(job.reference, job.stride, u, v - 1);
-    const int t = guide_at(job.current, job.stride, x0 + i, y) - guide_at(job.reference, job.stride, u, v);
-    sums.xx += dx * dx;
-    sums.xy += dx * dy;
-    sums.yy += dy * dy;
-    sums.xt += dx * t;
-    sums.yt += dy * t;
-    before += abs(t);
-  }
+  recursive::GradientSums sums = lane.gradients(before);
   sums = {sum_over_warp(sums.xx), sum_over_warp(sums.xy), sum_over_warp(sums.yy), sum_over_warp(sums.xt),
           sum_over_warp(sums.yt)};
   EighthVector fraction = recursive::fraction_of(sums);
-  int after = 0;
-  for (int i = 0; i < kSide; ++i) {
-    const int u = x0 + i + whole.x + (fraction.x >> 3);
-    const int v = y + whole.y + (fraction.y >> 3);
-    const int value = recursive::between(
-        guide_at(job.reference, job.stride, u, v), guide_at(job.reference, job.stride, u + 1, v),
-        guide_at(job.reference, job.stride, u, v + 1), guide_at(job.reference, job.stride, u + 1, v + 1),
-        fraction.x & (kEighths - 1), fraction.y & (kEighths - 1));
-    after += abs(guide_at(job.current, job.stride, x0 + i, y) - value);
-  }
   before = sum_over_warp(before);
-  after = sum_over_warp(after);
+  const int after = sum_over_warp(lane.difference_by(fraction));
   if (after >= before - job.least_gain) {
     fraction = {};
   }
-  if (lane == 0) {
+  if (threadIdx.x % kWarp == 0) {
     job.out.vectors[block] = {kEighths * whole.x + fraction.x, kEighths * whole.y + fraction.y};
   }
 }

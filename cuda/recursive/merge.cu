@@ -145,6 +145,13 @@ __device__ float noise_factor(const PatchJob& job, int x, int y, int row) {
   return deviation * deviation;
 }
 
+// `out` is aligned to 16 bytes.
+__device__ __forceinline__ void store_row(const Row& row, float* out) {
+  float4* const vectors = reinterpret_cast<float4*>(out);
+  vectors[0] = make_float4(row[0], row[1], row[2], row[3]);
+  vectors[1] = make_float4(row[4], row[5], row[6], row[7]);
+}
+
 struct MergedPatch {
   Row merged;
   Row gains;
@@ -256,24 +263,15 @@ __global__ void __launch_bounds__(kMergeThreads) merge_kernel(PatchJob job, Patc
   if (own >= count) {
     return;
   }
-  float* const out =
-      results.estimates + static_cast<std::ptrdiff_t>(number) * kPatchArea + lanes.row() * kPatchSide;
-#pragma unroll
-  for (int i = 0; i < kPatchSide; ++i) {
-    out[i] = estimate[i];
-  }
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(number) * kPatchArea + lanes.row() * kPatchSide;
+  store_row(estimate, results.estimates + at);
   if (job.second) {
-    float* const kept =
-        results.merged + static_cast<std::ptrdiff_t>(number) * kPatchArea + lanes.row() * kPatchSide;
-#pragma unroll
-    for (int i = 0; i < kPatchSide; ++i) {
-      kept[i] = patch.merged[i];
-    }
+    store_row(patch.merged, results.merged + at);
   }
   if (lanes.row() == 0) {
     results.weights[number] = weight;
     results.gains[static_cast<std::ptrdiff_t>(grid_row) * job.grid.columns + column] = gain;
-    if (job.counts && has_prior && !patch.known) {
+    if (job.counts && has_prior && !patch.known && grid_row >= results.first_new_row) {
       atomicAdd(&job.flags->unknown, 1);
     }
   }
@@ -295,26 +293,22 @@ __device__ __forceinline__ void for_each_cover(int sample, int count, int spacin
   }
 }
 
-// Each thread processes a sample.
-__global__ void add_kernel(PatchJob job, PatchResults results, PatchSumPlanes sums) {
+// Each thread computes a sample from all patches that cover it.
+__global__ void gather_kernel(PatchJob job, PatchResults results, FloatPlane estimate, FloatPlane merged) {
   follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
-  const int y = job.grid.y(results.first_row) + static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
-  const int bottom = job.grid.y(results.last_row - 1) + kPatchSide;
-  if (x >= job.grid.width || y >= bottom || job.flags->repeats != 0 ||
+  const int y = results.first_sample + static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= job.grid.width || y >= results.last_sample || job.flags->repeats != 0 ||
       (job.only_first && job.flags->is_first == 0)) {
     return;
   }
   float estimates = 0;
   float weights = 0;
-  float merged = 0;
+  float merged_sum = 0;
   float merged_weights = 0;
   for_each_cover(
       y, job.grid.rows, job.grid.spacing, [&](int i) { return job.grid.y(i); },
       [&](int row, int below) {
-        if (row < results.first_row || row >= results.last_row) {
-          return;
-        }
         for_each_cover(
             x, job.grid.columns, job.grid.spacing, [&](int i) { return job.grid.x(i); },
             [&](int column, int right) {
@@ -326,35 +320,15 @@ __global__ void add_kernel(PatchJob job, PatchResults results, PatchSumPlanes su
               estimates = fmaf(weight, results.estimates[at], estimates);
               weights += weight;
               if (job.second) {
-                merged = fmaf(window, results.merged[at], merged);
+                merged_sum = fmaf(window, results.merged[at], merged_sum);
                 merged_weights += window;
               }
             });
       });
-  const auto add = [&](const FloatPlane& plane, float value) {
-    plane.data[static_cast<std::ptrdiff_t>(y) * plane.pitch + x] += value;
-  };
-  add(sums.estimates, estimates);
-  add(sums.weights, weights);
-  if (job.second) {
-    add(sums.merged, merged);
-    add(sums.merged_weights, merged_weights);
-  }
-}
-
-__global__ void finish_patches_kernel(PatchJob job, PatchSumPlanes sums, FloatPlane estimate,
-                                      FloatPlane merged) {
-  follow_stream();
-  const int x = blockIdx.x * blockDim.x + threadIdx.x;
-  const int y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x >= estimate.width || y >= estimate.height || job.flags->repeats != 0 ||
-      (job.only_first && job.flags->is_first == 0)) {
-    return;
-  }
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(y) * estimate.pitch + x;
-  estimate.data[at] = sums.estimates.data[at] / sums.weights.data[at];
+  estimate.data[at] = estimates / weights;
   if (job.second) {
-    merged.data[at] = sums.merged.data[at] / sums.merged_weights.data[at];
+    merged.data[at] = merged_sum / merged_weights;
   }
 }
 
@@ -404,17 +378,10 @@ void merge_patches(const PatchJob& job, const PatchResults& results, cudaStream_
          results);
 }
 
-void add_patches(const PatchJob& job, const PatchResults& results, const PatchSumPlanes& sums,
-                 cudaStream_t stream) {
-  const int rows = job.grid.y(results.last_row - 1) + kPatchSide - job.grid.y(results.first_row);
-  const PlaneLaunch plane(job.grid.width, rows);
-  launch(add_kernel, plane.grid, plane.block, 0, stream, job, results, sums);
-}
-
-void finish_patches(const PatchJob& job, const PatchSumPlanes& sums, const FloatPlane& estimate,
+void gather_patches(const PatchJob& job, const PatchResults& results, const FloatPlane& estimate,
                     const FloatPlane& merged, cudaStream_t stream) {
-  const PlaneLaunch plane(estimate.width, estimate.height);
-  launch(finish_patches_kernel, plane.grid, plane.block, 0, stream, job, sums, estimate, merged);
+  const PlaneLaunch plane(job.grid.width, results.last_sample - results.first_sample);
+  launch(gather_kernel, plane.grid, plane.block, 0, stream, job, results, estimate, merged);
 }
 
 void average_gains(const PatchJob& job, const float* gains, const VarianceCells& cells, cudaStream_t stream) {

@@ -20,6 +20,8 @@ constexpr int kSide = recursive::kPatch;
 constexpr std::size_t kAreaBytes = sizeof(float) * kSide * kSide;
 // Maximum memory of a band of grid rows in which patches are merged.
 constexpr std::size_t kBandBytes = std::size_t{96} << 20;
+// Grid rows of a band, at least: more than cover a row of samples.
+constexpr std::size_t kLeastRows = 2 * kSide;
 
 const RecursiveParameters& validated_recursive(const RecursiveParameters& parameters) {
   parameters.validate();
@@ -73,7 +75,6 @@ class Recursive::Picture {
     OwnPlane first_estimate;
     OwnPlane prior;
     OwnPlane pilot;
-    std::array<OwnPlane, 4> sums;
     std::array<ReferenceGrid, 2> grids;  // of both steps
 
     VarianceCells cells() const {
@@ -178,9 +179,6 @@ void Recursive::Picture::allocate(const PlaneHeights& heights) {
                             &component.first_estimate, &component.prior, &component.pilot}) {
       plane->allocate(own_width, heights[c]);
     }
-    for (OwnPlane& sums : component.sums) {
-      sums.allocate(own_width, heights[c]);
-    }
     component.variances = DeviceMemory(
         std::max<std::size_t>(static_cast<std::size_t>(own_width / kSide) * (heights[c] / kSide), 1) *
         sizeof(float));
@@ -199,7 +197,7 @@ void Recursive::Picture::allocate(const PlaneHeights& heights) {
   }
   for (const Component& component : components_) {
     bytes_ +=
-        11 * component.noisy.memory.bytes() + component.variances.bytes() + component.block_variances.bytes();
+        7 * component.noisy.memory.bytes() + component.variances.bytes() + component.block_variances.bytes();
   }
 }
 
@@ -213,7 +211,7 @@ void Recursive::Picture::allocate_patches() {
       all = std::max(all, static_cast<std::size_t>(grid.columns) * grid.rows);
     }
   }
-  const std::size_t band = std::min(std::max(kBandBytes / (2 * kAreaBytes), columns), all);
+  const std::size_t band = std::min(std::max(kBandBytes / (2 * kAreaBytes), kLeastRows * columns), all);
   patches_per_band_ = static_cast<int>(band);
   patches_[0] = DeviceMemory(band * kAreaBytes);
   patches_[1] = DeviceMemory(band * kAreaBytes);
@@ -349,24 +347,26 @@ PatchJob Recursive::Picture::job_of(int c, bool second) const {
 
 void Recursive::Picture::run_step(int c, const PatchJob& job, cudaStream_t stream) {
   const Component& component = components_[c];
-  for (const OwnPlane& sums : component.sums) {
-    sums.clear(stream);
-  }
-  const PatchSumPlanes sums = {component.sums[0].plane, component.sums[1].plane, component.sums[2].plane,
-                               component.sums[3].plane};
-  const int rows = std::max(patches_per_band_ / job.grid.columns, 1);
-  for (int row = 0; row < job.grid.rows; row += rows) {
-    const PatchResults results = {row,
-                                  std::min(row + rows, job.grid.rows),
-                                  patches_[0].as<float>(),
-                                  job.second ? patches_[1].as<float>() : nullptr,
-                                  patches_[2].as<float>(),
-                                  patches_[3].as<float>()};
+  const ReferenceGrid& grid = job.grid;
+  const int rows = patches_per_band_ / grid.columns;
+  PatchResults results;
+  results.estimates = patches_[0].as<float>();
+  results.merged = job.second ? patches_[1].as<float>() : nullptr;
+  results.weights = patches_[2].as<float>();
+  results.gains = patches_[3].as<float>();
+  while (results.last_row < grid.rows) {
+    results.first_new_row = results.last_row;
+    results.last_row = std::min(results.first_row + rows, grid.rows);
+    results.first_sample = results.last_sample;
+    results.last_sample =
+        results.last_row < grid.rows ? grid.y(results.last_row) : component.noisy.plane.height;
     merge_patches(job, results, stream);
-    add_patches(job, results, sums, stream);
+    gather_patches(job, results, job.second ? component.result.plane : component.first_estimate.plane,
+                   component.merged.plane, stream);
+    while (grid.y(results.first_row) + kSide <= results.last_sample && results.first_row + 1 < grid.rows) {
+      ++results.first_row;
+    }
   }
-  finish_patches(job, sums, job.second ? component.result.plane : component.first_estimate.plane,
-                 component.merged.plane, stream);
 }
 
 void Recursive::Picture::store(const SamplePlanes& out, cudaStream_t stream) {

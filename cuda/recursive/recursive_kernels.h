@@ -87,30 +87,24 @@ struct PatchJob {
   RecursionFlags* flags = nullptr;
 };
 
-/// Results for the patches of grid rows [first_row, last_row).
+/// The results of a band of patches, grid rows [first_row, last_row), which cover the samples of the rows
+/// [first_sample, last_sample) completely.
 struct PatchResults {
   int first_row = 0;
   int last_row = 0;
-  float* estimates = nullptr;  ///< estimates, 64 samples per patch
-  float* merged = nullptr;     ///< merged patches, 64 samples per patch; null in the first step
-  float* weights = nullptr;    ///< one weight per patch
-  float* gains = nullptr;      ///< one gain per patch of the grid
-};
-
-/// Weighted sums of a component's samples.
-struct PatchSumPlanes {
-  FloatPlane estimates;
-  FloatPlane weights;
-  FloatPlane merged;
-  FloatPlane merged_weights;
+  int first_new_row = 0;  ///< rows before it belong to the band before, too
+  int first_sample = 0;
+  int last_sample = 0;
+  float* estimates = nullptr;  ///< 64 samples per patch
+  float* merged = nullptr;     ///< 64 samples per patch; null in the first step
+  float* weights = nullptr;    ///< one per patch
+  float* gains = nullptr;      ///< one per patch of the whole grid
 };
 
 void merge_patches(const PatchJob& job, const PatchResults& results, cudaStream_t stream);
-/// Adds the patches to the sums, in the order of the grid.
-void add_patches(const PatchJob& job, const PatchResults& results, const PatchSumPlanes& sums,
-                 cudaStream_t stream);
-/// Writes the weighted means to `estimate` and, in the second step, `merged`.
-void finish_patches(const PatchJob& job, const PatchSumPlanes& sums, const FloatPlane& estimate,
+/// Writes the weighted means of the patches to the samples that they cover completely: to `estimate` and, in
+/// the second step, to `merged`. Adds the patches in the order of the grid.
+void gather_patches(const PatchJob& job, const PatchResults& results, const FloatPlane& estimate,
                     const FloatPlane& merged, cudaStream_t stream);
 void average_gains(const PatchJob& job, const float* gains, const VarianceCells& cells, cudaStream_t stream);
 /// Sets RecursionFlags::is_first according to the patches without a prior.
