@@ -38,7 +38,7 @@ TEST_F(InterruptTest, LeavesAValidFileOfWhatWasDone) {
     EXPECT_GT(frames, 0U);
     EXPECT_LT(frames, 1000U);
     EXPECT_NE(outcome.err.find(std::to_string(frames) + " frames in "), std::string::npos) << outcome.err;
-    EXPECT_NE(outcome.err.find(" is in " + path(name)), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find(path(name) + " contains the output of "), std::string::npos) << outcome.err;
     EXPECT_GT(packet_count(path(name), "a"), 0U);
   }
   EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv", "out.mp4", "out.partial.mkv", "out.partial.mp4"}));

@@ -111,7 +111,7 @@ TEST_F(WebcamTest, UnpluggingEndsWithAMessageAndAFinishedRecording) {
   expect_success(outcome);
   // A GPU may not be ready before the camera is gone.
   EXPECT_NE(outcome.err.find(
-                "gives 64x48 instead of 1920x1080 and 30 frames a second instead of 60 (limpid webcam"),
+                "delivers 64x48 instead of 1920x1080 and 30 frames a second instead of 60 (limpid webcam"),
             std::string::npos)
       << outcome.err;
   EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["pix_fmt"], "yuv420p");
@@ -144,7 +144,7 @@ TEST_F(WebcamTest, SaysWhatItCantDo) {
   write_file(path("clip.mp4"), "");
   expect_failure(limpid(webcam({path("clip.mp4")})), 2, {"is a file, not a camera", "limpid preview"});
   expect_failure(run(with_camera("nv12", 0, webcam({kCamera, "--loopback", "/dev/video63"}))), 1,
-                 {"/dev/video63", "there is no such device", "modprobe v4l2loopback"});
+                 {"/dev/video63", "device not found", "modprobe v4l2loopback"});
   write_file(path("old.mkv"), "old");
   expect_failure(run(with_camera("nv12", 0, webcam({kCamera, "--record", path("old.mkv")}))), 1,
                  {"old.mkv", "-y"});
@@ -217,7 +217,7 @@ TEST_F(WebcamTest, RecordingsThatFewPlayersShowAreTold) {
                                                       "--input-format", "lavfi", "--record", path(name)})),
                                        options));
     expect_success(outcome);
-    return outcome.err.find("many players don't show yuv422p of libx264; --pix-fmt yuv420p") !=
+    return outcome.err.find("many players do not play yuv422p with libx264; use --pix-fmt yuv420p") !=
            std::string::npos;
   };
   EXPECT_TRUE(told_of("source.mkv", {}));

@@ -336,7 +336,7 @@ TEST_F(TagsTest, PicturesAreTurnedUnlessNoPixelFormatHoldsThem) {
     const std::string upright = format == "yuv422p" ? "yuv440p" : format == "yuv440p" ? "yuv422p" : format;
     const Clip stored = read_clip(source);
     const std::string copy = path(format + ".mkv");
-    EXPECT_TRUE(contains(joined(transcode(source, copy, {.codec = "ffv1"}).warnings), "is turned"));
+    EXPECT_TRUE(contains(joined(transcode(source, copy, {.codec = "ffv1"}).warnings), "are rotated instead"));
     const Clip turned = read_clip(copy);
     ASSERT_EQ(turned.frames.size(), 2U);
     EXPECT_EQ(turned.video.pixel_format, upright);
@@ -365,7 +365,7 @@ TEST_F(TagsTest, PicturesAreTurnedUnlessNoPixelFormatHoldsThem) {
     expect_same_frames(read_clip(source).frames, read_clip(copy).frames);
   }
   const std::string source = make_rotated("yuv411p", 180);
-  EXPECT_TRUE(contains(joined(transcode(source, path("180.mkv"), {.codec = "ffv1"}).warnings), "is turned"));
+  EXPECT_TRUE(contains(joined(transcode(source, path("180.mkv"), {.codec = "ffv1"}).warnings), "are rotated instead"));
   EXPECT_EQ(read_clip(path("180.mkv")).video.pixel_format, "yuv411p");
 }
 
