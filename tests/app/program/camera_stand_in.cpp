@@ -318,6 +318,11 @@ int open_file(const char* name, const char* path, int flags, mode_t mode) {
     Camera& c = camera();
     c.descriptor = memfd_create("camera", MFD_CLOEXEC);
     c.nonblocking = (flags & O_NONBLOCK) != 0;
+    // A camera that was unplugged is plugged in again.
+    c.streaming = false;
+    c.ticks = 0;
+    c.queued.clear();
+    c.filled.clear();
     return c.descriptor;
   }
   if (path == kLoopback && std::getenv("LIMPID_TEST_LOOPBACK") != nullptr) {
