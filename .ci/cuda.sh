@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Prints CMake's arguments for the CUDA engine, one per line, and reports in one line on standard error what will be built. The engine is
 # built if there are a GPU and an nvcc that supports C++20, for the GPUs of this machine. Without a GPU it could not run, and building for
 # all architectures takes ten times as long as for one.

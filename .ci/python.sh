@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Prints CMake's argument for the Python package, and says in one line on standard error if it won't be built. nanobind isn't in Debian 12:
 # it and what the tests need are taken from PyPI, once, into an environment of their own, FOLDER.
 # Usage: .ci/python.sh FOLDER

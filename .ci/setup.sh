@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Installs missing Debian packages that Limpid requires.
 # Usage: .ci/setup.sh [test] [check]    packages for building; test: also for the tests; check: also for the checks
 set -euo pipefail

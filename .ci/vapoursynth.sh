@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Prints CMake's argument for the VapourSynth plug-in, and reports in one line on standard error if it will not be built. VapourSynth is
 # not in Debian: its Python package, which contains its headers and core, is downloaded once from PyPI to FOLDER, and not installed.
 # Usage: .ci/vapoursynth.sh FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <spdlog/spdlog.h>
 
 #include <algorithm>

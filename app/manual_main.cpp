@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writes the manual pages and the shells' completions into a folder, when Limpid is built.
 // Usage: limpid-manual FOLDER
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engines.h"
 
 #include <utility>

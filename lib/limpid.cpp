@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The functions of limpid.h: they check arguments and catch all exceptions.
 #include "lib/include/limpid.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "lib/session.h"
 
 #include <algorithm>

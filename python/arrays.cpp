@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "python/arrays.h"
 
 #include <nanobind/stl/string.h>

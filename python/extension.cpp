@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // limpid._limpid: limpid.h for Python. The package limpid/ wraps it for users.
 #include <limpid.h>
 #include <nanobind/nanobind.h>

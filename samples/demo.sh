@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds Limpid, denoises the sample clip and prints the gain in PSNR.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Renders the project's own test scene, clean and noisy, as YUV4MPEG2 files.
 
 #include <CLI/CLI.hpp>

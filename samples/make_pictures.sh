@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Renders the pictures of docs/pictures from a scene of the sample clip with simulated noise: before_after.jpg (noisy and denoised by
 # default), strengths.jpg (--strength) and filters.jpg (--filter).
 # Needs ffmpeg and a build: cmake --preset release && cmake --build --preset release --target limpid limpid-samples

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Generates samples/sample_noisy.mkv: the scenes of the generator with noise of sigma 20 in luma and 10 in chroma.
 # Needs ffmpeg and a build: cmake --preset release && cmake --build --preset release --target limpid-samples
 set -euo pipefail

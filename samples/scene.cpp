@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "samples/scene.h"
 
 #include "samples/drawing.h"

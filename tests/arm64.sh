@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds the engines for arm64 in a fresh Debian, and runs the core suites there by QEMU.
 # Usage: tests/arm64.sh [-R NAME]    NAME: only tests that have it in theirs
 # Needs root and debootstrap. What is committed is tested. LIMPID_CCACHE=FOLDER keeps what compilers made there.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For scripts that test the last commit in a fresh Debian base system in a temporary folder. Ends them without root or debootstrap. Uses
 # this machine's mirror and proxies. LIMPID_CCACHE=FOLDER is mounted as ccache's folder.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds the fuzz targets with Clang, AddressSanitizer and UBSan, and runs each on its seeds and on inputs found by earlier runs. A report
 # ends the run; the input that caused it is then in build/fuzz/corpus/TARGET.
 # Usage: tests/fuzz.sh [SECONDS [TARGET...]]    SECONDS for each target, default 60; targets: job_files library picture_metadata y4m

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Tests shared jobs (app/jobs) with failures: workers killed at random, a full disk, two workers on one segment, different clocks,
 # slow file systems, and a Slurm cluster of three nodes, one of which fails; and limpid denoise --resume, killed at random and at each
 # of its steps. Takes minutes; not a part of CI.

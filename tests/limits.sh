@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs the program with limited memory (ulimit -v) or threads (ulimit -u). Every run must end within a minute: with exit code
 # 0, or with exit code 1 and one sentence, and then without an output under its final name.
 # Usage: tests/limits.sh [BUILD_FOLDER]    default build/release; as root, whose other users ulimit -u holds for

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Makes the Debian packages of the last commit in a fresh Debian 12, checks them with lintian, installs them in another system, runs
 # README's commands for packages there, and removes them again.
 # Usage: tests/packages.sh    Requires root and debootstrap. Logs are kept in out/packages/, and the packages in out/packages/made.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds Limpid and runs all its tests.
 # Usage: tests/run.sh [-R NAME] [CTEST'S OPTIONS]    NAME: only tests that have it in theirs, or A|B for several
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Compares the results of two builds bit by bit: of every filter, format and content (result_digests), at each
 # instruction set of this processor, and of the whole program on the sample clip.
 # Usage: tests/same_results.sh OLD_COMMIT

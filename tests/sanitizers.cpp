@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Suppressions of sanitizer reports about libraries without instrumentation. Compiled into each test program,
 // or program under test, that uses libav or the CPU engine.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Builds the tests under sanitizers and runs them; a report fails the run.
 # Usage: tests/sanitizers.sh [asan-ubsan | tsan] [SUITE...]    default: both presets, and all useful suites
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs the tests of a build by ctest and lists failed and skipped tests with the reasons.
 # Usage: tests/suites.sh PRESET [-R NAME] [--include A|B] [CTEST'S OPTIONS]
 # NAME: only tests that have it in theirs, or A|B for several; --include: only these suites

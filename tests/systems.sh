@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Runs the two commands (demo and tests) for the last commit in fresh Debian base systems, each in a temporary folder, and compiles each
 # file by itself there.
 # Usage: tests/systems.sh [SYSTEM...]    Debian's names, such as trixie; without, bookworm, trixie and sid

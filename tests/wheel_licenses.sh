@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Adds the licenses of what a wheel bundles to it: of the shared libraries that auditwheel copied, and of the headers that are compiled into
 # its own libraries. Texts come from the Debian packages, and nanobind's from its Python package.
 # Usage: tests/wheel_licenses.sh PYTHON WHEEL    PYTHON: of an environment with the package wheel; nanobind too for the wheel limpid

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Makes the wheels `limpid` and `vapoursynth-limpid`, each with the libraries that it needs in itself, and tests them in environments that
 # have nothing else. They are then in out/wheels.
 # Usage: tests/wheels.sh [PYTHON...]    such as python3.12; without, python3 and the newest other one that is there

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/denoise_job.h"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/denoise_report.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/denoising_options.h"
 
 #include "core/base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/job_options.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <spdlog/fmt/fmt.h>
 
 #include <cmath>

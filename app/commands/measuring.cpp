@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/measuring.h"
 
 #include <spdlog/fmt/fmt.h>

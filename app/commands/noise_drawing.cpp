@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/noise_drawing.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/progress.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/resumed_job.h"
 
 #include <spdlog/fmt/fmt.h>

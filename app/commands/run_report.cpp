@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/run_report.h"
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/viewing_options.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>

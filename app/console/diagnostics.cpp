@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/console/diagnostics.h"
 
 #include <spdlog/fmt/fmt.h>

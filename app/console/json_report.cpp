@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/console/json_report.h"
 
 #include <algorithm>

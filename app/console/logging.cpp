@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/console/logging.h"
 
 #include <spdlog/details/null_mutex.h>

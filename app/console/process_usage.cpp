@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/console/process_usage.h"
 
 #include <unistd.h>

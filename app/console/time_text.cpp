@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/console/time_text.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/console/version.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/jobs/claims.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/jobs/hashed_frames.h"
 
 #include <utility>

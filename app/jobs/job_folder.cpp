@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/jobs/job_folder.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/jobs/plan.h"
 
 #include <spdlog/fmt/fmt.h>

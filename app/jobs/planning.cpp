@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/jobs/planning.h"
 
 #include <spdlog/spdlog.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/jobs/segment_work.h"
 
 #include <spdlog/fmt/fmt.h>

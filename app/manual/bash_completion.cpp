@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/manual/manual.h"
 
 namespace limpid::app {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/options/command_line.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/options/engine_options.h"
 
 #include <spdlog/spdlog.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/options/field_options.h"
 
 #include "core/settings/field_settings.h"

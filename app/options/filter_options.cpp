@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/options/filter_options.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/options/logging_options.h"
 
 namespace limpid::app {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/pipeline/broken_off.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/pipeline/denoise_stage.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/pipeline/latencies.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/pipeline/noise_log.h"
 
 #include <spdlog/fmt/fmt.h>

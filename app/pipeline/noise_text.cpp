@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/pipeline/noise_text.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/headless_player.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/osd.h"
 
 #include <spdlog/fmt/fmt.h>

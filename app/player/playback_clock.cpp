@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/playback_clock.h"
 
 #include <cmath>

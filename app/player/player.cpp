@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/player.h"
 
 #include <spdlog/fmt/fmt.h>

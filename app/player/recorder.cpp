@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/recorder.h"
 
 #include <spdlog/fmt/fmt.h>

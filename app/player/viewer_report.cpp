@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/viewer_report.h"
 
 #include <chrono>

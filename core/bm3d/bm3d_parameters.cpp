@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/bm3d/bm3d_parameters.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/bm3d/bm3d_plan.h"
 
 #include <algorithm>

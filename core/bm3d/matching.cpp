@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/bm3d/matching.h"
 
 #include <algorithm>

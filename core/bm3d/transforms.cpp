@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/bm3d/transforms.h"
 
 #include <array>

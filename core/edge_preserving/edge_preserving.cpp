@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/edge_preserving/edge_preserving.h"
 
 #include <algorithm>

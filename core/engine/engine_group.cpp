@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engine/engine_group.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engine/field_control.h"
 
 #include <algorithm>

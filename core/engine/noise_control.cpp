@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engine/noise_control.h"
 
 #include <algorithm>

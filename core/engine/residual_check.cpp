@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engine/residual_check.h"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engine/segment_dealer.h"
 
 #include <algorithm>

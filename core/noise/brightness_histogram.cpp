@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/brightness_histogram.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/clipping.h"
 
 #include <algorithm>

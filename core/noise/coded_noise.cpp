@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/coded_noise.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/difference_noise.h"
 
 #include <algorithm>

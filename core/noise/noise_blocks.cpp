@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/noise_blocks.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/noise_statistics.h"
 
 #include <cmath>

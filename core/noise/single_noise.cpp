@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/single_noise.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/spectrum.h"
 
 #include <algorithm>

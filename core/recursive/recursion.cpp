@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/recursive/recursion.h"
 
 #include <cmath>

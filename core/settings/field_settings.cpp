@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/settings/field_settings.h"
 
 #include "core/base/error.h"

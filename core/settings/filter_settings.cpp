@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/settings/filter_settings.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <map>
@@ -35,7 +36,8 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
 /// names and settings, illegal values, and contradictory settings.
 FilterSettings parse_filter_settings(const std::string& text);
 
-/// Settings for live video: adds a delay of `delay` frames if the filter has that parameter and none is given.
+/// Settings for live video: adds a delay of `delay` frames if the filter has that parameter and none is
+/// given.
 FilterSettings live(FilterSettings settings, bool frame_by_frame, int delay = 0);
 
 /// All filters that have a parameter of this name.

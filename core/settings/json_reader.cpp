@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/settings/json_reader.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/settings/retired_names.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/vbm3d/vbm3d_parameters.h"
 
 #include <utility>

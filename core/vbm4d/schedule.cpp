@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/vbm4d/schedule.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/vbm4d/vbm4d_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/vnlb/vnlb_parameters.h"
 
 #include <string>

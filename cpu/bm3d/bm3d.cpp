@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/bm3d/bm3d.h"
 
 #include <tbb/enumerable_thread_specific.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Computes estimates from sums. Compiled once per SIMD target.
 #if defined(LIMPID_CORE_CPU_ESTIMATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CORE_CPU_ESTIMATE_INL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Collaborative filtering and aggregation of one group. Compiled once per SIMD target.
 #if defined(LIMPID_CORE_CPU_GROUP_FILTER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CORE_CPU_GROUP_FILTER_INL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/bm3d/matches.h"
 
 #include <algorithm>

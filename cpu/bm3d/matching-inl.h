@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Block matching: exact integer distances of patches and the selection of the closest. Compiled once for each
 // SIMD target by Highway's foreach_target, hence the toggled include guard.
 #if defined(LIMPID_CORE_CPU_MATCHING_INL_H_) == defined(HWY_TARGET_TOGGLE)

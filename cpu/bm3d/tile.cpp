@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/bm3d/tile.h"
 
 #include <algorithm>

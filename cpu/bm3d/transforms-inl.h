@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Eight-point transforms on vectors and the transposition between their two passes. Compiled once per SIMD
 // target.
 #if defined(LIMPID_CORE_CPU_TRANSFORMS_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The bilateral filters. Compiled once for each SIMD target by Highway's foreach_target, hence the toggled
 // include guard.
 #if defined(LIMPID_CORE_CPU_BILATERAL_INL_H_) == defined(HWY_TARGET_TOGGLE)

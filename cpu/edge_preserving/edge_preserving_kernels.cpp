@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/edge_preserving/edge_preserving_kernels.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compiled once for each SIMD target by Highway's foreach_target, hence the toggled include guard.
 #if defined(LIMPID_CORE_CPU_EXP2_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CORE_CPU_EXP2_INL_H_

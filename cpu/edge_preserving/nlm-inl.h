@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Non-local means with or without bilateral weights. Compiled once for each SIMD target by Highway's
 // foreach_target, hence the toggled include guard.
 #if defined(LIMPID_CORE_CPU_NLM_INL_H_) == defined(HWY_TARGET_TOGGLE)

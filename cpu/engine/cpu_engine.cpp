@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/engine/cpu_engine.h"
 
 #include <tbb/info.h>

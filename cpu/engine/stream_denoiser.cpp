@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/engine/stream_denoiser.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/motion/motion_estimation.h"
 
 #include <algorithm>

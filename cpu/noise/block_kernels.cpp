@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Compiled without fused multiply-adds, which would make results depend on the instruction set.
 #include "cpu/noise/block_kernels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/noise/clipping.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/noise/noise_measurement.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Fractions of motion vectors. Compiled once for each SIMD target.
 #if defined(LIMPID_CPU_FRACTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CPU_FRACTION_INL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/recursive/patch_grid.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The merge of patches with their prior, and their shrinkage. Compiled once for each SIMD target.
 #if defined(LIMPID_CPU_PATCH_MERGE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CPU_PATCH_MERGE_INL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/recursive/plane_merger.h"
 
 #include <algorithm>

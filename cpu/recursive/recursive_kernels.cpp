@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/recursive/recursive_kernels.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/recursive/recursive_state.h"
 
 #include <algorithm>

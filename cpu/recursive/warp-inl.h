@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Interpolation of the state along motion. Compiled once for each SIMD target.
 #if defined(LIMPID_CPU_WARP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CPU_WARP_INL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/runtime/convert.h"
 
 #undef HWY_TARGET_INCLUDE

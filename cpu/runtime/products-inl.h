@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sums of products of 16-bit values. Compiled once for each SIMD target by Highway's foreach_target,
 // hence the toggled include guard.
 #if defined(LIMPID_CPU_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Following a reference patch from picture to picture (core/vbm4d/trajectories.h). Compiled once per SIMD
 // target.
 #if defined(LIMPID_CORE_CPU_FOLLOWED_PATCHES_INL_H_) == defined(HWY_TARGET_TOGGLE)

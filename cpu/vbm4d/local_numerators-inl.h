@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A tile's own sums. Compiled once per SIMD target.
 #if defined(LIMPID_CORE_CPU_LOCAL_NUMERATORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CORE_CPU_LOCAL_NUMERATORS_INL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/vbm4d/picture_sums.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/vbm4d/trajectory_tile.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/vbm4d/vbm4d.h"
 
 #include <tbb/enumerable_thread_specific.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/vnlb/patch_groups.h"
 
 #include <algorithm>

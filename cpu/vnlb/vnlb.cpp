@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/vnlb/vnlb.h"
 
 #include <tbb/enumerable_thread_specific.h>

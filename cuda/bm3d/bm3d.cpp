@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/bm3d/bm3d.h"
 
 #include <algorithm>

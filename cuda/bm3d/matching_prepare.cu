@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/bm3d/matching.h"
 #include "cuda/bm3d/matching_value.h"
 #include "cuda/runtime/launch.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/bm3d/filter.h"
 #include "cuda/bm3d/matching.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/edge_preserving/edge_preserving.h"
 
 #include <variant>

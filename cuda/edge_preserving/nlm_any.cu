@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/edge_preserving/nlm.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/powers.h"

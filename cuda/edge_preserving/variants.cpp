@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/edge_preserving/bilateral.h"
 #include "cuda/edge_preserving/nlm.h"
 

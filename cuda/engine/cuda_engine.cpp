@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/engine/cuda_engine.h"
 
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/engine/device_frame.h"
 
 #include <memory>

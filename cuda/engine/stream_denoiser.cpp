@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/engine/stream_denoiser.h"
 
 #include <cmath>

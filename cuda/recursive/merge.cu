@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/recursive/recursive_kernels.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/recursive/recursive.h"
 
 #include <algorithm>

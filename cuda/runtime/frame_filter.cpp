@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/runtime/frame_filter.h"
 
 #include "cuda/runtime/runtime.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 #include "cuda/vbm4d/groups.h"

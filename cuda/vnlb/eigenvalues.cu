@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include <cstddef>
 
 #include "core/vnlb/space_time_patches.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/audio_transcoder.h"
 
 extern "C" {

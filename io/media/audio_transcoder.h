@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Transcoding of audio for containers that cannot store the source's codec. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Detection of frames that do not match the checksums in the stream. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Capabilities of containers that libav's muxers do not report. writer/streams.cpp tests the others: it

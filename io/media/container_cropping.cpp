@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/container_cropping.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Cropping that containers request: Matroska's PixelCrop elements, and the clean aperture ("clap") of MP4 and

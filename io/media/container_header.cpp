@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/container_header.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // The headers of Matroska and MP4 as trees of parts. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Decoding on NVIDIA GPUs (NVDEC) through libavcodec, with frames in the GPU's memory. GPUs do not conceal

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Encoders that take frames from an NVIDIA GPU's memory (NVENC) through libavcodec. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/declared_length.h"
 
 #include <algorithm>

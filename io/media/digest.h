@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // A fast 64-bit hash that detects damage and different content, but not forgery. Private to io.

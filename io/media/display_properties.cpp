@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How a source's frames are to be displayed, according to libav.
 
 extern "C" {

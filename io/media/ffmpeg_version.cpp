@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/ffmpeg_version.h"
 
 #include "io/media/libav.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/frame_gaps.h"
 
 #include <array>

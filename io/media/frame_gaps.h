@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Detection of frames that are missing in the middle of a source. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/frame_hash.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // libav's handles with their deleters, and its errors as exceptions. Private to io.

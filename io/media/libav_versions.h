@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Functions for names that differ between versions of libav, from FFmpeg 5.1 on. Private to io; libav.h

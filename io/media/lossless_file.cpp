@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/lossless_file.h"
 
 extern "C" {

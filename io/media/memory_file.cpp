@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/memory_file.h"
 
 extern "C" {

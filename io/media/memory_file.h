@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Files in memory, for testing the capabilities of muxers and demuxers. Private to io.

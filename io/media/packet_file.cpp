@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/packet_file.h"
 
 #include <fcntl.h>

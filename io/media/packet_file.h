@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // A file of an encoder's packets with all their properties in libav, which no container keeps: times and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/picture_mender.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/picture_metadata.h"
 
 extern "C" {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Metadata of picture files: EXIF, XMP and a color profile (ICC). libav's encoders keep some of it, in some

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/pipe_input.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Conversion between libav's pixel formats and core's frame formats. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/references.h"
 
 #include <algorithm>

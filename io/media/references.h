@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Files that refer to other files, and sources that are not files. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Copies and converts samples between libav's frames and core's. Private to io.

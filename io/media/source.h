@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // The part of a Reader's source that Writer and AudioOutput use. Private to io.

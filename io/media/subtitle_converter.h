@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Conversion of text subtitles for containers that have their own format for them. Private to io.

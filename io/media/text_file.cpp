@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/text_file.h"
 
 #include "io/media/libav.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/tiff.h"
 
 #include <tiffio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // TIFF files that libavcodec's decoder cannot read, or reads wrong without an error. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/time_range.h"
 
 #include <algorithm>

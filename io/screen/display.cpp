@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/screen/display.h"
 
 #include <tbb/info.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/screen/lettering.h"
 
 #include <SDL_ttf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/screen/library_messages.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // What libraries below SDL print to standard error by themselves. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/screen/light_rows.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // The display's RGB from rows of wide gamut or HDR, on the SIMD level of the machine. Private to io.

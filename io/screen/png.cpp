@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/screen/png.h"
 
 #include "core/base/error.h"

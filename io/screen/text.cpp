@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/screen/text.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/screen/window.h"
 
 #include <algorithm>

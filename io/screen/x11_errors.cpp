@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/screen/x11_errors.h"
 
 #include <SDL_log.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // The X server's errors, and what else SDL leaves undone there. Private to io. All do nothing on other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* limpid.h: remove noise from video, from C.
  *
  * A denoiser takes frames and returns results in the same order:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The frei0r plug-in: packed 8-bit RGBA frames through a live denoiser of the C library.
 #include <unistd.h>
 

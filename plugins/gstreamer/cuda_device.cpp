@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // GStreamer's CUDA memory.
 #include <cuda.h>
 #include <gmodule.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "plugins/gstreamer/frames.h"
 
 #include <cstdint>

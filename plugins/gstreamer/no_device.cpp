@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "plugins/gstreamer/device.h"
 
 namespace limpid::gstreamer {

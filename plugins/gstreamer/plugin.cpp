@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The GStreamer plug-in: the element limpiddenoise. It holds back the frames that filters along motion
 // need, and reports them as latency.
 #include <gst/gst.h>

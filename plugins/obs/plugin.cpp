@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The OBS plug-in: the filter "Limpid denoise" for cameras and other sources of video.
 #include <obs-module.h>
 

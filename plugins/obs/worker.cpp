@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "plugins/obs/worker.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The VapourSynth plug-in: limpid.Denoise, .Bilateral, .NLM and .BM3Dv2, over the C library.
 #include <VSHelper4.h>
 #include <VapourSynth4.h>

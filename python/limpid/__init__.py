@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Limpid removes noise from pictures and video, on the CPU and on NVIDIA GPUs.
 
     clean = limpid.denoise(noisy)                        a picture or a video, an array; the noise is estimated

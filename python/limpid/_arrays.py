@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Arrays of the caller as frames of planes."""
 
 from __future__ import annotations

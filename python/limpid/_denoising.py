@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Engines and denoisers."""
 
 from __future__ import annotations

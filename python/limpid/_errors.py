@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Errors, by the status of the library."""
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Lists of engines, filters and their parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Similarity of pictures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Noise models."""
 
 from __future__ import annotations

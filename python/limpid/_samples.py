@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Samples of arrays: their types, their range, and conversion to what the library filters."""
 
 from __future__ import annotations

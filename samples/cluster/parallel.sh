@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Denoises a film with WORKERS workers, started by GNU parallel; with PARALLEL="--sshlogin node1,node2" on other machines.
 # Usage: parallel.sh INPUT OUTPUT WORKERS [OPTION...]    options of limpid plan
 set -euo pipefail

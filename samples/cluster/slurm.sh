@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Denoises a film on Slurm's nodes: plans, then submits an array of workers, and a merge that runs when all are done.
 # Usage: slurm.sh INPUT OUTPUT WORKERS [OPTION...]    options of limpid plan
 # The input, the output and its folder OUTPUT.job must be in a file system that all nodes share. SBATCH_* variables set the partition and other options.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Denoises raw 8-bit frames in 4:2:0, in memory of the library, without copies:
 // denoise_raw WIDTH HEIGHT <noisy.yuv >clean.yuv
 // It prints the engines and the estimated noise to standard error.

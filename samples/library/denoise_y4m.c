@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Denoises a y4m stream: denoise_y4m [SETTING=VALUE]... <noisy.y4m >clean.y4m
  * Settings are the options of `limpid denoise` without dashes: profile=fast sigma=12 */
 #include <limpid.h>

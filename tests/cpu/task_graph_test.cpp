@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/runtime/task_graph.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checks the includes of each folder against the table of folders in ARCHITECTURE.md.
 #include <gtest/gtest.h>
 

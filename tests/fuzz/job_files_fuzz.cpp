@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The files of a job, and noise profiles, as workers and commands read them. The first byte selects the file,
 // the rest is its content.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The C library: bytes are calls in any order, with valid and invalid arguments, on two denoisers of small
 // frames that share an engine. Every frame that is sent must be released once.
 #include <fuzzer/FuzzedDataProvider.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // EXIF, XMP and color profiles of pictures. The first byte selects the codecs of source and output and the
 // update of the metadata; the rest is an encoded picture.
 #include <cstddef>

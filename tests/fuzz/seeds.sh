@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Writes the seeds of the fuzz targets: a small valid input of each kind, below FOLDER/TARGET.
 # Usage: tests/fuzz/seeds.sh FOLDER
 set -euo pipefail

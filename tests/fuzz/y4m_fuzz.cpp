@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The reader with its simplest format: headers of all kinds, truncated frames, damaged marks.
 #include <sys/mman.h>
 #include <unistd.h>

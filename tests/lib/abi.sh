@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Compares the declarations of the library's header with the stored description: programs built with an earlier library must work with
 # this one. Only after an addition, or with another SONAME: abi.sh LIBRARY SOURCE_FOLDER --keep
 # Usage: abi.sh LIBRARY SOURCE_FOLDER [--keep]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A module with an engine that acts as a GPU: its memory is the host's, and the CPU engine filters.
 #include <deque>
 #include <memory>

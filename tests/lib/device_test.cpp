@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frames in a device's memory, with a stand-in for the device, whose engine is a module in the library's
 // folder.
 #include <gtest/gtest.h>

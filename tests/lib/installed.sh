@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Installs Limpid, moves the installation, builds the examples against it in both ways, and compares their results bit by bit with the
 # program's.
 # Usage: installed.sh BUILD_FOLDER SOURCE_FOLDER EMPTY_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Programs built against the library, from an installation that was moved and from an earlier version.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The C library's behavior as its header defines it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>

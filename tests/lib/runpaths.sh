@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Fails if the library path (RUNPATH or RPATH) of a program, library or module in FOLDER has an entry that depends on the current
 # directory: an empty or a relative one.
 # Usage: runpaths.sh FOLDER

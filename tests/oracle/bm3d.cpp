@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/oracle/bm3d.h"
 
 #include <algorithm>

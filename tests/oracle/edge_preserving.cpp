@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/oracle/edge_preserving.h"
 
 #include <algorithm>

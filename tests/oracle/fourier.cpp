@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/oracle/fourier.h"
 
 #include <fftw3.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The oracle is the reference for the engines; it is tested with cases of known results.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/oracle/vbm4d.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Denoises a clip by `ffmpeg -vf frei0r=limpid` and by `limpid denoise`, and compares the results bit by bit.
 # Usage: frei0r_hosts.sh FOLDER_OF_PROGRAMS EMPTY_FOLDER
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The frei0r plug-in in ffmpeg.
 #include <gtest/gtest.h>
 

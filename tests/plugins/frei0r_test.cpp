@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The frei0r plug-in, by its functions.
 #include <dlfcn.h>
 #include <gtest/gtest.h>

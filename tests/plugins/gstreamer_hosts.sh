@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Denoises a clip by gst-launch-1.0 and by `limpid denoise`, and compares the results bit by bit.
 # Usage: gstreamer_hosts.sh FOLDER_OF_PROGRAMS EMPTY_FOLDER
 set -euo pipefail

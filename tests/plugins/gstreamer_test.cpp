@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The GStreamer element in GStreamer's own harness.
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // OBS without its window: sends the frames of a raw I420 file through a source with the filter, as OBS draws
 // them, and writes what the filter makes of each, as a second filter behind it sees it. Usage: obs_host
 // PLUGIN WIDTH HEIGHT IN OUT SETTING=VALUE...    Needs an X server.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Denoises a clip by the filter in libobs, on a virtual screen, and by `limpid denoise`, and compares the results bit by bit.
 # Usage: obs_hosts.sh FOLDER_OF_PROGRAMS EMPTY_FOLDER
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The filter in libobs.
 #include <gtest/gtest.h>
 

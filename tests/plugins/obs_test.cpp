@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The OBS filter, called as OBS does: the module registers it with this program instead of libobs, which also
 // sets OBS's frame rate.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The VapourSynth plug-in in VapourSynth's own core.
 #include <VapourSynth4.h>
 #include <dlfcn.h>

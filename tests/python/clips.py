@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Clips for the tests, and files of them for the programs."""
 
 import json

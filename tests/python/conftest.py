@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Reports tests in GoogleTest's format, which tests/suites.sh reads, and supports GoogleTest's filters."""
 
 import fnmatch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An array with DLPack only, in memory of any kind."""
 
 import ctypes

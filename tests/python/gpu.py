@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Memory and streams of the first GPU, with CUDA's driver only."""
 
 import ctypes

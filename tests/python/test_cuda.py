@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Arrays on a real GPU: of a library with DLPack only, of PyTorch and of CuPy."""
 
 import gc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Results of all interfaces, compared with those of the program."""
 
 import numpy as np

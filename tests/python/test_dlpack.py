@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Arrays of other libraries, and arrays on a GPU, for which a module of engines in the library's folder stands in."""
 
 import gc

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What is refused, and in which words."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Noise models and metrics, compared with the program's."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Types and ranges of samples, and which axes are colors."""
 
 import numpy as np

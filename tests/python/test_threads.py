@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Several threads, Python's lock, processes, memory."""
 
 import ctypes

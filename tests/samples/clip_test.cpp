@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "samples/clip.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/bm3d/fourier/cufft.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Cropping of decoded pictures as their container requests. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Properties of demuxers that follow from their names and flags. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/reader/key_frame_queue.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/reader/open_input.h"
 
 extern "C" {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/reader/range.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/writer/audio.h"
 
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/writer/media_file.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // A video file with the other streams, chapters and tags of its source. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // The rotation of a source, in a container that may not support it. Private to io.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Joining of separately encoded segments to one stream. Private to io.

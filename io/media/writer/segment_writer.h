@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // One segment of a source, encoded to a packet file. Private to io.

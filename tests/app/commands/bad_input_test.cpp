@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bad input ends with one clear sentence and exit code 1 or 2, and leaves nothing behind.
 #include <gtest/gtest.h>
 #include <sys/mount.h>

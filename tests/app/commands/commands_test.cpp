@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The small commands: devices, measure, --version and --help.
 #include <gtest/gtest.h>
 

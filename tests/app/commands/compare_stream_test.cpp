@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Use of an engine's streams by limpid compare.
 #include <gtest/gtest.h>
 

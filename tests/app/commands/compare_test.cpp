@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // limpid compare, limpid matches, and the filters of limpid denoise.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/contact_sheet.h"
 
 #include <gtest/gtest.h>

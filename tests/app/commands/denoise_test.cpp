@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // limpid denoise with valid input: frames, times, audio, noise, pipes, overwriting, messages.
 #include <gtest/gtest.h>
 

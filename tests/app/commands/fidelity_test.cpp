@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // All content of a file other than its pictures is kept if the container can store it. ffmpeg makes files
 // with all kinds of content, and ffprobe compares limpid's output.
 #include <gtest/gtest.h>

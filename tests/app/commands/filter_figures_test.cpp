@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/filter_figures.h"
 
 #include <gtest/gtest.h>

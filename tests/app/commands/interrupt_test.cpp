@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ctrl-C: the first ends the run with a valid file, the second ends the program at once.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Several inputs, and folders: selection and names of files, and consequences of failures.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Without further threads, the program ends with one sentence. tests/limits.sh tests the limits of the
 // system, including memory.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // limpid noise, and limpid denoise with profiles saved by it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/commands/progress.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // limpid plan, work, merge and status: the result is that of a single run for any number of workers and
 // segments.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/console/logging.h"
 
 #include <gtest/gtest.h>

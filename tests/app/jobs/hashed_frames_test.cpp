@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frames read on other threads are those of the reader.
 #include "app/jobs/hashed_frames.h"
 

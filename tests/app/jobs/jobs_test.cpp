@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Plans, claims and shares of jobs on several machines.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The folder of limpid denoise --resume: its owner, its users, and the removal of its contents.
 #include "app/jobs/resumable_folder.h"
 

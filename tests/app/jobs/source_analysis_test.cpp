@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The analysis stored in a plan agrees with a single run over the source's frames.
 #include "app/jobs/source_analysis.h"
 

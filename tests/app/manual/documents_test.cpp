@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Checks the documents: links point to files and headings that exist, and commands have options that exist.
 #include <gtest/gtest.h>
 

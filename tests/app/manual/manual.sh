@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Compares the manual pages and completions with the help: every option of every command is in its page and in the shells' completions,
 # and the tools that read them report no errors.
 # Usage: manual.sh FOLDER_OF_PROGRAMS EMPTY_FOLDER

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/options/media_options.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/pipeline/bounded_queue.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The whole chain from decoder to muxer in this process: the cost of a steady state, leaks after ten thousand
 // frames, and damaged files.
 #include <gtest/gtest.h>

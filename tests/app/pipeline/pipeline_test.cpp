@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/pipeline/pipeline.h"
 
 #include <gtest/gtest.h>

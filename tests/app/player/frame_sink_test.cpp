@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/frame_sink.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/frame_store.h"
 
 #include <gtest/gtest.h>

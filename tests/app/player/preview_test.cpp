@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `limpid preview` as its users meet it: on a screen, with keys and a mouse.
 #include <gtest/gtest.h>
 

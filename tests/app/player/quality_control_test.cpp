@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/quality_control.h"
 
 #include <gtest/gtest.h>

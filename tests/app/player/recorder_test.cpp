@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/recorder.h"
 
 #include <gtest/gtest.h>

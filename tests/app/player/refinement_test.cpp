@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "app/player/refinement.h"
 
 #include <gtest/gtest.h>

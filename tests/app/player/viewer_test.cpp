@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The window with all its threads in one process, where the sanitizers see them, without a screen.
 #include "app/player/viewer.h"
 

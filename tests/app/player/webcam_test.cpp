@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `limpid webcam` on a camera that a preloaded library stands in for, and on a screen.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A camera where there is none: preloaded into a program, this library answers for the device /dev/video70 as
 // the kernel's Video4Linux does, and for /dev/video71 as v4l2loopback does.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A system that runs out of threads: preloaded into a program, this library allows it to start
 // LIMPID_TEST_THREADS threads and no more.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A liblimpid of another build, as far as the program examines it.
 #include "limpid.h"
 

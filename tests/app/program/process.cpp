@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/app/program/process.h"
 
 #include <fcntl.h>

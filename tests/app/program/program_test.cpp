@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/app/program/program_test.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/app/program/screen.h"
 
 #include <X11/Xatom.h>

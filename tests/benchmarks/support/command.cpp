@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/benchmarks/support/command.h"
 
 #include <exception>

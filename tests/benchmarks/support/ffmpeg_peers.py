@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Quality and time of FFmpeg's denoising filters and of limpid, on the same clips.
 
     tests/benchmarks/support/ffmpeg_peers.py --clips FOLDER      FOLDER/SIGMA/CLIP/noisy.y4m, gray, each with its truth.y4m

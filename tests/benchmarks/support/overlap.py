@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The rate of decoding, denoising and encoding together, relative to the slowest stage alone.
 
     tests/benchmarks/support/overlap.py --make FOLDER              makes clips for measurements: noisy, 1080p and 2160p, H.264 and HEVC

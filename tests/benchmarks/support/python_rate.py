@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The rate of frames in a GPU's memory through the Python package, as PyTorch tensors, and through the C library alone.
 
 Usage: python_rate.py LIBLIMPID [--size 1920x1080] [--frames 400] [--rounds 5]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Makes tests/benchmarks/results.md from the figures in tests/benchmarks/results/*.json.
 
     tests/benchmarks/support/results.py             writes the page

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The cost of sharing a job: its plan and merge relative to one run, and the rate of several workers.
 
     tests/benchmarks/support/shared_jobs.py CLIP...

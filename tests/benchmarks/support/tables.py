@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Repeats the tables of the papers of Limpid's filters on this machine: CSV files and SVG charts.
 
     tests/benchmarks/support/tables.py OUT [--build build/release] [--engine cpu] [--threads N] [--frames N] [--clips DIR]

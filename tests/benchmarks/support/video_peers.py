@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Quality and time of temporal filters in VapourSynth plug-ins and in limpid, on the same clips.
 
     tests/benchmarks/support/video_peers.py --clips FOLDER       FOLDER/SIGMA/CLIP/noisy.y4m, gray, each with its truth.y4m

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Gains of filters on clips with known truth, and flicker of their errors.
 
     tests/benchmarks/support/video_quality.py --clips FOLDER     FOLDER/SIGMA/CLIP/noisy.y4m, each with its truth.y4m

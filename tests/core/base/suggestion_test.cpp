@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/base/suggestion.h"
 
 #include <gtest/gtest.h>

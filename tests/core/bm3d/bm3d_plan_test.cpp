@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The plan that both engines execute, compared with values computed by hand.
 #include "core/bm3d/bm3d_plan.h"
 

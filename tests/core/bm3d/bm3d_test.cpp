@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every engine's BM3D compared with the plain double-precision implementation and with itself. Results agree
 // if they fulfill the engines' contract: within one 8-bit code value on 99.99 % of the samples, nowhere more
 // than 4, and at least 60 dB.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Displayed groups are those that the engine filters: comparison with the plain search.
 #include "cpu/bm3d/matches.h"
 

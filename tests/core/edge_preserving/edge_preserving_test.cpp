@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every engine's edge-preserving filters compared with the plain double-precision ones: before rounding,
 // within a quarter of a code value everywhere.
 #include "core/edge_preserving/edge_preserving.h"

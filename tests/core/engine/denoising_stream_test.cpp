@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engine/denoising_stream.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engine/device_stages.h"
 
 #include <gtest/gtest.h>

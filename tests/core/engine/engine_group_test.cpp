@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Several engines as one: their names, and the distribution of frames among them, each on its own thread.
 #include "core/engine/engine_group.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Modules of engines: search folders, and rejection of modules of other builds without calling them.
 #include "core/engine/engine_module.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The registry of engines: the families that it calls, and when.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Common behavior of all engines' denoisers: the order of frames, the properties they carry, and rejected
 // input.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The frames of a stream that are filtered by field.
 #include "core/engine/field_control.h"
 

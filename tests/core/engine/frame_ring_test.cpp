@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The frames that temporal filters receive, and how long they are kept.
 #include "core/engine/frame_ring.h"
 

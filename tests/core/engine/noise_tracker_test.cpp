@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/engine/noise_tracker.h"
 
 #include <gtest/gtest.h>

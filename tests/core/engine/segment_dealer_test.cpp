@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Distribution of a stream's frames among the workers of a group.
 #include "core/engine/segment_dealer.h"
 

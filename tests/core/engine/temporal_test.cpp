@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Temporal filters on the CPU engine, and distributed to several engines.
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>

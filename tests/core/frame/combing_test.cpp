@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Combed frames are distinguished from complete ones, in noise, text and fine patterns too.
 #include "core/frame/combing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/frame/fields.h"
 
 #include <gtest/gtest.h>

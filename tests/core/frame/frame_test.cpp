@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/frame/frame.h"
 
 #include <gtest/gtest.h>

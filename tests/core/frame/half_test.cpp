@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/frame/half.h"
 
 #include <gtest/gtest.h>

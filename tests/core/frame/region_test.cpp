@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/frame/region.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Operations on many blocks side by side, at every SIMD level, compared with those on a single block.
 #include "cpu/noise/block_kernels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Noise clipped at the ends of the range, and its correction, compared with plain integration and bisection.
 #include "core/noise/clipping.h"
 

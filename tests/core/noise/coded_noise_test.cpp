@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Noise after a codec: clips through a toy codec, which copies negligible changes from the frame before.
 #include "core/noise/coded_noise.h"
 

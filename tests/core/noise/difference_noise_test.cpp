@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Noise in differences of frames, and its evidence: uniformity, followed blocks, curves of any shape.
 #include "core/noise/difference_noise.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Properties derived from a noise model's spectrum, compared with white noise filtered by a known kernel.
 #include "core/noise/noise_model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Colored noise measured in frames and in their differences: pictures of known noise, still and moving, of
 // all formats.
 #include "core/noise/noise_statistics.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/noise/residual.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/oracle/recursive.h"
 
 #include <gtest/gtest.h>

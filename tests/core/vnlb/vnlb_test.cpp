@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/oracle/vnlb.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // BM3D on a GPU compared with the CPU engine, on pictures large enough for shares of samples, with noise of
 // all kinds.
 #include <gtest/gtest.h>

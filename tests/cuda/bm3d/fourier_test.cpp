@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // BM3D by Fourier transforms compared with plain double precision by FFTW.
 #include <algorithm>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every kernel compared with plain host code.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The kernels of the edge-preserving filters compared with their definition
 // (core/edge_preserving/edge_preserving.h) in plain double precision, and the filters compared with the CPU
 // engine on larger frames.

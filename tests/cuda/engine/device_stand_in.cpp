@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/cuda/engine/device_stand_in.h"
 
 #include <cuda.h>

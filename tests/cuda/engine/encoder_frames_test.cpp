@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Results in frames for a GPU's encoder (AVHWFramesContext) are bit-exact with results in host memory.
 #include <algorithm>
 #include <deque>

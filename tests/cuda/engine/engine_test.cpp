@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The CUDA engine compared with the CPU engine, on frames too large for the oracle, and its own features:
 // streams, memory and the list of devices.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The engine's host code when calls to the device fail, and with several streams at once, on a stand-in for
 // the device whose failures are controlled.
 #include <cuda.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/runtime/runtime.h"
 #include "tests/cuda/engine/mean.h"
 

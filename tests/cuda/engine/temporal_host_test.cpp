@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Temporal filters in the CUDA engine's host code, on a stand-in for the device.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Temporal filters on a GPU, and distributed to several streams as to several GPUs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The C library with frames in a GPU's memory: bit-exact with frames in host memory; its module is in the
 // library's folder.
 #include <cuda_runtime_api.h>

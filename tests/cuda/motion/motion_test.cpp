@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/motion/motion.h"
 
 #include <gtest/gtest.h>

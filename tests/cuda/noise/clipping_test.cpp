@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The correction of clipped noise on a GPU is bit-exact with the CPU engine's.
 #include "cuda/noise/clipping.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Noise statistics of frames on a GPU are those of the CPU.
 #include "cuda/noise/noise_measurement.h"
 

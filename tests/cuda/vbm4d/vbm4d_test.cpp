@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // V-BM4D on a GPU compared with the CPU engine, on pictures too large for the oracle, and its memory. The
 // suite of all engines, tests/core/vbm4d, defines its results.
 #include "cuda/vbm4d/vbm4d.h"

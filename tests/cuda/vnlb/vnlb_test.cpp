@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // VNLB on a GPU compared with the CPU engine, on pictures too large for the oracle, and its filter of
 // eigenvalues. The suite of all engines, tests/core/vnlb, defines its results.
 #include "tests/oracle/vnlb.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Audio that a container cannot store is transcoded and keeps its times.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frames that do not match the checksum in the stream are counted.
 #include "io/media/checksums.h"
 

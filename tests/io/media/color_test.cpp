@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The range and matrix of sources: players show the output as they show the source.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Cropping that containers request: it is read from headers, whole or damaged, and applied to the pictures.
 
 #include <gtest/gtest.h>

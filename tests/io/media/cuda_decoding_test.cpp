@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Requesting a GPU's decoder gives all frames, with and without a GPU.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Encoders that accept frames in a GPU's memory, and requests for a missing GPU. Without a GPU, an attempt is
 // visible in the warning that libav cannot use it.
 #include "io/media/cuda_encoding.h"

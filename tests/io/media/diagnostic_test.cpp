@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/diagnostic.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The defaults of encoders.
 #include "io/media/encoder.h"
 

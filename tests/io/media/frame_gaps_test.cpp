@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frames that are missing in the middle are detected; intended pauses are not reported.
 #include "io/media/frame_gaps.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/io/media/media.h"
 
 #include <algorithm>

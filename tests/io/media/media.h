@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 
 // Shared code of io's tests: a temporary folder, the ffmpeg and ffprobe programs for making and checking

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Names and permissions of outputs.
 #include "io/media/output_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // EXIF, XMP and color profiles of pictures, byte for byte.
 #include "io/media/picture_metadata.h"
 

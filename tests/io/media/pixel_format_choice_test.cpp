@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The pixel format for an encoder, and its losses.
 #include "io/media/pixel_format_choice.h"
 

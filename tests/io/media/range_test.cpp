@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // ReaderOptions::start and end: exactly the frames and packets of a range, for any positions of key frames.
 #include <gtest/gtest.h>
 

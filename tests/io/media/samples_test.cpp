@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/samples.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Reader::seek: the frames from a time on, repeatedly, for any positions of key frames.
 #include <gtest/gtest.h>
 

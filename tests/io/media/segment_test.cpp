@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files of segments: lossless frames, and packets for joining.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

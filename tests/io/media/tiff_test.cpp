@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // TIFF files that libavcodec reads wrong or not at all: stacks, tiles, floats, BigTIFF.
 #include <gtest/gtest.h>
 #include <tiffio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is heard, and when, by SDL's driver that writes what it plays to a file.
 #include "io/screen/audio_output.h"
 

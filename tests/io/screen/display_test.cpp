@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The conversion of frames to pictures for a screen, against plain arithmetic in double precision.
 #include "io/screen/display.h"
 

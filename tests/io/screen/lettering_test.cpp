@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Text over the picture: names of any script, in boxes no wider than the window.
 #include "io/screen/lettering.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times the CPU engine on a well-known picture with settings for which other programs' times are published.
 #include <benchmark/benchmark.h>
 

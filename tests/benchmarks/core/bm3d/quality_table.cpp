@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Prints the PSNR gains of BM3D on the literature's images, beside the published figures of its authors'
 // software.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times the CPU engine's edge-preserving filters and, if installed, OpenCV's bilateral filter, on 8-bit luma
 // with noise of sigma 20.
 #include <benchmark/benchmark.h>

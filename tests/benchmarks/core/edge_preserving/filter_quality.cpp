@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Prints the gains of filters and settings on still pictures: the table from which the defaults of
 // core/edge_preserving/edge_preserving_parameters.cpp were chosen, and which shows the best filter for a
 // noise level and time.

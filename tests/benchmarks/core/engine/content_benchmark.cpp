@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times filters by picture content: no content may take much longer than a natural picture. On any engine,
 // through send() and receive(). Without FFmpeg, so that it runs on a bare GPU machine:
 //   content_benchmark [--engine cpu] [--image lena_512x512.gray] [--size 1920x1080] [--repeats 20]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/benchmarks/core/engine/contents.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Prints a digest of each filter's results for every format and much content, to compare two builds:
 //   result_digests [--engine cpu] [--simd AVX2]
 // Each line has the filter, the frame and a digest of the result's bits; further lines have digests of the

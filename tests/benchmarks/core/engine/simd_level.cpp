@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/benchmarks/core/engine/simd_level.h"
 
 #include <hwy/targets.h>

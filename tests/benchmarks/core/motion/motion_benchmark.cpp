@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times block motion on one thread: a frame's pyramid, and the search between two frames.
 #include <benchmark/benchmark.h>
 #include <tbb/task_arena.h>

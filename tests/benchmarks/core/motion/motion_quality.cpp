@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Prints how well block motion estimated on noisy frames fits the clean frames, and the share of the noise
 // that remains in differences along it.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times the noise estimate on one thread, per frame; it should be negligible beside the denoiser.
 #include <benchmark/benchmark.h>
 

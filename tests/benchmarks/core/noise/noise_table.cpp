@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Prints the errors of noise estimates for known noise that was added to clean pictures and clips, and the
 // variation of the tracker's level.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times the CPU engine's filters along motion, V-BM4D, VNLB and the recursive filter, on clips: by profile
 // and content, by threads, and the memory that 1080p takes.
 #include <benchmark/benchmark.h>

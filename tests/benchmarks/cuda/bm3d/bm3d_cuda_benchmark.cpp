@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times the CUDA engine: each kernel, whole frames on the device, and frames through send() and receive(),
 // with PSNR. Without FFmpeg, so that it runs on a bare GPU machine:
 //   bm3d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // BM3D's Fourier variants on the GPU and the separable transforms, with the settings of the programs from
 // which they come: time, memory and quality.
 //   fourier_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only thesis]

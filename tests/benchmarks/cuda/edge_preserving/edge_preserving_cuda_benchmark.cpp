@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times the edge-preserving filters on the GPU, with PSNR, and the kernels of the report in which they were
 // published, rebuilt from its description, with its radii and sizes.
 //   edge_preserving_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30]

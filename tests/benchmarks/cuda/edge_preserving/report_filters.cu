@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cuda/runtime/launch.h"
 #include "tests/benchmarks/cuda/edge_preserving/report_filters.h"
 

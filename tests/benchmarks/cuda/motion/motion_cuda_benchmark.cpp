@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times block motion on a GPU and on the CPU, and compares the results. Without FFmpeg, so that it runs on a
 // bare GPU machine:
 //   motion_cuda_benchmark [--json results.json] [--repeats 30]

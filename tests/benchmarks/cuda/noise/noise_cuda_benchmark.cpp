@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times the noise estimate on a GPU and on the CPU, and the other measurements of every frame of a stream.
 // Without FFmpeg, so that it runs on a bare GPU machine:
 //   noise_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/benchmarks/cuda/support/support.h"
 
 #include <cuda_runtime_api.h>

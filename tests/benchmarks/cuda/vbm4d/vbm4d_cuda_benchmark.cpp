@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // V-BM4D, V-BM3D and VNLB on a GPU: whole frames in device memory, by profile, format and content, and each
 // kernel of a step. Without FFmpeg, so that it runs on a bare GPU machine:
 //   vbm4d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Times what the preview pays for each picture that it shows: the conversion for the screen, and the
 // difference view.
 #include <benchmark/benchmark.h>

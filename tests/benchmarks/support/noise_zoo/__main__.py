@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The noise zoo: tests of the noise estimate on all kinds of footage.
 
   python3 noise_zoo make OUT            make the cases, each in OUT/NAME: a truth and, unless it is clean, a noisy clip

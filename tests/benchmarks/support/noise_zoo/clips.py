@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Clips in memory: reading, writing, coding and color conversion. Uses the program ffmpeg and PyAV."""
 import dataclasses
 import pathlib

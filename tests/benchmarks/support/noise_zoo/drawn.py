@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Drawn pictures: pages of text, labels, a cartoon; and pictures moved by fractions of a sample."""
 import math
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Makes cases: a folder each, with a truth, a noisy clip and case.json."""
 import fnmatch
 import json

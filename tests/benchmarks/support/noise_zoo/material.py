@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Clips and pictures of the data folder, as the table names them."""
 import av
 import numpy as np

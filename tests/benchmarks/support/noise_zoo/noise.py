@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Noise: its random generators, white noise and the noise of a sensor."""
 import math
 import zlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The recipe of a case, and the case that it makes."""
 import functools
 import typing

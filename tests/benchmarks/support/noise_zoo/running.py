@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Cases in parallel, and files that are complete or absent."""
 import concurrent.futures
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Scores a build: denoises each case with the default settings and with a sweep of fixed noise levels and strengths."""
 import fnmatch
 import json

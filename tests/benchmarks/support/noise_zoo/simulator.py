@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A simulated camera that gives noisy video with its truth.
 
 A clean clip is converted to linear light, exposed by a sensor with a Bayer mosaic and Poisson-Gaussian noise, read out

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Summaries of the cases' scores: a line for each case, the verdict, and the table of the results page."""
 import json
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Other values of the constants of noise estimation: builds Limpid with each and scores it."""
 import fnmatch
 import os

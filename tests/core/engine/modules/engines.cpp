@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A module whose engines report the file they come from.
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A shared library that contains core, as an interpreter would load it: the program is in another folder.
 #include "core/engine/engine_module.h"
 

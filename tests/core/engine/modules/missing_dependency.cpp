@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A module that depends on a missing library, as modules for GPUs depend on the driver's libraries.
 #include "core/engine/engine_module.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A faulty module without engines.
 #include "core/engine/engine_module.h"
 

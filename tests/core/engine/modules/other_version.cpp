@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A module of another version, or built from other headers: its entry must not be called.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A module that detects only when called that it cannot work.
 #include "core/base/error.h"
 #include "core/engine/engine_module.h"

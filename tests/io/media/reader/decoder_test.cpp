@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Decoding of packets to frames.
 #include "io/media/reader/decoder.h"
 

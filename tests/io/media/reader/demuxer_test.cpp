@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Opening of sources, selection of streams and reading of packets.
 #include "io/media/reader/demuxer.h"
 

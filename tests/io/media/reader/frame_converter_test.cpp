@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Conversion of decoded frames to frames of one format.
 #include "io/media/reader/frame_converter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Decoded frames get increasing times; the first ones are counted back from the first one that has a time.
 #include "io/media/reader/frame_times.h"
 

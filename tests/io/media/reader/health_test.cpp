@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Faults of a source are counted and reported.
 #include "io/media/reader/health.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The search for the key frame at which decoding begins.
 #include "io/media/reader/key_frame_queue.h"
 

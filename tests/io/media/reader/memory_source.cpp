@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/io/media/reader/memory_source.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The packets that are read and the frames that are delivered.
 #include "io/media/reader/range.h"
 

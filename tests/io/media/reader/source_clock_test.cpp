@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The clock of a source: its zero, and removal of jumps.
 #include "io/media/reader/source_clock.h"
 

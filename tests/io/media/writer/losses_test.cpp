@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/writer/losses.h"
 
 #include <gtest/gtest.h>

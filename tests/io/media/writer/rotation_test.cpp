@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "io/media/writer/rotation.h"
 
 #include <gtest/gtest.h>

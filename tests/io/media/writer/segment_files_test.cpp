@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Packet files of segments, and their joining.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Picture and video files from an encoder's packets.
 #include <gtest/gtest.h>
 

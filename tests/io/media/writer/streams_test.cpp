@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Streams and tags of an output file.
 #include "io/media/writer/streams.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Streams other than the video, and the processing of audio.
 #include "io/media/writer/tracks.h"
 

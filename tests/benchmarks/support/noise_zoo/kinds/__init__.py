@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The kinds of cases. Each module gives the recipes of one kind for the clips of a table."""
 from kinds import camera, clean, content, hdr, low, micro, still, telecine, white
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A simulated camera, unprocessed and as stored by phones, webcams and DVDs."""
 import math
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Clean input, which denoising must not change."""
 import pathlib
 

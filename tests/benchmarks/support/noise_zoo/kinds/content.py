@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Difficult content with white noise of 12 in luma and 8 in chroma."""
 import numpy as np
 

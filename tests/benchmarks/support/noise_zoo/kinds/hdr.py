@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """PQ and S-Log3 with the noise of a sensor, and scene-linear floats with lamps far above white."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pictures that fill a small part of their range, with noise in proportion."""
 import numpy as np
 

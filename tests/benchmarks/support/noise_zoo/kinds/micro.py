@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Fluorescence microscopy: cells of 20 to 200 photons on a ground of 5 that move slowly; read noise of 1.5 photons."""
 import numpy as np
 

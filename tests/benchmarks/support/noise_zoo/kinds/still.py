@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Noisy pictures of cameras with their truth."""
 import pathlib
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """3:2 pulldown of noisy film, not marked as interlaced."""
 from clips import weave
 from noise import generator, white

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """White noise of several levels, rounded and clipped to 8 bits."""
 from noise import generator, white
 from recipes import Made, recipe
