@@ -256,7 +256,8 @@ TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedSegmentCostsNothing) {
   EXPECT_EQ(done_by({"--index", "1", "--of", "2"}), 3);
   std::filesystem::remove_all(job + "/data");
   std::filesystem::create_directory(job + "/data");
-  expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {"segment 0", "has a missing or incomplete file"});
+  expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1,
+                 {"segment 0", "has a missing or incomplete file"});
   EXPECT_EQ(done_by({"--index", "0", "--of", "1"}), 6) << "files that are gone are made again";
   expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
   EXPECT_EQ(frame_count(path("out.mkv")), 6U);
