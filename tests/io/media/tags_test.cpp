@@ -366,7 +366,8 @@ TEST_F(TagsTest, PicturesAreTurnedUnlessNoPixelFormatHoldsThem) {
     expect_same_frames(read_clip(source).frames, read_clip(copy).frames);
   }
   const std::string source = make_rotated("yuv411p", 180);
-  EXPECT_TRUE(contains(joined(transcode(source, path("180.mkv"), {.codec = "ffv1"}).warnings), "are rotated instead"));
+  EXPECT_TRUE(contains(joined(transcode(source, path("180.mkv"), {.codec = "ffv1"}).warnings),
+                       "are rotated instead"));
   EXPECT_EQ(read_clip(path("180.mkv")).video.pixel_format, "yuv411p");
 }
 
