@@ -391,7 +391,7 @@ void check_outputs(const WebcamOptions& options) {
   }
 }
 
-/// What a window has and shows of the sinks.
+/// The options of a window that controls the sinks and shows their state.
 ViewerOptions viewer_options(const ViewingOptions& viewing, const Source& source, const Engine& engine,
                              const std::string& name, Sinks& sinks) {
   ViewerOptions options = viewing.viewer_options(source.reader(), engine, name);

@@ -29,7 +29,7 @@ class HeadlessPlayer {
   /// Runs until the source has ended, a stop is requested, or one of the options ends it. Throws the error of
   /// a stage.
   void run(const std::stop_token& stop);
-  /// As Player::finish().
+  /// Calls Player::finish().
   void finish() { player_->finish(); }
   const ViewerReport& report() const { return report_; }
 

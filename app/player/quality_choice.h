@@ -19,12 +19,12 @@ class QualityChoice {
   explicit QualityChoice(std::function<QualityLadder(const DenoiseSettings&)> ladder)
       : make_ladder_(std::move(ladder)) {}
 
-  /// The rung for `wanted`. Settings of another filter begin anew.
+  /// Returns the rung for these settings. Settings with another filter reset all measurements.
   QualityRung rung(const DenoiseSettings& wanted, Time now);
   bool has_choice() const { return ladder_.rungs.size() > 1; }
-  /// The stream begins anew.
+  /// Restarts at the first rung, after a seek or changed settings. Measurements are kept.
   void restart(Time now);
-  /// As QualityControl.
+  /// Call the function of QualityControl with the same name.
   bool add(Seconds busy, Seconds interval, Time now) {
     return control_ && control_->add(busy, interval, now);
   }

@@ -33,7 +33,7 @@ class QualityControl {
   bool add(Seconds busy, Seconds interval, Time now);
   /// A frame was dropped because the denoiser did not keep pace. Returns true if the rung has changed.
   bool add_dropped(Seconds interval, Time now);
-  /// The stream begins anew. What has been measured is kept.
+  /// Restarts at rung `first`, or lower if the current rung is lower. Measurements are kept.
   void restart(std::size_t first, Time now);
   /// Time passed that says nothing about speed, such as a pause.
   void rest(Time now);

@@ -10,7 +10,7 @@
 
 namespace limpid::app {
 
-/// What was shown, for reports.
+/// Counts and times of the shown frames, for reports.
 struct ViewerReport {
   std::int64_t shown = 0;
   std::int64_t dropped = 0;
