@@ -38,8 +38,9 @@ bool Pacing::is_late(double time, std::optional<double> successor, Time now) con
 }
 
 void Pacing::add_turnaround(double seconds) {
-  constexpr double kShare = 0.25;
-  turnaround_ += (turnaround_ > 0 ? kShare : 1) * (seconds - turnaround_);
+  // The first frames of a filter are slow, which is soon forgotten.
+  const double share = turnaround_ <= 0 ? 1 : seconds < turnaround_ ? 0.5 : 0.25;
+  turnaround_ += share * (seconds - turnaround_);
 }
 
 }  // namespace limpid::app

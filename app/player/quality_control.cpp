@@ -15,6 +15,7 @@ constexpr double kFits = 0.85;      // of a rung to step down to
 constexpr double kRoomAbove = 0.7;  // of a rung to step up to
 // The first frames of a rung are slower: memory is allocated, and context is filtered.
 constexpr int kWarmUp = 2;
+constexpr std::size_t kMedianOf = 3;   // frames: a single slow one says nothing
 constexpr auto kOverloadTime = 300ms;  // of overload
 constexpr auto kRoomTime = 1500ms;     // of room before the first attempt
 constexpr auto kSteadyTime = 4000ms;   // after a rung has failed
@@ -49,6 +50,7 @@ void QualityControl::change_to(std::size_t rung, Time now) {
   rung_ = rung;
   next_.reset();
   frames_ = 0;
+  last_.clear();
   overloaded_since_.reset();
   room_since_ = now;
 }
@@ -85,10 +87,14 @@ bool QualityControl::add(Seconds busy, Seconds interval, Time now) {
   if (++frames_ <= kWarmUp) {
     return false;
   }
-  constexpr double kShare = 0.2;
+  last_.push_back(busy.count());
+  if (last_.size() > kMedianOf) {
+    last_.pop_front();
+  }
+  std::deque<double> sorted = last_;
+  std::ranges::sort(sorted);
   std::optional<double>& measured = rungs_[rung_].measured;
-  measured =
-      frames_ == kWarmUp + 1 || !measured ? busy.count() : *measured + kShare * (busy.count() - *measured);
+  measured = sorted[(sorted.size() - 1) / 2];
   if (busy > kOverload * interval) {
     if (!overloaded_since_) {
       overloaded_since_ = now - std::chrono::duration_cast<Time::duration>(busy);
@@ -111,7 +117,10 @@ bool QualityControl::add_dropped(Seconds interval, Time now) {
   if (!overloaded_since_) {
     overloaded_since_ = now;
   }
-  return frames_ >= kWarmUp && now - *overloaded_since_ >= kOverloadTime && step_down(interval, now);
+  // Decoding, display and the start of an engine drop frames, too.
+  const std::optional<double>& measured = rungs_[rung_].measured;
+  const bool is_busy = !last_.empty() && *measured > kRoomAbove * interval.count();
+  return is_busy && now - *overloaded_since_ >= kOverloadTime && step_down(interval, now);
 }
 
 void QualityControl::consider_step_up(Seconds interval, Time now) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -31,7 +32,8 @@ class QualityControl {
   /// A frame of the current rung took the denoiser `busy` seconds; frames come every `interval` seconds.
   /// Returns true if the rung has changed.
   bool add(Seconds busy, Seconds interval, Time now);
-  /// A frame was dropped because the denoiser did not keep pace. Returns true if the rung has changed.
+  /// A frame was dropped because it would have been late. Returns true if the rung has changed: the denoiser
+  /// may not be the cause.
   bool add_dropped(Seconds interval, Time now);
   /// Restarts at rung `first`, or lower if the current rung is lower. Measurements are kept.
   void restart(std::size_t first, Time now);
@@ -41,7 +43,7 @@ class QualityControl {
  private:
   struct Rung {
     double cost;
-    std::optional<double> measured = {};  ///< seconds per frame, smoothed
+    std::optional<double> measured = {};  ///< seconds per frame: the median of the last ones
     int failures = 0;
     Time not_before = {};  ///< it is not tried again before
   };
@@ -54,7 +56,8 @@ class QualityControl {
   std::vector<Rung> rungs_;
   std::size_t rung_;
   std::optional<std::size_t> next_;
-  int frames_ = 0;  ///< of this rung
+  int frames_ = 0;           ///< of this rung
+  std::deque<double> last_;  ///< seconds of its last frames
   std::optional<Time> overloaded_since_;
   Time room_since_;
 };

@@ -140,6 +140,21 @@ TEST(QualityControlTest, OneSlowFrameChangesNothing) {
   EXPECT_EQ(machine.changes.size(), changes);
 }
 
+TEST(QualityControlTest, ASlowStartOfTheEngineIsNoOverload) {
+  QualityControl control({0.3, 1, 1.5, 2, 7}, 2, Time(100s));
+  auto now = Time(100s);
+  for (const auto busy : {500ms, 60ms, 45ms, 3ms, 3ms, 3ms}) {
+    now += busy;
+    EXPECT_FALSE(control.add(busy, Seconds(0.04), now));
+  }
+  for (int i = 0; i < 15; ++i) {  // dropped until the clock has been caught up with
+    now += 30ms;
+    EXPECT_FALSE(control.add_dropped(Seconds(0.04), now));
+    EXPECT_FALSE(control.add(3ms, Seconds(0.04), now));
+  }
+  EXPECT_EQ(control.rung(), 2U);
+}
+
 TEST(QualityControlTest, BeginsAnewNoHigherThanItWas) {
   Machine machine;
   machine.play(5);
