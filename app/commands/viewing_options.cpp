@@ -96,7 +96,7 @@ void ViewingOptions::add_to(CommandLine& command) {
                   "auto]")
       ->type_name("NAME")
       ->one_of({"auto", "fixed"})
-      ->group("Filter");
+      ->group("Filter and quality");
   engine.add_to(command);
 
   constexpr const char* kWindow = "Window";

@@ -514,12 +514,6 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->group(kInput);
   options->viewing.input.add_to(*command, kInput, {"input_option"});
   options->viewing.fields.add_to(*command, kInput);
-  command
-      ->add_option("--latency", options->viewing.latency_ms,
-                   "Longest time that filters wait for later frames, in milliseconds [0]")
-      ->type_name("MS")
-      ->in_range(0.0, 10000.0)
-      ->group("Filter");
   constexpr const char* kOutput = "Output";
   command
       ->add_option("--record", options->record,
@@ -540,6 +534,12 @@ void add_webcam_command(CommandLine& program, Command& selected) {
                  "Run without a window, and wait for a camera that is unplugged")
       ->group(kOutput);
   options->viewing.add_to(*command);
+  command
+      ->add_option("--latency", options->viewing.latency_ms,
+                   "Longest time that filters wait for later frames, in milliseconds [0]")
+      ->type_name("MS")
+      ->in_range(0.0, 10000.0)
+      ->group("Filter and quality");
   command->callback([&selected, options] {
     selected = [options](Console& console) { return show_webcam(*options, console); };
   });
