@@ -41,7 +41,7 @@ Filter filter_of(const DenoiseSettings& settings, const FilterOptions& options, 
 
 QualityLadder make_ladder(const DenoiseSettings& settings, const FilterOptions& options,
                           const LadderUse& use) {
-  const auto rung = [&](DenoiseSettings of, double cost) {
+  const auto rung = [&](const DenoiseSettings& of, double cost) {
     return QualityRung{.settings = of, .cost = cost, .reach = reach_of(filter_of(of, options, use.delay))};
   };
   const bool has_quicker = settings.filter == "vbm4d" || settings.filter == "vnlb";

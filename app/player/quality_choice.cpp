@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "app/player/quality_choice.h"
 
-#include <utility>
 #include <vector>
 
 namespace limpid::app {
@@ -15,7 +14,7 @@ QualityRung QualityChoice::rung(const DenoiseSettings& wanted, Time now) {
     for (const QualityRung& rung : ladder_.rungs) {
       costs.push_back(rung.cost);
     }
-    control_.emplace(std::move(costs), ladder_.first, now);
+    control_.emplace(costs, ladder_.first, now);
   }
   wanted_ = wanted;
   QualityRung rung = ladder_.rungs[control_->rung()];

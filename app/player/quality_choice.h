@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "app/player/denoise_settings.h"
 #include "app/player/quality_control.h"

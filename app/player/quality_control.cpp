@@ -24,7 +24,7 @@ constexpr int kMostFailures = 5;
 
 }  // namespace
 
-QualityControl::QualityControl(std::vector<double> costs, std::size_t first, Time now)
+QualityControl::QualityControl(const std::vector<double>& costs, std::size_t first, Time now)
     : rung_(first), room_since_(now) {
   for (const double cost : costs) {
     rungs_.push_back({.cost = cost});

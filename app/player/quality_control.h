@@ -22,7 +22,7 @@ class QualityControl {
 
   /// `costs`: of each rung, a low estimate of its time per frame relative to the others. Measured times
   /// replace them. `first`: the rung to begin with.
-  QualityControl(std::vector<double> costs, std::size_t first, Time now);
+  QualityControl(const std::vector<double>& costs, std::size_t first, Time now);
 
   std::size_t rung() const { return rung_; }
   /// The rung to step up to as soon as the frames for it are ready. take_step() takes it.
