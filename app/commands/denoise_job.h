@@ -21,7 +21,7 @@
 
 namespace limpid::app {
 
-/// What to do with an existing output.
+/// The action for an output file that exists already.
 enum class Existing : std::uint8_t { kAsk, kOverwrite, kSkip };
 
 /// A file to denoise, with its settings.
