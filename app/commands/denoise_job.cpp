@@ -113,7 +113,7 @@ std::optional<io::Writer> open_writer(const Job& job, const io::Reader& reader,
   }
 }
 
-/// A job whose source and output are open. Its stages, on three threads, share it.
+/// A job whose source and output are open. Its stages, on four threads, share it.
 class OpenJob {
  public:
   /// Sets `failed`, which the reader asks while it waits, if a stage fails.
