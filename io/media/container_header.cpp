@@ -68,6 +68,7 @@ bool ContainerHeader::read_part(std::int64_t at, std::int64_t limit, Part& part)
   part.begin = avio_tell(&bytes_);
   const auto room = static_cast<std::uint64_t>(std::max<std::int64_t>(limit - part.begin, 0));
   part.end = part.begin + static_cast<std::int64_t>(std::min(size, room));
+  part.is_whole = size <= room;
   return true;
 }
 

@@ -15,6 +15,7 @@ struct Part {
   std::uint32_t name = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  bool is_whole = false;  ///< its size is known, and it ends within its parent
 };
 
 /// Reads the parts of a file that can seek, which may be damaged or hostile: parts end with their parents,

@@ -2,11 +2,11 @@
 #include "io/media/declared_length.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <string_view>
 
+#include "io/media/container_header.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
@@ -25,35 +25,14 @@ std::optional<std::int64_t> tagged_end(const AVStream& stream) {
   return std::llround((hours * 3600.0 + minutes * 60.0 + seconds) * AV_TIME_BASE);
 }
 
-/// Reads the size of an EBML element; -1 if it is unknown, as in live streams.
-std::int64_t read_size(AVIOContext& bytes) {
-  const int first = avio_r8(&bytes);
-  const int length = std::countl_zero(static_cast<std::uint8_t>(first)) + 1;
-  constexpr int kMost = 8;
-  if (length > kMost) {
-    return -1;
-  }
-  std::int64_t size = first & (0xFF >> length);
-  for (int i = 1; i < length; ++i) {
-    size = size << 8 | avio_r8(&bytes);
-  }
-  const int bits = 7 * length;
-  return size == (std::int64_t{1} << bits) - 1 ? -1 : size;
-}
-
-/// True if the Segment, the element after the header, ends within the file. Does not change the position.
+/// True if the Segment ends within the file. Does not change the position.
 bool has_whole_segment(AVIOContext& bytes) {
-  constexpr unsigned kSegment = 0x18538067;
-  constexpr std::int64_t kId = 4;
+  constexpr std::uint32_t kSegment = 0x18538067;
   const std::int64_t position = avio_tell(&bytes);
-  avio_seek(&bytes, kId, SEEK_SET);
-  const std::int64_t header = read_size(bytes);
-  avio_skip(&bytes, std::max<std::int64_t>(header, 0));
-  const bool is_segment = header >= 0 && avio_rb32(&bytes) == kSegment;
-  const std::int64_t size = is_segment ? read_size(bytes) : -1;
-  const bool is_whole = size > 0 && avio_tell(&bytes) + size <= avio_size(&bytes);
+  ContainerHeader header(bytes, ContainerHeader::Kind::kMatroska);
+  const Part segment = header.find(header.file(), kSegment);
   avio_seek(&bytes, position, SEEK_SET);
-  return is_whole;
+  return segment.is_whole && segment.end > segment.begin;
 }
 
 }  // namespace
