@@ -2,7 +2,6 @@
 #include "app/commands/viewing_options.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -257,11 +256,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
 int ViewingOptions::tell(const ViewerReport& report, const InterruptWatch& interrupts) const {
   spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
   if (report.filters.size() > 1) {
-    std::vector<std::string> counts;
-    for (const auto& [filter, frames] : report.filters) {
-      counts.push_back(fmt::format("{} by {}", frames, filter));
-    }
-    spdlog::info(fmt::format("frames shown: {}", fmt::join(counts, ", ")));
+    spdlog::info(fmt::format("frames shown: {}", to_text(report.filters)));
   }
   if (json) {
     print_report(to_json(report));

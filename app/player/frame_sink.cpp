@@ -2,12 +2,10 @@
 #include "app/player/frame_sink.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "app/console/logging.h"
 #include "app/console/time_text.h"
@@ -98,11 +96,7 @@ std::string FrameSink::frames_text(const std::string& name) const {
   }
   const std::scoped_lock lock(counting_);
   if (filters_.size() > 1) {
-    std::vector<std::string> counts;
-    for (const auto& [filter, frames] : filters_) {
-      counts.push_back(fmt::format("{} by {}", frames, filter));
-    }
-    text += fmt::format(" ({})", fmt::join(counts, ", "));
+    text += fmt::format(" ({})", to_text(filters_));
   }
   return text;
 }

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "app/pipeline/bounded_queue.h"
+#include "app/player/filter_counts.h"
 #include "core/base/error.h"
 #include "core/frame/frame.h"
 #include "io/media/writer.h"
@@ -69,7 +69,7 @@ class FrameSink {
   std::exception_ptr error_;  ///< set before failed_
   std::mutex finishing_;
   mutable std::mutex counting_;
-  std::map<std::string, std::int64_t> filters_;  ///< frames taken, by filter
+  FilterCounts filters_;  ///< of the frames taken
   std::jthread thread_;
 };
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "app/player/filter_counts.h"
 #include "app/player/player.h"
 
 namespace limpid::app {
@@ -14,7 +14,7 @@ namespace limpid::app {
 struct ViewerReport {
   std::int64_t shown = 0;
   std::int64_t dropped = 0;
-  std::map<std::string, std::int64_t> filters;  ///< frames shown, by the filter they were denoised with
+  FilterCounts filters;  ///< of the frames shown
   // Empty unless times are kept: a camera may run for days.
   std::vector<double> shown_at;        ///< seconds of the steady clock at which each frame was shown
   std::vector<double> times;           ///< times of these frames in the source
