@@ -28,9 +28,9 @@ struct CodedConstants {
   /// Power of texture below which the energy of differences comes from noise alone.
   double power_of_noise = 0.47;
   /// Minimum degree of coding at which a constant level in differences indicates repetition.
-  double steady_part = 0.5;
+  double steady_part = 0.25;
   /// Degree of coding below which a constant level does not indicate repetition.
-  double unsteady_part = 0.22;
+  double unsteady_part = 0.05;
   /// Ratio of the deviation of differences to the deviation of the mean of both frames that indicates full
   /// repetition.
   double steady_ratio = 0.65;

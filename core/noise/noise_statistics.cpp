@@ -116,14 +116,16 @@ struct Coded {
   double common = 0;
 };
 
+// `share`: weight of the spectrum of the differences. coded_noise() has evidence of its own and counts in
+// full.
 Coded restore_coded(const ChannelStatistics& channel, const std::optional<Spectrum>& single,
-                    DifferenceNoise& found, double variance) {
+                    DifferenceNoise& found, double variance, double share) {
   Coded coded{variance, 0};
-  if (slope_of(found.spectrum) < kConstants.decision.coded_slope) {
+  if (share > 0 && slope_of(found.spectrum) < kConstants.decision.coded_slope) {
     const bool repeats = single && evenness(channel) > kColoredLimits[0].evenness;
     const double gain = gain_of_repetition(repeats ? repetition(found.spectrum, *single) : 0);
-    coded = {variance * gain * gain,
-             1 - kConstants.decision.coded_gain * kConstants.decision.coded_gain / (gain * gain)};
+    const double common = 1 - kConstants.decision.coded_gain * kConstants.decision.coded_gain / (gain * gain);
+    coded = {variance * (1 + share * (gain * gain - 1)), share * common};
     // Coded noise does not depend on brightness alone.
     found.curve = NoiseShape().curve;
   }
@@ -154,12 +156,10 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
   Coded coded{variance, 0};
   if (slope_of(found.spectrum) > kConstants.decision.white_ratio) {
     found.spectrum.fill(variance);
-  } else if (prior.luma() && variance > 0) {
+  } else if (prior.luma()) {
     const double share =
         ramp(found.uniformity, kConstants.decision.texture_uniformity, kConstants.decision.coded_uniformity);
-    coded = share > 0 ? restore_coded(channel, single, found, variance) : coded;
-    coded.variance = variance + share * (coded.variance - variance);
-    coded.common *= share;
+    coded = restore_coded(channel, single, found, variance, share);
   }
   // Uniform differences are noise, however weak. Texture left in differences is not uniform.
   const double residual = (1 - found.reliability / 2) * prior.residual;
@@ -244,11 +244,7 @@ struct ChannelNoise {
   NoiseEvidence evidence;
 };
 
-// The source of an estimate, or the reason for a level of 0.
-NoiseEvidence evidence_of(const PlaneNoise& noise, NoiseSource source, double certainty, const Prior& prior) {
-  if (noise.sigma == 0 && source == NoiseSource::kMotion) {
-    source = prior.white > 0 && prior.white < prior.step ? NoiseSource::kBelowPrecision : NoiseSource::kClean;
-  }
+NoiseEvidence evidence_of(NoiseSource source, double certainty) {
   return {source, static_cast<float>(std::clamp(certainty, 0.0, 1.0))};
 }
 
@@ -263,7 +259,7 @@ ChannelNoise noise_of_single(const ChannelStatistics& channel, const Prior& prio
   const NoiseSource source = found.noise.sigma > 0        ? NoiseSource::kSingleFrames
                              : is_single_picture(channel) ? NoiseSource::kClean
                                                           : NoiseSource::kMotionLost;
-  found.evidence = evidence_of(found.noise, source, 1 - growth_power(channel), prior);
+  found.evidence = evidence_of(source, 1 - growth_power(channel));
   return found;
 }
 
@@ -292,15 +288,18 @@ ChannelNoise noise_of(const ChannelStatistics& channel, const Prior& prior) {
   if (copied > kConstants.decision.most_copied ||
       (copied > kConstants.decision.many_copied &&
        reliability < kConstants.decision.reliable_beside_copies)) {
-    return {{}, false, evidence_of({}, NoiseSource::kRepeatedFrames, 1 - reliability, prior)};
+    return {{}, false, evidence_of(NoiseSource::kRepeatedFrames, 1 - reliability)};
   }
   if (!differences) {
     return noise_of_single(channel, prior);
   }
   const std::optional<PlaneNoise> noise = noise_of_differences(channel, *differences, prior);
   const PlaneNoise found = noise.value_or(white_noise(prior.white * prior.white, prior));
-  return {found, !noise,
-          evidence_of(found, NoiseSource::kMotion, noise ? differences->uniformity : 1, prior)};
+  const bool below_precision = differences->most_variance < prior.step * prior.step;
+  const NoiseSource source = found.sigma > 0   ? NoiseSource::kMotion
+                             : below_precision ? NoiseSource::kBelowPrecision
+                                               : NoiseSource::kClean;
+  return {found, !noise, evidence_of(source, noise ? differences->uniformity : 1)};
 }
 
 Spectrum spectrum_of(const PlaneNoise& noise) {

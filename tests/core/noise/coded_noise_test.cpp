@@ -178,6 +178,16 @@ TEST(CodedNoise, IsFoundThoughMuchOfItIsGoneOrRepeats) {
   }
 }
 
+// Strong compression leaves most noise in a few blocks.
+TEST(CodedNoise, IsInTheModelIfItsDifferencesAreNotUniform) {
+  Clip clip = make_clip({.scene = slopes, .sigma = 10, .step = 35});
+  for (Energies& bin : clip.statistics.channels[0].differences) {
+    bin.octaves -= 2 * bin.blocks;
+  }
+  const NoiseModel model = model_of(clip.statistics, clip.white);
+  EXPECT_GT(double{model.sigma[0]}, 0.75 * clip.error);
+}
+
 TEST(CodedNoise, OfBrightPartsThatHaveNoneTheModelTellsIt) {
   const Clip clip = make_clip({.scene = slopes, .sigma = 10, .step = 20});
   const NoiseModel model = model_of(clip.statistics, clip.white);
