@@ -116,8 +116,8 @@ struct Coded {
   double common = 0;
 };
 
-// `share`: weight of the spectrum of the differences. coded_noise() has evidence of its own and counts in
-// full.
+// `share`: weight of differences by their uniformity. coded_noise() has evidence of its own if motion was
+// followed.
 Coded restore_coded(const ChannelStatistics& channel, const std::optional<Spectrum>& single,
                     DifferenceNoise& found, double variance, double share) {
   Coded coded{variance, 0};
@@ -132,9 +132,14 @@ Coded restore_coded(const ChannelStatistics& channel, const std::optional<Spectr
   const std::optional<Spectrum> flat = single_spectrum(channel, true, kConstants.decision.flat_share);
   const std::optional<CodedNoise> more = flat ? coded_noise(channel, mean_of(*flat)) : std::nullopt;
   if (more && mean_of(more->spectrum) > coded.variance) {
+    // Differences that are not uniform may be texture whose motion was not followed exactly.
+    const double followed = ramp(followed_share(channel), kConstants.decision.partly_followed,
+                                 kConstants.decision.fully_followed);
+    const double weight = std::max(share, followed);
+    coded.variance += weight * (mean_of(more->spectrum) - coded.variance);
+    coded.common = std::max(coded.common, weight * more->repetition);
     found.spectrum = more->spectrum;
     found.curve = NoiseShape().curve;
-    coded = {mean_of(found.spectrum), more->repetition};
   }
   return coded;
 }
