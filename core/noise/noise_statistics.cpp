@@ -131,15 +131,18 @@ Coded restore_coded(const ChannelStatistics& channel, const std::optional<Spectr
   }
   const std::optional<Spectrum> flat = single_spectrum(channel, true, kConstants.decision.flat_share);
   const std::optional<CodedNoise> more = flat ? coded_noise(channel, mean_of(*flat)) : std::nullopt;
-  if (more && mean_of(more->spectrum) > coded.variance) {
-    // Differences that are not uniform may be texture whose motion was not followed exactly.
-    const double followed = ramp(followed_share(channel), kConstants.decision.partly_followed,
-                                 kConstants.decision.fully_followed);
-    const double weight = std::max(share, followed);
-    coded.variance += weight * (mean_of(more->spectrum) - coded.variance);
-    coded.common = std::max(coded.common, weight * more->repetition);
+  if (!more) {
+    return coded;
+  }
+  // Differences that are not uniform may be texture whose motion was not followed exactly.
+  const double followed =
+      ramp(followed_share(channel), kConstants.decision.partly_followed, kConstants.decision.fully_followed);
+  const double weight = std::max(share, followed);
+  const double claimed = variance + weight * (mean_of(more->spectrum) - variance);
+  if (claimed > coded.variance) {
     found.spectrum = more->spectrum;
     found.curve = NoiseShape().curve;
+    coded = {claimed, weight * more->repetition};
   }
   return coded;
 }
