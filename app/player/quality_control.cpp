@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 // Share of the interval between frames.
 constexpr double kOverload = 0.95;
-constexpr double kFits = 0.85;      // of a rung to step down to
-constexpr double kRoomAbove = 0.7;  // of a rung to step up to
+constexpr double kFits = 0.85;  // of a rung to step down to
+constexpr double kBusy = 0.7;   // of a rung that may be the cause of dropped frames
 // The first frames of a rung are slower: memory is allocated, and context is filtered.
 constexpr int kWarmUp = 2;
 constexpr std::size_t kMedianOf = 3;   // frames: a single slow one says nothing
@@ -24,8 +24,9 @@ constexpr int kMostFailures = 5;
 
 }  // namespace
 
-QualityControl::QualityControl(const std::vector<double>& costs, std::size_t first, Time now)
-    : rung_(first), room_since_(now) {
+QualityControl::QualityControl(const std::vector<double>& costs, std::size_t first, double most_load,
+                               Time now)
+    : rung_(first), most_load_(most_load), room_since_(now) {
   for (const double cost : costs) {
     rungs_.push_back({.cost = cost});
   }
@@ -61,7 +62,10 @@ void QualityControl::take_step(Time now) {
   }
 }
 
-void QualityControl::restart(std::size_t first, Time now) { change_to(std::min(first, rung_), now); }
+void QualityControl::restart(std::size_t first, Time now) {
+  before_restart_ = std::max(before_restart_, rung_);
+  change_to(std::min(first, rung_), now);
+}
 
 void QualityControl::rest(Time now) {
   overloaded_since_.reset();
@@ -72,6 +76,7 @@ bool QualityControl::step_down(Seconds interval, Time now) {
   if (rung_ == 0) {
     return false;
   }
+  before_restart_ = 0;
   Rung& failed = rungs_[rung_];
   failed.failures = std::min(failed.failures + 1, kMostFailures);
   failed.not_before = now + kRetry * (1 << (failed.failures - 1));
@@ -119,13 +124,17 @@ bool QualityControl::add_dropped(Seconds interval, Time now) {
   }
   // Decoding, display and the start of an engine drop frames, too.
   const std::optional<double>& measured = rungs_[rung_].measured;
-  const bool is_busy = !last_.empty() && *measured > kRoomAbove * interval.count();
+  const bool is_busy = !last_.empty() && *measured > kBusy * interval.count();
   return is_busy && now - *overloaded_since_ >= kOverloadTime && step_down(interval, now);
 }
 
 void QualityControl::consider_step_up(Seconds interval, Time now) {
   const std::size_t above = rung_ + 1;
   next_.reset();
+  if (before_restart_ > rung_) {
+    next_ = before_restart_;
+    return;
+  }
   if (above >= rungs_.size() || now < rungs_[above].not_before) {
     return;
   }
@@ -134,7 +143,7 @@ void QualityControl::consider_step_up(Seconds interval, Time now) {
   const double time = rungs_[above].failures > 0
                           ? *rungs_[rung_].measured * rungs_[above].cost / rungs_[rung_].cost
                           : expected(above);
-  if (now - room_since_ >= wait && time <= kRoomAbove * interval.count()) {
+  if (now - room_since_ >= wait && time <= most_load_ * interval.count()) {
     next_ = above;
   }
 }

@@ -21,8 +21,9 @@ class QualityControl {
   using Seconds = std::chrono::duration<double>;
 
   /// `costs`: of each rung, a low estimate of its time per frame relative to the others. Measured times
-  /// replace them. `first`: the rung to begin with.
-  QualityControl(const std::vector<double>& costs, std::size_t first, Time now);
+  /// replace them. `first`: the rung to begin with. `most_load`: the greatest share of the interval between
+  /// frames that a rung to step up to may take.
+  QualityControl(const std::vector<double>& costs, std::size_t first, double most_load, Time now);
 
   std::size_t rung() const { return rung_; }
   /// The rung to step up to as soon as the frames for it are ready. take_step() takes it.
@@ -35,7 +36,8 @@ class QualityControl {
   /// A frame was dropped because it would have been late. Returns true if the rung has changed: the denoiser
   /// may not be the cause.
   bool add_dropped(Seconds interval, Time now);
-  /// Restarts at rung `first`, or lower if the current rung is lower. Measurements are kept.
+  /// Restarts at rung `first`, or lower if the current rung is lower. Measurements are kept, and the rung of
+  /// before is the next one, unless it fails.
   void restart(std::size_t first, Time now);
   /// Time passed that says nothing about speed, such as a pause.
   void rest(Time now);
@@ -55,6 +57,8 @@ class QualityControl {
 
   std::vector<Rung> rungs_;
   std::size_t rung_;
+  double most_load_;
+  std::size_t before_restart_ = 0;  ///< the best rung of before, until it fails
   std::optional<std::size_t> next_;
   int frames_ = 0;           ///< of this rung
   std::deque<double> last_;  ///< seconds of its last frames
