@@ -5,11 +5,9 @@ nvidia-smi --query-gpu=name --format=csv,noheader; nproc
 ./limpid devices 2>&1 | head -5
 L="timeout 60 ./limpid"
 echo "== preview 1080p25 gpu"; $L preview p25.mkv --loop --frames 400 --json > $OUT/p_gpu.json 2>$OUT/p_gpu.err; tail -3 $OUT/p_gpu.err
-echo "== preview 1080p25 cpu 16"; $L preview p25.mkv --loop --frames 280 --engine cpu --threads 16 --json > $OUT/p_cpu16.json 2>$OUT/p_cpu16.err; tail -3 $OUT/p_cpu16.err
 echo "== preview 1080p25 cpu 8"; $L preview p25.mkv --loop --frames 280 --engine cpu --threads 8 --json > $OUT/p_cpu8.json 2>$OUT/p_cpu8.err; tail -3 $OUT/p_cpu8.err
 S='testsrc2=s=1920x1080:r=60,format=yuv420p,noise=alls=15:allf=t'
 for q in auto fixed; do echo "== webcam 1080p60 gpu $q"; $L webcam --input-format lavfi "$S" --no-window --record $OUT/x.mkv -y --preset ultrafast --latency 0 --quality $q --frames 900 --json > $OUT/w_gpu_$q.json 2>$OUT/w_gpu_$q.err; tail -3 $OUT/w_gpu_$q.err; done
-echo "== webcam 1080p60 recursive"; $L webcam --input-format lavfi "$S" --no-window --record $OUT/x.mkv -y --preset ultrafast --latency 0 --filter recursive --frames 900 --json > $OUT/w_gpu_rec.json 2>$OUT/w_gpu_rec.err; tail -3 $OUT/w_gpu_rec.err
 echo "== webcam 720p30 cpu 2"; taskset -c 0,1 $L webcam --input-format lavfi 'testsrc2=s=1280x720:r=30,format=yuv420p,noise=alls=15:allf=t' --engine cpu --threads 2 --no-window --record $OUT/x.mkv -y --preset ultrafast --latency 0 --frames 450 --json > $OUT/w_720.json 2>$OUT/w_720.err; tail -3 $OUT/w_720.err
 echo "== preview 480p25 cpu 2"; taskset -c 0,1 $L preview p25.mkv --loop --frames 280 --engine cpu --threads 2 --json > $OUT/p_cpu2.json 2>$OUT/p_cpu2.err; tail -3 $OUT/p_cpu2.err
 rm -f $OUT/x*.mkv; for f in $OUT/*.json; do echo $f; python3 -c "

@@ -23,8 +23,8 @@ constexpr std::array<Quality, 7> kQualities = {{{"bilateral", "", 0.3},
                                                 {"vbm4d", "np", 7},
                                                 {"vbm4d", "high", 20}}};
 constexpr double kCostOfVnlb = 40;
-// Cameras leave room for the programs that use the picture, and half of the interval as latency.
-constexpr double kMostLoadOfCameras = 0.5;
+// Cameras leave room for the programs that use the picture, and have a short latency.
+constexpr double kMostLoadOfCameras = 0.4;
 
 // The place of settings in the list; its size if they are better than all of it.
 std::size_t place_of(const DenoiseSettings& settings) {

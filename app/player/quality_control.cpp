@@ -64,7 +64,9 @@ void QualityControl::take_step(Time now) {
 
 void QualityControl::restart(std::size_t first, Time now) {
   before_restart_ = std::max(before_restart_, rung_);
+  const Time room_since = room_since_;
   change_to(std::min(first, rung_), now);
+  room_since_ = room_since;
 }
 
 void QualityControl::rest(Time now) {
