@@ -23,8 +23,6 @@ constexpr std::array<Quality, 7> kQualities = {{{"bilateral", "", 0.3},
                                                 {"vbm4d", "np", 7},
                                                 {"vbm4d", "high", 20}}};
 constexpr double kCostOfVnlb = 40;
-// Cameras leave room for the programs that use the picture, and have a short latency.
-constexpr double kMostLoadOfCameras = 0.4;
 
 // The place of settings in the list; its size if they are better than all of it.
 std::size_t place_of(const DenoiseSettings& settings) {
@@ -67,9 +65,6 @@ QualityLadder make_ladder(const DenoiseSettings& settings, const FilterOptions& 
   best.looks_ahead = !use.live;
   ladder.rungs.push_back(rung(best, last < kQualities.size() ? kQualities[last].cost : kCostOfVnlb));
   // bilateral, recursive fast, recursive np: a GPU does the last one in any case.
-  if (use.live) {
-    ladder.most_load = kMostLoadOfCameras;
-  }
   ladder.first = !use.unbounded ? 0 : use.on_processors ? 1 : 2;
   return ladder;
 }

@@ -38,8 +38,6 @@ struct QualityRung {
 struct QualityLadder {
   std::vector<QualityRung> rungs;
   std::size_t first = 0;  ///< the rung that a stream begins with; its filter waits for no later frames
-  /// Greatest share of the interval between frames that a better rung may take.
-  double most_load = 0.7;
 };
 
 }  // namespace limpid::app

@@ -14,7 +14,7 @@ QualityRung QualityChoice::rung(const DenoiseSettings& wanted, Time now) {
     for (const QualityRung& rung : ladder_.rungs) {
       costs.push_back(rung.cost);
     }
-    control_.emplace(costs, ladder_.first, ladder_.most_load, now);
+    control_.emplace(costs, ladder_.first, now);
   }
   wanted_ = wanted;
   QualityRung rung = ladder_.rungs[control_->rung()];

@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 // Share of the interval between frames.
 constexpr double kOverload = 0.95;
-constexpr double kFits = 0.85;  // of a rung to step down to
-constexpr double kBusy = 0.7;   // of a rung that may be the cause of dropped frames
+constexpr double kFits = 0.85;      // of a rung to step down to
+constexpr double kRoomAbove = 0.7;  // of a rung to step up to
 // The first frames of a rung are slower: memory is allocated, and context is filtered.
 constexpr int kWarmUp = 2;
 constexpr std::size_t kMedianOf = 3;   // frames: a single slow one says nothing
@@ -24,9 +24,8 @@ constexpr int kMostFailures = 5;
 
 }  // namespace
 
-QualityControl::QualityControl(const std::vector<double>& costs, std::size_t first, double most_load,
-                               Time now)
-    : rung_(first), most_load_(most_load), room_since_(now) {
+QualityControl::QualityControl(const std::vector<double>& costs, std::size_t first, Time now)
+    : rung_(first), room_since_(now) {
   for (const double cost : costs) {
     rungs_.push_back({.cost = cost});
   }
@@ -126,7 +125,7 @@ bool QualityControl::add_dropped(Seconds interval, Time now) {
   }
   // Decoding, display and the start of an engine drop frames, too.
   const std::optional<double>& measured = rungs_[rung_].measured;
-  const bool is_busy = !last_.empty() && *measured > kBusy * interval.count();
+  const bool is_busy = !last_.empty() && *measured > kRoomAbove * interval.count();
   return is_busy && now - *overloaded_since_ >= kOverloadTime && step_down(interval, now);
 }
 
@@ -145,7 +144,7 @@ void QualityControl::consider_step_up(Seconds interval, Time now) {
   const double time = rungs_[above].failures > 0
                           ? *rungs_[rung_].measured * rungs_[above].cost / rungs_[rung_].cost
                           : expected(above);
-  if (now - room_since_ >= wait && time <= most_load_ * interval.count()) {
+  if (now - room_since_ >= wait && time <= kRoomAbove * interval.count()) {
     next_ = above;
   }
 }

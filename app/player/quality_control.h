@@ -21,9 +21,8 @@ class QualityControl {
   using Seconds = std::chrono::duration<double>;
 
   /// `costs`: of each rung, a low estimate of its time per frame relative to the others. Measured times
-  /// replace them. `first`: the rung to begin with. `most_load`: the greatest share of the interval between
-  /// frames that a rung to step up to may take.
-  QualityControl(const std::vector<double>& costs, std::size_t first, double most_load, Time now);
+  /// replace them. `first`: the rung to begin with.
+  QualityControl(const std::vector<double>& costs, std::size_t first, Time now);
 
   std::size_t rung() const { return rung_; }
   /// The rung to step up to as soon as the frames for it are ready. take_step() takes it.
@@ -57,7 +56,6 @@ class QualityControl {
 
   std::vector<Rung> rungs_;
   std::size_t rung_;
-  double most_load_;
   std::size_t before_restart_ = 0;  ///< the best rung of before, until it fails
   std::optional<std::size_t> next_;
   int frames_ = 0;           ///< of this rung

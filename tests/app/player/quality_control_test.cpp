@@ -23,14 +23,13 @@ class Machine {
   std::vector<double> times{0.002, 0.01, 0.02, 0.05, 0.3};
   double interval = 0.04;
   std::size_t first = 1;
-  double most_load = 0.7;
 
   explicit Machine(std::vector<double> costs = {0.3, 1, 1.5, 2, 7}) : costs_(std::move(costs)) {}
 
   /// Plays for so many seconds.
   void play(double seconds) {
     if (!control_) {
-      control_.emplace(costs_, first, most_load, time_of(now_));
+      control_.emplace(costs_, first, time_of(now_));
     }
     const double end = now_ + seconds;
     while (now_ < end) {
@@ -143,7 +142,7 @@ TEST(QualityControlTest, OneSlowFrameChangesNothing) {
 }
 
 TEST(QualityControlTest, ASlowStartOfTheEngineIsNoOverload) {
-  QualityControl control({0.3, 1, 1.5, 2, 7}, 2, 0.7, Time(100s));
+  QualityControl control({0.3, 1, 1.5, 2, 7}, 2, Time(100s));
   auto now = Time(100s);
   for (const auto busy : {500ms, 60ms, 45ms, 3ms, 3ms, 3ms}) {
     now += busy;
@@ -188,13 +187,6 @@ TEST(QualityControlTest, ARungThatFailsIsNotReturnedTo) {
   machine.restart();
   machine.play(0.5);
   EXPECT_LT(machine.rung(), 4U);
-}
-
-TEST(QualityControlTest, LeavesAsMuchOfTheIntervalAsAskedFor) {
-  Machine machine;
-  machine.most_load = 0.3;
-  machine.play(20);
-  EXPECT_EQ(machine.rung(), 1U);
 }
 
 }  // namespace
