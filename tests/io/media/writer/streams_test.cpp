@@ -63,6 +63,7 @@ TEST(StreamsTest, ACoverBecomesAnAttachment) {
 TEST(StreamsTest, MuxersAreAskedWhatTheyHold) {
   MadeSource made;
   const AVStream& pcm = made.add_sound();
+  const AVStream& unsigned_pcm = made.add_sound(AV_CODEC_ID_PCM_U16LE);
   AVStream& opus = made.add_sound(AV_CODEC_ID_OPUS);
   const CodecHandle video = make_video_context();
   const std::string url = "out";
@@ -71,7 +72,7 @@ TEST(StreamsTest, MuxersAreAskedWhatTheyHold) {
   };
   EXPECT_TRUE(holds("matroska", pcm));
   EXPECT_TRUE(holds("mov", pcm));
-  EXPECT_FALSE(holds("mp4", pcm));
+  EXPECT_FALSE(holds("mp4", unsigned_pcm));
   EXPECT_TRUE(holds("avi", pcm));
   EXPECT_FALSE(holds("avi", opus));
   EXPECT_FALSE(holds("yuv4mpegpipe", pcm));

@@ -17,6 +17,9 @@
 namespace limpid::io {
 namespace {
 
+// MP4 holds signed PCM from FFmpeg 6 on.
+constexpr AVCodecID kUnsignedPcm = AV_CODEC_ID_PCM_U16LE;
+
 class TracksTest : public ::testing::Test {
  protected:
   /// The diagnostics when the made source's streams are added to such a file.
@@ -65,9 +68,9 @@ TEST_F(TracksTest, WhatTheContainerHoldsIsCopied) {
 }
 
 TEST_F(TracksTest, SoundThatTheContainerCannotHoldIsTranscodedToItsEnd) {
-  made_.add_sound();
+  made_.add_sound(kUnsignedPcm);
   EXPECT_EQ(texts_of(add_all("mp4")),
-            std::vector<std::string>{"mp4 can't hold the audio stream #1 (pcm_s16le): it becomes aac"});
+            std::vector<std::string>{"mp4 can't hold the audio stream #1 (pcm_u16le): it becomes aac"});
   EXPECT_EQ(written_codec(1), AV_CODEC_ID_AAC);
   muxer_->begin();
   muxer_->write_video(make_test_packet(0, 0), video_->time_base);
@@ -84,11 +87,11 @@ TEST_F(TracksTest, SoundThatTheContainerCannotHoldIsTranscodedToItsEnd) {
 }
 
 TEST_F(TracksTest, TheUsersChoiceOfSoundIsForAllStreams) {
-  made_.add_sound();
+  made_.add_sound(kUnsignedPcm);
   EXPECT_TRUE(add_all("matroska", {.audio_codec = "flac"}).empty());
   EXPECT_EQ(written_codec(1), AV_CODEC_ID_FLAC);
   EXPECT_EQ(texts_of(add_all("mp4", {.audio_codec = "copy"})),
-            std::vector<std::string>{"mp4 can't hold the audio stream #1 (pcm_s16le): it is left out"});
+            std::vector<std::string>{"mp4 can't hold the audio stream #1 (pcm_u16le): it is left out"});
   EXPECT_EQ(muxer_->context().nb_streams, 1U);
   EXPECT_THROW(add_all("mp4", {.audio_codec = "nosuch"}), UsageError);
   EXPECT_THROW(add_all("mp4", {.audio_bitrate = "nosuch"}), UsageError);
