@@ -221,7 +221,6 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.format = source.video().format;
   options.display = source.display();
   options.engine = denoising_engine.name();
-  options.threads = engine.threads;
   for (const FilterType& type : filter_types()) {
     options.filters.push_back(type.name);
   }

@@ -9,7 +9,6 @@ namespace limpid::app {
 HeadlessPlayer::HeadlessPlayer(HeadlessOptions options, PlayerStages stages,
                                const PlayerOptions& player_options)
     : options_(std::move(options)) {
-  stages.prepare = [](PlayedFrame&) {};
   stages.wake = [this] { wake(); };
   player_ = std::make_unique<Player>(std::move(stages), player_options);
 }

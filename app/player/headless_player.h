@@ -23,7 +23,7 @@ struct HeadlessOptions {
 /// Runs a Player without a window. The results go to PlayerStages::denoised.
 class HeadlessPlayer {
  public:
-  /// `stages` needs neither prepare nor wake.
+  /// `stages` does not need wake.
   HeadlessPlayer(HeadlessOptions options, PlayerStages stages, const PlayerOptions& player_options);
 
   /// Runs until the source has ended, a stop is requested, or one of the options ends it. Throws the error of

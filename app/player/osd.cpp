@@ -60,10 +60,10 @@ std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
   return lines;
 }
 
-int text_size(io::Size window, double dots_per_inch, double factor) {
-  constexpr double kUsual = 16.0 / 96;  // inches
+int text_size(io::Size window, double scale, double factor) {
+  constexpr double kUsual = 16;
   constexpr double kLeast = 9;
-  const double wished = std::max(kUsual * dots_per_inch, window.height / 70.0) * factor;
+  const double wished = std::max(kUsual * scale, window.height / 70.0) * factor;
   const double fitting = std::min(window.width / 26.0, window.height / 16.0) * std::max(factor, 1.0);
   return static_cast<int>(std::lround(std::max(std::min(wished, fitting), kLeast)));
 }

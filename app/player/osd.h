@@ -47,9 +47,9 @@ struct Statistics {
 enum class Detail : std::uint8_t { kAll, kFew, kLeast };
 std::vector<std::string> to_lines(const Statistics& statistics, Detail detail = Detail::kAll);
 
-/// Height of a line of text in a window of that size, in pixels: 14 points of a screen of 96 dots an inch,
-/// more on a large one that is looked at from afar, times `factor`; less where that would cover the picture.
-int text_size(io::Size window, double dots_per_inch, double factor);
+/// Height of a line of text in a window of that size, in pixels: 16 times `scale` (io::Window::scale()), more
+/// on a large screen that is looked at from afar, times `factor`; less where that would cover the picture.
+int text_size(io::Size window, double scale, double factor);
 
 /// Of the space that text leaves at the window's edges, and between boxes.
 int text_margin(int line);

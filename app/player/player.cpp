@@ -200,9 +200,9 @@ class Player::Denoising {
         epoch_ != player_.epoch_) {
       return;
     }
-    player_.finished_.push_back({epoch_, frame_of(sent)});
-    player_.finished_.back().frame->is_waiting = true;
-    player_.changed_.notify_all();
+    player_.waiting_ = frame_of(sent);
+    player_.waiting_->is_waiting = true;
+    player_.stages_.wake();
   }
   static std::shared_ptr<PlayedFrame> frame_of(const Sent& sent) {
     auto frame = std::make_shared<PlayedFrame>();
@@ -305,8 +305,7 @@ class Player::Denoising {
       --player_.outstanding_;
       return true;
     }
-    player_.finished_.push_back({epoch_, frame});
-    player_.changed_.notify_all();
+    player_.deliver(frame);
     return true;
   }
 
@@ -389,10 +388,9 @@ class Player::Refining {
     }
     auto refined = std::make_shared<PlayedFrame>(*frame);
     refined->denoised = std::move(*denoised);
-    refined->denoised_picture = nullptr;
     refined->is_refined = true;
-    player_.finished_.push_back({player_.epoch_, std::move(refined)});
-    player_.changed_.notify_all();
+    refinement_.finish(std::move(refined));
+    player_.stages_.wake();
   }
 
   void send(const Surroundings& around, const PlayedFrame& played) {
@@ -432,7 +430,6 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
   try {
     reader_ = start_thread([this] { guarded([this] { read_loop(); }); });
     denoiser_ = start_thread([this] { guarded([this] { denoise_loop(); }); });
-    preparer_ = start_thread([this] { guarded([this] { prepare_loop(); }); });
     refiner_ = start_thread([this] { guarded([this] { refine_loop(); }); });
   } catch (...) {
     stop(std::chrono::milliseconds(0));  // those that run
@@ -577,49 +574,17 @@ void Player::denoise_loop() { Denoising(*this).run(); }
 
 void Player::refine_loop() { Refining(*this).run(); }
 
-void Player::prepare_loop() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    timed(counters_.prepare.waited_for_input_ns,
-          [&] { changed_.wait(lock, [&] { return stopped_ || !finished_.empty(); }); });
-    if (stopped_) {
-      return;
-    }
-    Finished next = std::move(finished_.front());
-    finished_.pop_front();
-    ++preparing_;
-    lock.unlock();
-    timed(counters_.prepare.busy_ns, [&] { stages_.prepare(*next.frame); });
-    counters_.prepare.frames += next.frame->is_waiting || next.frame->is_refined ? 0 : 1;
-    next.frame->ready_at = Clock::now();
-    lock.lock();
-    --preparing_;
-    if (next.epoch != epoch_) {
-      continue;
-    }
-    if (next.frame->is_waiting || next.frame->is_refined) {
-      if (next.frame->is_waiting) {
-        waiting_ = std::move(next.frame);
-      } else {
-        refinement_.finish(std::move(next.frame));
-      }
-      lock.unlock();
-      stages_.wake();
-      lock.lock();
-      continue;
-    }
-    pacing_.add_turnaround(std::chrono::duration<double>(next.frame->ready_at - next.frame->sent_at).count());
-    if (options_.live) {
-      counters_.dropped_after += static_cast<std::int64_t>(ready_.size());
-      ready_.clear();
-      --outstanding_;
-    }
-    ready_.push_back(std::move(next.frame));
-    changed_.notify_all();
-    lock.unlock();
-    stages_.wake();
-    lock.lock();
+// A frame is denoised and can be shown.
+void Player::deliver(const std::shared_ptr<PlayedFrame>& frame) {
+  pacing_.add_turnaround(std::chrono::duration<double>(Clock::now() - frame->sent_at).count());
+  if (options_.live) {
+    counters_.dropped_after += static_cast<std::int64_t>(ready_.size());
+    ready_.clear();
+    --outstanding_;
   }
+  ready_.push_back(frame);
+  changed_.notify_all();
+  stages_.wake();
 }
 
 bool Player::may_send() const {
@@ -677,8 +642,7 @@ std::optional<Player::Clock::time_point> Player::expire(Clock::time_point now) {
 }
 
 bool Player::nothing_to_come() const {
-  return drained_ && source_ended_ && !target_ && decoded_.empty() && finished_.empty() && preparing_ == 0 &&
-         ready_.empty();
+  return drained_ && source_ended_ && !target_ && decoded_.empty() && ready_.empty();
 }
 
 Player::Taken Player::take(Clock::time_point now) {
@@ -731,7 +695,6 @@ Player::Taken Player::take(Clock::time_point now) {
 
 void Player::forget_frames_under_way() {
   ++epoch_;
-  finished_.clear();
   ready_.clear();
   waiting_.reset();
   outstanding_ = 0;

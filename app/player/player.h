@@ -27,7 +27,6 @@
 #include "core/frame/reach.h"
 #include "core/noise/noise_model.h"
 #include "io/media/reader.h"
-#include "io/screen/rgb_image.h"
 
 namespace limpid::app {
 
@@ -43,15 +42,10 @@ struct PlayedFrame {
   double time = 0;             ///< seconds, in the source
   std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
   Clock::time_point decoded_at;
-  Clock::time_point sent_at;  ///< to the denoiser
-  Clock::time_point ready_at;
+  Clock::time_point sent_at;    ///< to the denoiser
   bool source_is_late = false;  ///< the source can't keep up, so the clock waits for it
   bool is_waiting = false;  ///< it is with the denoiser: `denoised` and what it was denoised with are to come
   bool is_refined = false;  ///< as PlayerStages::make_refiner says
-
-  /// What PlayerStages::prepare makes for the screen.
-  std::shared_ptr<io::RgbImage> noisy_picture;
-  std::shared_ptr<io::RgbImage> denoised_picture;
 };
 
 /// What a Player joins. Each is called on one thread only; any may throw, which ends the player.
@@ -73,8 +67,6 @@ struct PlayerStages {
   std::shared_ptr<Engine> engine;  ///< estimates the noise, where that is asked for
   /// Sees every frame that has been denoised while playing, in order. May be empty.
   std::function<void(const PlayedFrame&)> denoised;
-  /// Makes a frame's pictures for the screen.
-  std::function<void(PlayedFrame&)> prepare;
   /// Tells the thread that shows the frames that there is something new.
   std::function<void()> wake;
 };
@@ -95,7 +87,6 @@ struct PlayerOptions {
 struct PlayerCounters {
   StageCounters read;
   StageCounters denoise;
-  StageCounters prepare;
   std::atomic<std::int64_t> dropped_before = 0;  ///< too late to be worth denoising
   std::atomic<std::int64_t> dropped_after = 0;   ///< denoised, but the next one was due
   std::atomic<std::int64_t> shown = 0;
@@ -103,7 +94,7 @@ struct PlayerCounters {
 
 /// Plays a source through a denoiser in real time.
 ///
-///     reader thread ─► decoded ─► denoise thread ─► finished ─► prepare thread ─► ready ─► take()
+///     reader thread ─► decoded ─► denoise thread ─► ready ─► take()
 ///
 /// A frame is due when the clock reaches its time. Frames that can't be ready before their successor is due
 /// are dropped before they are denoised, and a ready frame whose successor is due is dropped whether or not
@@ -194,17 +185,12 @@ class Player {
     Clock::time_point decoded_at;
     bool source_is_late = false;
   };
-  struct Finished {
-    std::uint64_t epoch = 0;
-    std::shared_ptr<PlayedFrame> frame;
-  };
   class Denoising;  // what the denoise thread has for itself
   class Refining;   // and the refining one
 
   void guarded(const std::function<void()>& loop);
   void read_loop();
   void denoise_loop();
-  void prepare_loop();
   void refine_loop();
 
   // On the reader's thread.
@@ -218,6 +204,7 @@ class Player {
   bool is_late(Clock::time_point now) const;
   std::optional<Clock::time_point> decides_at(Clock::time_point now) const;
   bool drop_late(Clock::time_point now);
+  void deliver(const std::shared_ptr<PlayedFrame>& frame);
   std::optional<Clock::time_point> expire(Clock::time_point now);
   bool nothing_to_come() const;
   void forget_frames_under_way();
@@ -234,7 +221,7 @@ class Player {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
-  int at_work_ = 4;  ///< threads
+  int at_work_ = 3;  ///< threads
   std::exception_ptr error_;
   DenoiseSettings settings_;
 
@@ -263,10 +250,8 @@ class Player {
   bool drained_ = false;   ///< the denoiser has given the last frame
   Clock::time_point idle_since_;
 
-  std::deque<Finished> finished_;
-  int preparing_ = 0;
   std::deque<std::shared_ptr<PlayedFrame>> ready_;
-  std::shared_ptr<PlayedFrame> waiting_;  ///< prepared
+  std::shared_ptr<PlayedFrame> waiting_;
 
   Refinement refinement_;
 
@@ -275,7 +260,6 @@ class Player {
   DenoiseStage refining_stage_;  ///< of the refining thread, likewise
   std::jthread reader_;
   std::jthread denoiser_;
-  std::jthread preparer_;
   std::jthread refiner_;
 };
 

@@ -41,7 +41,7 @@ class Refinement {
   }
   bool has_neighbors() const { return neighbors_.has_value(); }
   Surroundings take_neighbors() { return *std::exchange(neighbors_, std::nullopt); }
-  /// The prepared result.
+  /// The result.
   void finish(FramePointer refined) { refined_ = std::move(refined); }
   bool is_finished() const { return refined_ != nullptr; }
   const FramePointer& refined() const { return refined_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/player/viewer.h"
 
+#include <imgui.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
@@ -29,11 +30,8 @@ using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-// Numbers of the window's pictures.
+// Numbers of the pictures over the video.
 enum : std::size_t {
-  kNoisyPicture,
-  kDenoisedPicture,
-  kDifferencePicture,
   kStatisticsBox,
   kNoticeBox,
   kHintBox,
@@ -54,7 +52,8 @@ constexpr double kSpeedStep = 1.1;
 constexpr double kSlowest = 0.05;
 constexpr double kFastest = 20;
 constexpr io::Pixel kLineColor = make_pixel(255, 255, 255);
-constexpr io::Pixel kLineEdgeColor = make_pixel(0, 0, 0, 128);
+constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
+constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
 
 bool has_profiles(const std::string& filter) { return !filter_type(filter).profiles.empty(); }
 
@@ -124,7 +123,8 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
     : options_(std::move(options)),
       player_options_(std::move(player_options)),
       window_(window_options(options_)),
-      converter_(options_.format, options_.display, options_.threads),
+      converter_(options_.format, options_.display),
+      painter_(options_.format, options_.display),
       view_({converter_.width(), converter_.height()}, converter_.pixel_aspect()),
       side_(options_.side),
       split_(options_.split),
@@ -132,7 +132,6 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       labels_(options_.statistics) {
   const io::Size size = window_size_ = window_.size();
   view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
-  stages.prepare = [this](PlayedFrame& frame) { prepare(frame); };
   stages.wake = [this] { window_.wake(); };
   player_ = std::make_unique<Player>(std::move(stages), player_options_);
 }
@@ -220,9 +219,7 @@ void Viewer::hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame) {
   }
   shown_ = frame;
   handed_at_ = Clock::now();
-  noisy_ = frame->noisy_picture;
-  denoised_ = frame->denoised_picture;
-  pictures_changed_ = true;
+  noisy_uploaded_ = denoised_uploaded_ = false;
   redraw_ = true;
   for (const std::string& key : std::exchange(early_keys_, {})) {
     press(key);
@@ -301,36 +298,13 @@ void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_t
   }
 }
 
-void Viewer::prepare(PlayedFrame& frame) {
-  const Side side = side_;
-  if (side != Side::kDenoised || frame.is_waiting) {
-    frame.noisy_picture = pictures_.take();
-    converter_.convert(frame.noisy, *frame.noisy_picture);
-  }
-  if (side != Side::kNoisy && !frame.is_waiting) {
-    frame.denoised_picture = pictures_.take();
-    converter_.convert(frame.denoised, *frame.denoised_picture);
-  }
-}
+int Viewer::text_line() const { return text_size(window_.size(), window_.scale(), options_.text_size); }
 
-// The pictures that the frame was not prepared with, as another view was chosen then.
-void Viewer::complete_pictures() {
-  if (noisy_ == nullptr) {
-    noisy_ = pictures_.take();
-    converter_.convert(shown_->noisy, *noisy_);
-  }
-  if (denoised_ == nullptr && !shown_->is_waiting) {
-    denoised_ = pictures_.take();
-    converter_.convert(shown_->denoised, *denoised_);
-  }
-}
-
-int Viewer::text_line() const {
-  return text_size(window_.size(), window_.dots_per_inch(), options_.text_size);
-}
-
-io::RgbImage Viewer::text_box(const std::vector<std::string>& lines, int width) {
-  return lettering_.box(lines, text_line(), width);
+void Viewer::lay_over(std::size_t number, const io::RgbImage& picture, int x, int y) {
+  const ImVec2 at{static_cast<float>(x), static_cast<float>(y)};
+  ImGui::GetBackgroundDrawList()->AddImage(
+      controls_.picture(number, picture), at,
+      {at.x + static_cast<float>(picture.width), at.y + static_cast<float>(picture.height)});
 }
 
 // What the window tells unasked.
@@ -371,74 +345,80 @@ void Viewer::hint(Clock::time_point now) {
   }
 }
 
-void Viewer::draw() {
+// Uploads what the view needs of the frame that is shown.
+void Viewer::upload_pictures() {
   const Side side = shown_side();
-  if (pictures_changed_) {
-    if (side == Side::kSplit || side == Side::kDifference || (side == Side::kNoisy && noisy_ == nullptr) ||
-        (side == Side::kDenoised && denoised_ == nullptr)) {
-      complete_pictures();
-    }
-    if (side == Side::kDifference) {
-      converter_.amplify_difference(*noisy_, *denoised_, kDifferenceGain, difference_);
-      window_.set_picture(kDifferencePicture, difference_);
-    }
-    if (side == Side::kSplit || side == Side::kNoisy) {
-      window_.set_picture(kNoisyPicture, *noisy_);
-    }
-    if (side == Side::kSplit || side == Side::kDenoised) {
-      window_.set_picture(kDenoisedPicture, *denoised_);
-    }
-    pictures_changed_ = false;
+  if (side != Side::kDenoised && !noisy_uploaded_) {
+    painter_.set_first(shown_->noisy);
+    noisy_uploaded_ = true;
   }
+  if (side != Side::kNoisy && !denoised_uploaded_) {
+    painter_.set_second(shown_->denoised);
+    denoised_uploaded_ = true;
+  }
+}
+
+void Viewer::draw_picture() {
+  upload_pictures();
   const io::Size size = window_.size();
   const View::Placement placement = view_.place(size);
-  const auto draw_picture = [&](std::size_t number, int left, int right) {
-    window_.draw(number, placement.source, placement.target, {left, 0, right - left, size.height},
-                 placement.smooth);
+  const auto draw_part = [&](io::PictureChoice choice, int left, int right) {
+    painter_.draw({placement.source,
+                   placement.target,
+                   {left, 0, right - left, size.height},
+                   placement.smooth,
+                   choice,
+                   kDifferenceGain},
+                  size);
   };
   window_.clear();
-  const int split = split_.column(size.width);
-  switch (side) {
+  switch (shown_side()) {
     case Side::kSplit:
-      draw_picture(kNoisyPicture, 0, split);
-      draw_picture(kDenoisedPicture, split, size.width);
-      window_.fill({split - 2, 0, 4, size.height}, kLineEdgeColor);
-      window_.fill({split - 1, 0, 2, size.height}, kLineColor);
+      draw_part(io::PictureChoice::kFirst, 0, split_.column(size.width));
+      draw_part(io::PictureChoice::kSecond, split_.column(size.width), size.width);
       break;
     case Side::kNoisy:
-      draw_picture(kNoisyPicture, 0, size.width);
+      draw_part(io::PictureChoice::kFirst, 0, size.width);
       break;
     case Side::kDenoised:
-      draw_picture(kDenoisedPicture, 0, size.width);
+      draw_part(io::PictureChoice::kSecond, 0, size.width);
       break;
     case Side::kDifference:
-      draw_picture(kDifferencePicture, 0, size.width);
+      draw_part(io::PictureChoice::kDifference, 0, size.width);
       break;
+  }
+}
+
+void Viewer::draw() {
+  const io::Size size = window_.size();
+  const int split = split_.column(size.width);
+  draw_picture();
+  controls_.begin(size, window_.scale());
+  if (shown_side() == Side::kSplit) {
+    const auto x = static_cast<float>(split);
+    const auto bottom = static_cast<float>(size.height);
+    ImGui::GetBackgroundDrawList()->AddRectFilled({x - 2, 0}, {x + 2, bottom}, kLineEdgeInk);
+    ImGui::GetBackgroundDrawList()->AddRectFilled({x - 1, 0}, {x + 1, bottom}, kLineInk);
   }
   draw_labels(split);
   draw_mark();
   draw_text(Clock::now());
+  controls_.end();
 }
 
 void Viewer::draw_mark() {
   if (!mark_) {
     return;
   }
-  const auto outline = [this](int inset, io::Pixel color) {
-    const int left = static_cast<int>(std::min(mark_->x0, mark_->x1)) + inset;
-    const int top = static_cast<int>(std::min(mark_->y0, mark_->y1)) + inset;
-    const int width = static_cast<int>(std::abs(mark_->x1 - mark_->x0)) - 2 * inset;
-    const int height = static_cast<int>(std::abs(mark_->y1 - mark_->y0)) - 2 * inset;
-    for (const io::Rectangle& side :
-         {io::Rectangle{left, top, width, 1}, io::Rectangle{left, top + height - 1, width, 1},
-          io::Rectangle{left, top, 1, height}, io::Rectangle{left + width - 1, top, 1, height}}) {
-      if (side.width > 0 && side.height > 0) {
-        window_.fill(side, color);
-      }
-    }
+  const auto outline = [this](double inset, ImU32 color) {
+    ImGui::GetBackgroundDrawList()->AddRect({static_cast<float>(std::min(mark_->x0, mark_->x1) + inset),
+                                             static_cast<float>(std::min(mark_->y0, mark_->y1) + inset)},
+                                            {static_cast<float>(std::max(mark_->x0, mark_->x1) - inset),
+                                             static_cast<float>(std::max(mark_->y0, mark_->y1) - inset)},
+                                            color);
   };
-  outline(0, kLineColor);
-  outline(1, kLineEdgeColor);
+  outline(0, kLineInk);
+  outline(1, kLineEdgeInk);
 }
 
 void Viewer::draw_labels(int split) {
@@ -448,9 +428,9 @@ void Viewer::draw_labels(int split) {
   const io::Size size = window_.size();
   const int margin = text_margin(text_line());
   const auto label = [&](std::size_t number, const std::string& text, int x, bool left_of_it) {
-    const io::RgbImage box = text_box({text}, size.width);
-    window_.set_picture(number, box, true);
-    window_.draw(number, left_of_it ? x - margin - box.width : x + margin, size.height - margin - box.height);
+    const io::RgbImage box = lettering_.box({text}, text_line(), size.width);
+    lay_over(number, box, left_of_it ? x - margin - box.width : x + margin,
+             size.height - margin - box.height);
   };
   switch (shown_side()) {
     case Side::kSplit:
@@ -475,15 +455,13 @@ void Viewer::draw_text(Clock::time_point now) {
   const io::Size size = window_.size();
   const int inner = size.width - 2 * margin;
   if (options_.statistics && !help_) {
-    window_.set_picture(kStatisticsBox, statistics_box(lettering_, statistics(), line, size), true);
-    window_.draw(kStatisticsBox, margin, margin);
+    lay_over(kStatisticsBox, statistics_box(lettering_, statistics(), line, size), margin, margin);
   }
   int bottom = size.height - margin - 2 * line - margin;  // above the labels
   const auto tell = [&](std::size_t number, const std::string& text) {
-    const io::RgbImage box = text_box({text}, inner);
-    window_.set_picture(number, box, true);
+    const io::RgbImage box = lettering_.box({text}, line, inner);
     bottom -= box.height;
-    window_.draw(number, (size.width - box.width) / 2, bottom);
+    lay_over(number, box, (size.width - box.width) / 2, bottom);
     bottom -= margin;
   };
   if (!notice_.empty() && now < notice_until_) {
@@ -494,8 +472,7 @@ void Viewer::draw_text(Clock::time_point now) {
   }
   if (help_) {
     const io::RgbImage box = help_box(lettering_, line, size);
-    window_.set_picture(kHelpBox, box, true);
-    window_.draw(kHelpBox, (size.width - box.width) / 2, std::max((size.height - box.height) / 2, 0));
+    lay_over(kHelpBox, box, (size.width - box.width) / 2, std::max((size.height - box.height) / 2, 0));
   }
 }
 
@@ -506,7 +483,6 @@ Viewer::Sample Viewer::sample() const {
           .denoised = counters.denoise.frames,
           .read_ns = counters.read.busy_ns,
           .denoise_ns = counters.denoise.busy_ns + player_->at_work().count(),
-          .prepare_ns = counters.prepare.busy_ns,
           .present_ns = presenting_.busy_ns};
 }
 
@@ -528,9 +504,7 @@ void Viewer::measure(Clock::time_point now) {
     shown_fps_ = static_cast<double>(next.shown - last.shown) / span;
     denoise_fps_ = denoised / span;
     denoise_fps_alone_ = busy > 0 ? denoise_fps_ / busy : 0;
-    loads_ = {{"denoise", busy},
-              {"convert", share(last.prepare_ns, next.prepare_ns)},
-              {"present", share(last.present_ns, next.present_ns)}};
+    loads_ = {{"denoise", busy}, {"present", share(last.present_ns, next.present_ns)}};
     if (!player_options_.live) {  // of which reading is waiting
       loads_.insert(loads_.begin(), {"decode", share(last.read_ns, next.read_ns)});
     }
@@ -672,8 +646,12 @@ void Viewer::handle(const io::WindowEvent& event) {
         change_zoom(view_.next_zoom(event.dy > 0), event.x, event.y);
       }
       break;
-    case Kind::kDoubleClick:
-      window_.toggle_full_screen();
+    case Kind::kPress:
+      if (event.clicks == 2 && !event.right) {
+        window_.toggle_full_screen();
+      }
+      break;
+    case Kind::kDrop:
       break;
     case Kind::kChanged:
       if (size != window_size_) {
@@ -827,9 +805,8 @@ void Viewer::tell_news() {
 void Viewer::change_side(Side side) {
   // The same key again goes back to the split view.
   side_ = side == side_ ? Side::kSplit : side;
-  pictures_changed_ = true;
   static constexpr std::array<const char*, 4> kNames{"split", "noisy", "denoised", "difference"};
-  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(side_.load())]));
+  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(side_)]));
 }
 
 void Viewer::change_speed(double speed) {
@@ -1002,19 +979,22 @@ void Viewer::save_pictures() {
   if (shown_->is_waiting) {
     return notice("the frame is not denoised yet");
   }
-  complete_pictures();
+  io::RgbImage noisy;
+  io::RgbImage denoised;
+  converter_.convert(shown_->noisy, noisy);
+  converter_.convert(shown_->denoised, denoised);
   const int column = view_.picture_column(split_.column(window_.size().width), window_.size());
-  io::RgbImage split = *denoised_;
+  io::RgbImage split = denoised;
   for (int y = 0; y < split.height; ++y) {
-    std::copy_n(noisy_->row(y), column, split.row(y));
+    std::copy_n(noisy.row(y), column, split.row(y));
     if (column > 0 && column < split.width) {
       split.row(y)[column] = kLineColor;
     }
   }
   try {
     const std::string stem = free_stem(options_.picture_folder, options_.source, shown_->noisy.index);
-    for (const auto& [name, picture] : {std::pair<const char*, const io::RgbImage&>{"noisy", *noisy_},
-                                        {"denoised", *denoised_},
+    for (const auto& [name, picture] : {std::pair<const char*, const io::RgbImage&>{"noisy", noisy},
+                                        {"denoised", denoised},
                                         {"split", split}}) {
       io::write_png(fmt::format("{}-{}.png", stem, name), picture);
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -18,8 +17,10 @@
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "io/screen/audio_output.h"
+#include "io/screen/control_layer.h"
 #include "io/screen/display.h"
 #include "io/screen/lettering.h"
+#include "io/screen/picture_painter.h"
 #include "io/screen/rgb_image.h"
 #include "io/screen/window.h"
 
@@ -30,7 +31,6 @@ struct ViewerOptions {
   FrameFormat format;
   io::DisplayProperties display;
   std::string engine;
-  int threads = 0;         ///< to make pictures for the screen; 0: all processors
   double duration = 0;     ///< seconds; 0 if not known
   bool keep_open = false;  ///< stay at the last frame
   bool loop = false;
@@ -64,7 +64,7 @@ struct ViewerOptions {
 /// do.
 class Viewer {
  public:
-  /// Opens the window. `stages` needs neither prepare nor wake, which are the viewer's.
+  /// Opens the window. `stages` does not need wake, which is the viewer's.
   Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options);
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
@@ -94,7 +94,7 @@ class Viewer {
   void show(const std::shared_ptr<const PlayedFrame>& frame);
   void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
   /// What is shown: a frame that is still with the denoiser is so as it is.
-  Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_.load(); }
+  Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_; }
   bool awaits_refinement() const;
   void handle_end();
   void handle(const io::WindowEvent& event);
@@ -116,9 +116,9 @@ class Viewer {
   void notice(const std::string& text);
   void tell_news();
 
-  void prepare(PlayedFrame& frame);
-  void complete_pictures();
+  void upload_pictures();
   void draw();
+  void draw_picture();
   void draw_text(Clock::time_point now);
   void draw_labels(int split);
   void draw_mark();
@@ -127,7 +127,8 @@ class Viewer {
   void seek_audio(double time);
   void wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop);
   int text_line() const;
-  io::RgbImage text_box(const std::vector<std::string>& lines, int width);
+  /// Draws a picture over the video.
+  void lay_over(std::size_t number, const io::RgbImage& picture, int x, int y);
   void toggle_pause();
   void seek_to(double seconds);
   void hint(Clock::time_point now);
@@ -136,10 +137,11 @@ class Viewer {
   ViewerOptions options_;
   const PlayerOptions player_options_;
   io::Window window_;
-  io::DisplayConverter converter_;
-  io::RgbImagePool pictures_;
+  io::DisplayConverter converter_;  ///< for pictures in files
+  io::PicturePainter painter_;
+  io::ControlLayer controls_;
   View view_;
-  std::atomic<Side> side_;
+  Side side_;
   io::Lettering lettering_;
   SplitLine split_;
   io::Size window_size_;
@@ -156,10 +158,8 @@ class Viewer {
   std::shared_ptr<const PlayedFrame> shown_;
   Frame before_;                       ///< the frame that was shown before, as it was decoded,
   std::uint64_t before_sequence_ = 0;  ///< and its PlayedFrame::sequence
-  std::shared_ptr<io::RgbImage> noisy_;
-  std::shared_ptr<io::RgbImage> denoised_;
-  io::RgbImage difference_;
-  bool pictures_changed_ = false;
+  bool noisy_uploaded_ = false;        ///< of `shown_`
+  bool denoised_uploaded_ = false;
   bool redraw_ = true;
   bool quit_ = false;
   bool ended_ = false;
@@ -181,7 +181,7 @@ class Viewer {
   struct Sample {
     Clock::time_point at;
     std::int64_t shown, denoised;
-    std::int64_t read_ns, denoise_ns, prepare_ns, present_ns;
+    std::int64_t read_ns, denoise_ns, present_ns;
   };
   Sample sample() const;
   std::optional<Sample> last_sample_;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -15,16 +14,13 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/thread.h"
-#include "io/screen/light_rows.h"
+#include "io/screen/color_math.h"
 
 namespace limpid::io {
 namespace {
 
 // Rows that one task converts; a multiple of the tiles in which pictures are transposed.
 constexpr int kStripRows = 16;
-// Diffuse white of HDR video (ITU-R BT.2408) in cd/m2.
-constexpr double kReferenceWhite = 203;
-
 // Light, in cd/m2, of a PQ code value of 0 to 1 (SMPTE ST 2084).
 double pq_light(double value) {
   constexpr double kM1 = 2610.0 / 16384;
@@ -44,47 +40,6 @@ double hlg_scene_light(double value) {
   return value <= 0.5 ? value * value / 3 : (std::exp((value - kC) / kA) + kB) / 12;
 }
 
-// The display's own curve (ITU-R BT.1886 for a black of zero), and back.
-constexpr double kDisplayGamma = 2.4;
-
-// Rolls highlights off: x up to the knee, then (scale (x + a) / (x + b)), which leaves the knee with slope 1
-// and brings `peak` to 1.
-class ToneCurve {
- public:
-  explicit ToneCurve(double peak) : peak_(std::max(peak, 1.0)) {
-    // From f(knee) = knee, f'(knee) = 1, f(peak) = 1.
-    constexpr double kK = kKnee;
-    b_ = (kK * kK - 2 * kK * peak_ + peak_) / std::max(peak_ - 1, 1e-6);
-    a_ = -kK * kK * (peak_ - 1) / (kK * kK - 2 * kK + peak_);
-    scale_ = (kK * (kK + b_)) / (kK + a_);
-  }
-  double operator()(double x) const {
-    if (x <= kKnee || peak_ <= 1) {
-      return std::min(x, 1.0);
-    }
-    return std::min(1.0, scale_ * (x + a_) / (x + b_));
-  }
-
- private:
-  static constexpr double kKnee = 0.5;
-  double peak_;
-  double a_ = 0;
-  double b_ = 0;
-  double scale_ = 1;
-};
-
-// The values of a function as LogIndex finds them.
-template <typename Function>
-std::vector<float> log_table(const Function& function) {
-  std::vector<float> values(LogIndex::kOctaves * LogIndex::kSteps + 1);
-  constexpr std::int32_t kMiddle = 1 << (LogIndex::kShift - 1);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::int32_t bits = (static_cast<std::int32_t>(i) << LogIndex::kShift) + kMiddle + LogIndex::kFirst;
-    values[i] = static_cast<float>(function(std::min<double>(std::bit_cast<float>(bits), 1.0)));
-  }
-  return values;
-}
-
 // Light of a code value of 0 to 1, 1 being the reference white; of the scene for HLG.
 double decoded_light(double code, Transfer transfer) {
   switch (transfer) {
@@ -98,90 +53,46 @@ double decoded_light(double code, Transfer transfer) {
   return 0;
 }
 
-// Coded RGB in wide gamut or HDR to the display's RGB, by tables.
+// Coded RGB of 0 to 1 in wide gamut or HDR to the display's RGB.
 class LightMapper {
  public:
-  explicit LightMapper(const DisplayProperties& properties) : light_(LightTables::kCodes + 2) {
-    const double peak =
-        properties.transfer == Transfer::kSdr ? 1.0 : std::max(properties.peak / kReferenceWhite, 1.0);
-    tables_.peak = static_cast<float>(peak);
-    tables_.wide_gamut = properties.wide_gamut;
-    for (std::size_t i = 0; i < light_.size(); ++i) {
-      const double code = std::min(static_cast<double>(i) / LightTables::kCodes, 1.0);
-      light_[i] = static_cast<float>(decoded_light(code, properties.transfer));
-    }
-    tables_.light = light_.data();
-    const double told_peak = tables_.peak;
-    tone_gain_ = log_table(
-        [&, curve = ToneCurve(told_peak)](double x) { return curve(x * told_peak) / (x * told_peak); });
-    tables_.tone_gain = tone_gain_.data();
-    code_ = log_table([](double light) { return std::pow(light, 1 / kDisplayGamma); });
-    tables_.code = code_.data();
-    if (properties.transfer == Transfer::kHlg) {
-      // The display's system gamma of 1.2 belongs to a peak of 1000 cd/m2 (ITU-R BT.2100).
-      hlg_gain_ = log_table([&](double luminance) {
-        return properties.peak / kReferenceWhite *
-               std::pow(luminance, 0.2 + 0.42 * std::log10(properties.peak / 1000));
-      });
-      tables_.hlg_gain = hlg_gain_.data();
-    }
-  }
+  explicit LightMapper(const DisplayProperties& properties)
+      : properties_(properties), curve_(tone_curve(properties)) {}
 
-  const LightTables& tables() const { return tables_; }
+  void map(float& red, float& green, float& blue) const {
+    const auto decode = [&](float code) {
+      return decoded_light(code > 0 ? std::min(double{code}, 1.0) : 0.0, properties_.transfer);
+    };
+    std::array light{decode(red), decode(green), decode(blue)};
+    if (properties_.transfer == Transfer::kHlg) {
+      const double luminance = weigh(kLuminance2020, light);
+      const double gain = properties_.peak / kReferenceWhite *
+                          std::pow(std::clamp(luminance, kLeastLight, 1.0), hlg_exponent(properties_.peak));
+      std::ranges::for_each(light, [&](double& each) { each *= gain; });
+    }
+    if (properties_.wide_gamut) {
+      light = {weigh(kToBt709[0], light), weigh(kToBt709[1], light), weigh(kToBt709[2], light)};
+    }
+    // All three by the same factor, which keeps the hue.
+    const double largest = std::clamp(*std::ranges::max_element(light), kLeastLight, curve_.peak);
+    const double gain = curve_(largest) / largest;
+    const auto code = [&](double each) {
+      return static_cast<float>(std::pow(std::clamp(each * gain, 0.0, 1.0), 1 / kDisplayGamma));
+    };
+    red = code(light[0]);
+    green = code(light[1]);
+    blue = code(light[2]);
+  }
 
  private:
-  std::vector<float> light_;
-  std::vector<float> tone_gain_;
-  std::vector<float> hlg_gain_;
-  std::vector<float> code_;
-  LightTables tables_;
-};
-
-// Coded values of a plane to what they mean: (sample - offset) * scale.
-struct Normalisation {
-  float offset = 0;
-  float scale = 1;
-};
-
-Normalisation luma_normalisation(const FrameFormat& format, ColorRange range) {
-  if (format.is_float()) {
-    return {};
+  static constexpr double kLeastLight = 1e-7;
+  static double weigh(const float (&weights)[3], const std::array<double, 3>& light) {
+    return double{weights[0]} * light[0] + double{weights[1]} * light[1] + double{weights[2]} * light[2];
   }
-  const auto unit = static_cast<float>(1 << (format.bit_depth - 8));
-  if (range == ColorRange::kLimited) {
-    return {16 * unit, 1 / (219 * unit)};
-  }
-  return {0, 1 / static_cast<float>((1 << format.bit_depth) - 1)};
-}
 
-Normalisation chroma_normalisation(const FrameFormat& format, ColorRange range) {
-  if (format.is_float()) {
-    return {};
-  }
-  const auto middle = static_cast<float>(1 << (format.bit_depth - 1));
-  const auto unit = static_cast<float>(1 << (format.bit_depth - 8));
-  return {middle, range == ColorRange::kLimited ? 1 / (224 * unit)
-                                                : 1 / static_cast<float>((1 << format.bit_depth) - 1)};
-}
-
-// Red = Y + red_v V, green = Y + green_u U + green_v V, blue = Y + blue_u U.
-struct YuvToRgb {
-  float red_v = 0;
-  float green_u = 0;
-  float green_v = 0;
-  float blue_u = 0;
+  DisplayProperties properties_;
+  ToneCurve curve_;
 };
-
-YuvToRgb yuv_to_rgb(ColorMatrix matrix) {
-  const auto [kr, kb] = matrix == ColorMatrix::kBt601    ? std::pair{0.299, 0.114}
-                        : matrix == ColorMatrix::kBt2020 ? std::pair{0.2627, 0.0593}
-                                                         : std::pair{0.2126, 0.0722};
-  const double kg = 1 - kr - kb;
-  return {.red_v = static_cast<float>(2 * (1 - kr)),
-          .green_u = static_cast<float>(-2 * (1 - kb) * kb / kg),
-          .green_v = static_cast<float>(-2 * (1 - kr) * kr / kg),
-          .blue_u = static_cast<float>(2 * (1 - kb))};
-}
 
 // Where between two samples of a plane a position lies.
 struct Between {
@@ -195,11 +106,11 @@ Between between(int position, double origin, int shift) {
   return {static_cast<int>(floor), static_cast<float>(t - floor)};
 }
 
-void load_row(const Plane& plane, const FrameFormat& format, int y, Normalisation normalisation, float* out) {
+void load_row(const Plane& plane, const FrameFormat& format, int y, Normalization normalization, float* out) {
   visit_samples(format, [&]<typename Sample>(Sample) {
     const auto* const samples = plane.row<const Sample>(y);
     for (int x = 0; x < plane.width; ++x) {
-      out[x] = (static_cast<float>(samples[x]) - normalisation.offset) * normalisation.scale;
+      out[x] = (static_cast<float>(samples[x]) - normalization.offset) * normalization.scale;
     }
   });
 }
@@ -244,8 +155,8 @@ struct DisplayConverter::State {
 
   FrameFormat format;
   DisplayProperties properties;
-  Normalisation luma;
-  Normalisation chroma;
+  Normalization luma;
+  Normalization chroma;
   YuvToRgb matrix;
   std::unique_ptr<LightMapper> light;  // none for SDR of BT.709's primaries
   tbb::task_arena arena;
@@ -319,7 +230,9 @@ void DisplayConverter::State::convert_row(const Frame& frame, int y, Scratch& sc
       break;
   }
   if (light != nullptr) {
-    map_light(light->tables(), r, g, b, width);
+    for (int x = 0; x < width; ++x) {
+      light->map(r[x], g[x], b[x]);
+    }
   }
   for (int x = 0; x < width; ++x) {
     out[x] = to_pixel(r[x], g[x], b[x]);
@@ -360,8 +273,8 @@ DisplayConverter::DisplayConverter(const FrameFormat& format, const DisplayPrope
   format.validate("frame");
   state_->format = format;
   state_->properties = properties;
-  state_->luma = luma_normalisation(format, properties.range);
-  state_->chroma = chroma_normalisation(format, properties.range);
+  state_->luma = luma_normalization(format, properties.range);
+  state_->chroma = chroma_normalization(format, properties.range);
   state_->matrix = yuv_to_rgb(properties.matrix);
   if (properties.transfer != Transfer::kSdr || properties.wide_gamut) {
     state_->light = std::make_unique<LightMapper>(properties);
@@ -414,25 +327,6 @@ std::string to_string(const DisplayProperties& properties, ColorModel color_mode
       return text + ", HDR (HLG) tone-mapped";
   }
   return text;
-}
-
-void DisplayConverter::amplify_difference(const RgbImage& a, const RgbImage& b, int gain,
-                                          RgbImage& out) const {
-  out.resize(a.width, a.height);
-  const auto amplify_row = [&](int y) {
-    const Pixel* const from = a.row(y);
-    const Pixel* const other = b.row(y);
-    Pixel* const row = out.row(y);
-    const auto channel = [&](int x, int shift) {
-      const int difference =
-          static_cast<int>(from[x] >> shift & 0xFF) - static_cast<int>(other[x] >> shift & 0xFF);
-      return static_cast<Pixel>(std::clamp(128 + gain * difference, 0, 255)) << shift;
-    };
-    for (int x = 0; x < a.width; ++x) {
-      row[x] = 0xFF000000U | channel(x, 16) | channel(x, 8) | channel(x, 0);
-    }
-  };
-  run_in(state_->arena, [&] { for_each_index(a.height, kStripRows, amplify_row); });
 }
 
 }  // namespace limpid::io

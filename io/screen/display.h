@@ -38,10 +38,6 @@ class DisplayConverter {
   /// Resizes `image` and fills it. Throws Error if the frame's format is another.
   void convert(const Frame& frame, RgbImage& image) const;
 
-  /// 128 + gain * (a - b) in each channel, clamped: mid-gray where both are the same. Resizes `out` to the
-  /// pictures' size, which is one.
-  void amplify_difference(const RgbImage& a, const RgbImage& b, int gain, RgbImage& out) const;
-
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -109,6 +109,15 @@ void lay_over(const SDL_Surface& text, int x, int y, RgbImage& box) {
 
 }  // namespace
 
+FontFile plain_font() {
+  const Owned<FcConfig> config(FcInitLoadConfigAndFonts());
+  if (config == nullptr) {
+    return {};
+  }
+  const auto [path, index] = find_face(config.get(), "");
+  return {path, index};
+}
+
 std::string valid_utf8(const std::string& text) {
   std::string valid;
   for (std::string_view rest = text; !rest.empty();) {

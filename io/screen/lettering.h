@@ -31,6 +31,14 @@ class Lettering {
   std::unique_ptr<State> state_;
 };
 
+/// A font on the machine.
+struct FontFile {
+  std::string path;  ///< empty if there is no font
+  int index = 0;     ///< of the font in the file
+};
+/// The font of the desktop for plain text.
+FontFile plain_font();
+
 /// With what isn't UTF-8 replaced by question marks, as in file names of old.
 std::string valid_utf8(const std::string& text);
 

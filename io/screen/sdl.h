@@ -39,8 +39,7 @@ class SdlSubsystem {
 
 struct SdlDeleter {
   void operator()(SDL_Window* window) const { SDL_DestroyWindow(window); }
-  void operator()(SDL_Renderer* renderer) const { SDL_DestroyRenderer(renderer); }
-  void operator()(SDL_Texture* texture) const { SDL_DestroyTexture(texture); }
+  void operator()(SDL_GLContext context) const { SDL_GL_DeleteContext(context); }
 };
 
 /// The one check of SDL's results: throws Error "<what>: <SDL's text>" unless `ok`.

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "io/screen/gl.h"
 #include "io/screen/sdl.h"
 
 namespace limpid::io {
@@ -26,7 +26,7 @@ std::string opening() {
 }
 
 std::string_view key_name(SDL_Keycode key) {
-  static constexpr std::array<std::pair<SDL_Keycode, std::string_view>, 12> kNames{
+  static constexpr std::array<std::pair<SDL_Keycode, std::string_view>, 13> kNames{
       {{SDLK_LEFT, "LEFT"},
        {SDLK_RIGHT, "RIGHT"},
        {SDLK_UP, "UP"},
@@ -38,25 +38,25 @@ std::string_view key_name(SDL_Keycode key) {
        {SDLK_ESCAPE, "ESC"},
        {SDLK_RETURN, "ENTER"},
        {SDLK_KP_ENTER, "ENTER"},
-       {SDLK_BACKSPACE, "BACKSPACE"}}};
+       {SDLK_BACKSPACE, "BACKSPACE"},
+       {SDLK_TAB, "TAB"}}};
   const auto* const found =
       std::find_if(kNames.begin(), kNames.end(), [key](const auto& entry) { return entry.first == key; });
   return found == kNames.end() ? std::string_view() : found->second;
 }
 
-SDL_Rect to_sdl(const Rectangle& rectangle) {
-  return {rectangle.x, rectangle.y, rectangle.width, rectangle.height};
+// Asks for an OpenGL of 2009, which ImGui and the shaders of io can do with.
+void request_opengl() {
+  SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3);
+  SDL_GL_SetAttribute(SDL_GL_CONTEXT_MINOR_VERSION, 2);
+  SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, SDL_GL_CONTEXT_PROFILE_CORE);
+  SDL_GL_SetAttribute(SDL_GL_DOUBLEBUFFER, 1);
+  SDL_GL_SetAttribute(SDL_GL_DEPTH_SIZE, 0);
 }
 
 }  // namespace
 
 struct Window::State {
-  struct Picture {
-    std::unique_ptr<SDL_Texture, SdlDeleter> texture;
-    Size size;       ///< of the texture
-    int factor = 1;  ///< that the picture is larger by
-  };
-
   explicit State(const WindowOptions& options) : loss(options.display_lost) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -66,20 +66,18 @@ struct Window::State {
 
   std::optional<WindowEvent> translate(const SDL_Event& event) const;
   void place(WindowEvent& event, int x, int y) const;
-  int too_large_by(const RgbImage& image) const;
 
   X11LossHandler loss;
   SdlSubsystem video{SDL_INIT_VIDEO, opening()};
   Uint32 wake_type = 0;
   std::unique_ptr<SDL_Window, SdlDeleter> window;
-  std::unique_ptr<SDL_Renderer, SdlDeleter> renderer;
-  std::vector<Picture> pictures;
+  std::unique_ptr<void, SdlDeleter> context;
 };
 
 Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(options)) {
   // Where there is no display, SDL draws into memory, which nobody sees unless he asked for it.
   if (!is_on_screen() && SDL_getenv("SDL_VIDEODRIVER") == nullptr) {
-    throw Error(opening() + ": there is no display (SDL_VIDEODRIVER=dummy does without one)");
+    throw Error(opening() + ": there is no display (SDL_VIDEODRIVER=offscreen does without one)");
   }
   state_->wake_type = SDL_RegisterEvents(1);
   watch_x11_windows();
@@ -92,18 +90,19 @@ Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(op
   // Nothing can be seen of a window that is only as wide as a thread.
   const int least = options.fixed ? 1 : kLeastLength;
   const auto scaled = [&](int length) { return std::max(least, static_cast<int>(length * scale)); };
-  const Uint32 flags = SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
+  request_opengl();
+  const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
                        (options.full_screen ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0U);
   state_->window.reset(SDL_CreateWindow("", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
                                         scaled(options.size.width), scaled(options.size.height), flags));
   sdl_check(state_->window != nullptr, opening());
+  state_->context.reset(SDL_GL_CreateContext(state_->window.get()));
+  sdl_check(state_->context != nullptr, opening());
+  SDL_GL_SetSwapInterval(options.vsync ? 1 : 0);
   // SDL would leak titles that ICCCM's coding can't hold.
   if (!set_x11_title(state_->window.get(), options.title)) {
     SDL_SetWindowTitle(state_->window.get(), options.title.c_str());
   }
-  state_->renderer.reset(
-      SDL_CreateRenderer(state_->window.get(), -1, options.vsync ? Uint32{SDL_RENDERER_PRESENTVSYNC} : 0U));
-  sdl_check(state_->renderer != nullptr, opening());
   SDL_StartTextInput();
 }
 
@@ -111,8 +110,7 @@ Window::~Window() = default;
 
 Size Window::size() const {
   Size size;
-  sdl_check(SDL_GetRendererOutputSize(state_->renderer.get(), &size.width, &size.height) == 0,
-            "can't tell the window's size");
+  SDL_GL_GetDrawableSize(state_->window.get(), &size.width, &size.height);
   return size;
 }
 
@@ -131,14 +129,7 @@ bool Window::is_visible() const {
   return (SDL_GetWindowFlags(state_->window.get()) & (SDL_WINDOW_HIDDEN | SDL_WINDOW_MINIMIZED)) == 0;
 }
 
-double Window::dots_per_inch() const {
-  constexpr double kUsual = 96;
-  float told = 0;
-  const int display = std::max(SDL_GetWindowDisplayIndex(state_->window.get()), 0);
-  // Projectors, virtual screens and some televisions tell nonsense.
-  const bool tells = SDL_GetDisplayDPI(display, nullptr, &told, nullptr) == 0 && told < 600;
-  return std::max(tells ? double{told} : kUsual, kUsual * pixel_ratio());
-}
+double Window::scale() const { return pixel_ratio() * x11_text_scale(state_->window.get()); }
 
 bool Window::is_full_screen() const {
   return (SDL_GetWindowFlags(state_->window.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
@@ -149,30 +140,20 @@ void Window::toggle_full_screen() {
                           is_full_screen() ? 0U : Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP});
 }
 
+void Window::show_pointer(bool shown) { SDL_ShowCursor(shown ? SDL_ENABLE : SDL_DISABLE); }
+
+void Window::copy(const std::string& text) { SDL_SetClipboardText(text.c_str()); }
+
 void Window::State::place(WindowEvent& event, int x, int y) const {
   Size units;
   Size pixels;
   SDL_GetWindowSize(window.get(), &units.width, &units.height);
-  SDL_GetRendererOutputSize(renderer.get(), &pixels.width, &pixels.height);
+  SDL_GL_GetDrawableSize(window.get(), &pixels.width, &pixels.height);
   const double ratio = units.width > 0 ? static_cast<double>(pixels.width) / units.width : 1;
   event.x = x * ratio;
   event.y = y * ratio;
   event.dx *= ratio;
   event.dy *= ratio;
-}
-
-/// The whole number that a picture has to be divided by to be a texture.
-int Window::State::too_large_by(const RgbImage& image) const {
-  SDL_RendererInfo info{};
-  if (SDL_GetRendererInfo(renderer.get(), &info) != 0) {
-    return 1;
-  }
-  int factor = 1;
-  for (const auto& [length, most] :
-       {std::pair{image.width, info.max_texture_width}, std::pair{image.height, info.max_texture_height}}) {
-    factor = most > 0 ? std::max(factor, (length + most - 1) / most) : factor;
-  }
-  return factor;
 }
 
 std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) const {
@@ -201,10 +182,15 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
       }
     case SDL_KEYDOWN: {
       const std::string_view name = key_name(event.key.keysym.sym);
+      result.kind = Kind::kKey;
+      if (const SDL_Keycode letter = event.key.keysym.sym;
+          (event.key.keysym.mod & KMOD_CTRL) != 0 && letter >= SDLK_a && letter <= SDLK_z) {
+        result.key = std::string("Ctrl+") + static_cast<char>('A' + letter - SDLK_a);
+        return result;
+      }
       if (name.empty()) {
         return std::nullopt;  // what it types comes as text, in the keyboard's own layout
       }
-      result.kind = Kind::kKey;
       result.key = (event.key.keysym.mod & KMOD_SHIFT) != 0 ? "Shift+" : "";
       result.key += name;
       return result;
@@ -227,16 +213,20 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
       result.dy = event.wheel.y;
       return result;
     }
-    case SDL_MOUSEBUTTONUP:
-      result.kind = Kind::kRelease;
-      result.right = event.button.button == SDL_BUTTON_RIGHT;
-      return result;
     case SDL_MOUSEBUTTONDOWN:
-      if (event.button.button != SDL_BUTTON_LEFT || event.button.clicks % 2 != 0) {
+    case SDL_MOUSEBUTTONUP:
+      if (event.button.button != SDL_BUTTON_LEFT && event.button.button != SDL_BUTTON_RIGHT) {
         return std::nullopt;
       }
-      result.kind = Kind::kDoubleClick;
+      result.kind = event.type == SDL_MOUSEBUTTONDOWN ? Kind::kPress : Kind::kRelease;
+      result.right = event.button.button == SDL_BUTTON_RIGHT;
+      result.clicks = event.button.clicks % 2 == 0 && event.button.clicks > 0 ? 2 : 1;
       place(result, event.button.x, event.button.y);
+      return result;
+    case SDL_DROPFILE:
+      result.kind = Kind::kDrop;
+      result.text = event.drop.file;
+      SDL_free(event.drop.file);
       return result;
     case SDL_SYSWMEVENT:
       if (!is_destruction(event, window.get())) {
@@ -274,88 +264,28 @@ void Window::wake() {
   SDL_PushEvent(&event);
 }
 
-void Window::set_picture(std::size_t number, const RgbImage& image, bool translucent) {
-  if (number >= state_->pictures.size()) {
-    state_->pictures.resize(number + 1);
-  }
-  auto& [texture, size, factor] = state_->pictures[number];
-  factor = state_->too_large_by(image);
-  const auto divided = [by = factor](int length) { return (length + by - 1) / by; };  // no side vanishes
-  const Size wanted{divided(image.width), divided(image.height)};
-  if (texture == nullptr || size != wanted) {
-    texture.reset(SDL_CreateTexture(state_->renderer.get(), SDL_PIXELFORMAT_ARGB8888,
-                                    SDL_TEXTUREACCESS_STREAMING, wanted.width, wanted.height));
-    sdl_check(texture != nullptr, "can't show a picture of " + std::to_string(wanted.width) + "x" +
-                                      std::to_string(wanted.height));
-    size = wanted;
-    SDL_SetTextureBlendMode(texture.get(), translucent ? SDL_BLENDMODE_BLEND : SDL_BLENDMODE_NONE);
-  }
-  RgbImage smaller;
-  if (factor > 1) {
-    smaller.resize(wanted.width, wanted.height);
-    for (int y = 0; y < wanted.height; ++y) {
-      for (int x = 0; x < wanted.width; ++x) {
-        smaller.row(y)[x] = image.row(y * factor)[x * factor];
-      }
-    }
-  }
-  const RgbImage& shown = factor > 1 ? smaller : image;
-  sdl_check(SDL_UpdateTexture(texture.get(), nullptr, shown.pixels.data(),
-                              shown.width * static_cast<int>(sizeof(Pixel))) == 0,
-            "can't show a picture");
-}
-
 void Window::clear() {
-  SDL_SetRenderDrawColor(state_->renderer.get(), 0, 0, 0, SDL_ALPHA_OPAQUE);
-  SDL_RenderClear(state_->renderer.get());
-}
-
-void Window::draw(std::size_t number, const Rectangle& source, const Rectangle& target, const Rectangle& clip,
-                  bool smooth) {
-  const State::Picture& picture = state_->pictures.at(number);
-  SDL_Texture* const texture = picture.texture.get();
-  SDL_Rect from = to_sdl(source);
-  if (picture.factor > 1) {
-    from = {from.x / picture.factor, from.y / picture.factor, std::max(from.w / picture.factor, 1),
-            std::max(from.h / picture.factor, 1)};
-  }
-  const SDL_Rect to = to_sdl(target);
-  const SDL_Rect within = to_sdl(clip);
-  if (texture == nullptr || from.w <= 0 || from.h <= 0 || to.w <= 0 || to.h <= 0 || within.w <= 0 ||
-      within.h <= 0) {
-    return;
-  }
-  SDL_SetTextureScaleMode(texture, smooth ? SDL_ScaleModeLinear : SDL_ScaleModeNearest);
-  SDL_RenderSetClipRect(state_->renderer.get(), &within);
-  SDL_RenderCopy(state_->renderer.get(), texture, &from, &to);
-  SDL_RenderSetClipRect(state_->renderer.get(), nullptr);
-}
-
-void Window::draw(std::size_t number, int x, int y) {
-  const auto& [texture, size, factor] = state_->pictures.at(number);
-  const SDL_Rect to{x, y, size.width, size.height};
-  SDL_RenderCopy(state_->renderer.get(), texture.get(), nullptr, &to);
-}
-
-void Window::fill(const Rectangle& rectangle, Pixel color) {
-  const SDL_Rect to = to_sdl(rectangle);
-  SDL_SetRenderDrawBlendMode(state_->renderer.get(), SDL_BLENDMODE_BLEND);
-  SDL_SetRenderDrawColor(state_->renderer.get(), static_cast<Uint8>(red(color)),
-                         static_cast<Uint8>(green(color)), static_cast<Uint8>(blue(color)),
-                         static_cast<Uint8>(color >> 24));
-  SDL_RenderFillRect(state_->renderer.get(), &to);
+  const Size pixels = size();
+  glViewport(0, 0, pixels.width, pixels.height);
+  glClearColor(0, 0, 0, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
 }
 
 RgbImage Window::snapshot() const {
   const Size pixels = size();
+  RgbImage upside_down;
+  upside_down.resize(pixels.width, pixels.height);
+  glReadPixels(0, 0, pixels.width, pixels.height, GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV,
+               upside_down.pixels.data());
   RgbImage image;
   image.resize(pixels.width, pixels.height);
-  sdl_check(SDL_RenderReadPixels(state_->renderer.get(), nullptr, SDL_PIXELFORMAT_ARGB8888,
-                                 image.pixels.data(), image.width * static_cast<int>(sizeof(Pixel))) == 0,
-            "can't read the window's picture");
+  for (int y = 0; y < image.height; ++y) {
+    std::transform(upside_down.row(image.height - 1 - y), upside_down.row(image.height - 1 - y) + image.width,
+                   image.row(y), [](Pixel pixel) { return pixel | 0xFF000000U; });
+  }
   return image;
 }
 
-void Window::present() { SDL_RenderPresent(state_->renderer.get()); }
+void Window::present() { SDL_GL_SwapWindow(state_->window.get()); }
 
 }  // namespace limpid::io

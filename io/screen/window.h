@@ -25,24 +25,27 @@ struct Rectangle {
 struct WindowEvent {
   enum class Kind : std::uint8_t {
     kClose,
-    kKey,          ///< `key`
-    kPointer,      ///< the pointer has moved to x, y
-    kDrag,         ///< ... with a button held, or a finger, by dx, dy
-    kRelease,      ///< the button, or the finger, is up again
-    kLeave,        ///< the pointer has left the window
-    kWheel,        ///< turned by dy notches, up being positive, at x, y
-    kDoubleClick,  ///< at x, y
-    kChanged,      ///< resized, shown or uncovered: to be drawn again
-    kWake,         ///< Window::wake()
+    kKey,      ///< `key`
+    kPointer,  ///< the pointer has moved to x, y
+    kDrag,     ///< the pointer has moved to x, y, by dx, dy, with a button held, or a finger
+    kPress,    ///< a button, or a finger, is down at x, y
+    kRelease,  ///< the button, or the finger, is up again at x, y
+    kLeave,    ///< the pointer has left the window
+    kWheel,    ///< the wheel has turned by dy notches, up being positive, at x, y
+    kDrop,     ///< the file `text` has been dropped on the window
+    kChanged,  ///< resized, shown or uncovered: to be drawn again
+    kWake,     ///< Window::wake()
   };
   Kind kind = Kind::kWake;
   /// What the key types ("q", "?", " "), or its name: LEFT, RIGHT, UP, DOWN, PGUP, PGDN, HOME, END, ESC,
-  /// ENTER, with "Shift+" before it.
+  /// ENTER, BACKSPACE, TAB, with "Shift+" before it; or a letter with "Ctrl+" before it.
   std::string key;
+  std::string text;  ///< path of a file; of kDrop
   double x = 0;
   double y = 0;
   bool touch = false;  ///< of kDrag: by a finger
-  bool right = false;  ///< of kDrag and kRelease: by the right button
+  bool right = false;  ///< of kDrag, kPress and kRelease: by the right button
+  int clicks = 1;      ///< of kPress: 2 for a double click
   double dx = 0;
   double dy = 0;
 };
@@ -59,8 +62,9 @@ struct WindowOptions {
   std::function<void()> display_lost = nullptr;
 };
 
-/// A resizable window that shows pictures, by SDL2. Belongs to the thread that made it, wake() excepted; one
-/// at a time. Throws Error, with SDL's reason, where no window can be opened.
+/// A resizable window with a drawing area of OpenGL 3.2, by SDL2. Belongs to the thread that made it, where
+/// its OpenGL context is current, wake() excepted; one at a time. Throws Error, with SDL's reason, where no
+/// window can be opened.
 class Window {
  public:
   explicit Window(const WindowOptions& options);
@@ -78,30 +82,21 @@ class Window {
   bool is_on_screen() const;
   /// False while hidden or minimised: drawing would be wasted, and presenting may wait for ever.
   bool is_visible() const;
-  /// Physical pixels to an inch of the screen that the window is on, or what is usual if it doesn't tell.
-  double dots_per_inch() const;
+  /// Physical pixels to a unit of 1/96 inch, by the settings of the desktop: 2 for text twice as large.
+  double scale() const;
   bool is_full_screen() const;
   void toggle_full_screen();
+  void show_pointer(bool shown);
+  /// Puts text on the clipboard of the desktop.
+  void copy(const std::string& text);
 
   /// The next event, waiting for it if need be.
   std::optional<WindowEvent> wait(std::chrono::milliseconds timeout);
   /// Ends a wait(). May be called on any thread while the window exists.
   void wake();
 
-  /// Keeps a picture under a number of the caller's choice (from 0, densely), to be drawn any number of
-  /// times. `translucent`: its alpha counts. What is too large for the display's textures is kept smaller,
-  /// by leaving out pixels.
-  void set_picture(std::size_t number, const RgbImage& image, bool translucent = false);
-
-  /// Begins a drawing, all black.
+  /// Makes the whole drawing area black.
   void clear();
-  /// Draws the part `source` of a picture, scaled to `target`, where it lies within `clip`. `smooth`:
-  /// interpolated, else by the nearest pixel.
-  void draw(std::size_t number, const Rectangle& source, const Rectangle& target, const Rectangle& clip,
-            bool smooth);
-  /// Draws a picture as it is.
-  void draw(std::size_t number, int x, int y);
-  void fill(const Rectangle& rectangle, Pixel color);
   /// What has been drawn, exactly as it will be shown.
   RgbImage snapshot() const;
   /// Shows the drawing; with vsync it waits for the display.

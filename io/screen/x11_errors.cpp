@@ -7,6 +7,7 @@
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <mutex>
@@ -100,6 +101,13 @@ bool set_x11_title(SDL_Window* window, const std::string& title) {
     XFlush(display);
   }
   return info.has_value();
+}
+
+double x11_text_scale(SDL_Window* window) {
+  constexpr double kUsualDpi = 96;
+  const std::optional<SDL_SysWMinfo> info = x11_info(window);
+  const char* const dpi = info ? XGetDefault(info->info.x11.display, "Xft", "dpi") : nullptr;
+  return dpi != nullptr ? std::clamp(std::strtod(dpi, nullptr) / kUsualDpi, 0.5, 4.0) : 1;
 }
 
 void prepare_x11_destruction(SDL_Window* window) {

@@ -38,6 +38,9 @@ bool is_destruction(const SDL_Event& event, SDL_Window* window);
 /// it is another one.
 bool set_x11_title(SDL_Window* window, const std::string& title);
 
+/// Factor of the desktop's text size, from the resource Xft.dpi; 1 if there is none, and on other displays.
+double x11_text_scale(SDL_Window* window);
+
 /// To be called before SDL_DestroyWindow(), which waits for the server to say that the window is hidden: for
 /// ever if somebody else has destroyed it.
 void prepare_x11_destruction(SDL_Window* window);

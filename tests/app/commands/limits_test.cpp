@@ -57,7 +57,7 @@ TEST_F(LimitsTest, AThreadThatCannotBeStartedEndsARunWithASentence) {
 
 TEST_F(LimitsTest, AThreadThatCannotBeStartedEndsTheWindow) {
   const std::string input = make_clip("in.mkv", 4);
-  setenv("SDL_VIDEODRIVER", "dummy", 1);
+  setenv("SDL_VIDEODRIVER", "offscreen", 1);
   setenv("SDL_AUDIODRIVER", "dummy", 1);
   expect_a_sentence_until_there_are_enough_threads(
       {"preview", input, "--frames", "2", "--screenshot", path("second.png"), "--sigma", "5"}, 40);

@@ -133,7 +133,6 @@ class Playing {
     stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseModel&) {
       return std::make_unique<Slow>(latency, time, began_with);
     };
-    stages.prepare = [](PlayedFrame&) {};
     stages.wake = [this] {
       const std::scoped_lock lock(mutex_);
       woken_ = true;
@@ -1186,7 +1185,7 @@ TEST(PlayerTest, OfALiveSourceNothingIsRefinedAsItHasNoLaterFrames) {
   EXPECT_EQ(playing.refined(player, 250ms), nullptr);
 }
 
-enum class FailingStage { kRead, kSeek, kMakeDenoiser, kPrepare, kDenoised };
+enum class FailingStage { kRead, kSeek, kMakeDenoiser, kDenoised };
 
 class PlayerFailure : public testing::TestWithParam<FailingStage> {};
 
@@ -1206,9 +1205,6 @@ TEST_P(PlayerFailure, OfAnyStageIsThrownWhereFramesAreTaken) {
         throw Error("it broke");
       };
       break;
-    case FailingStage::kPrepare:
-      playing.stages.prepare = fail;
-      break;
     case FailingStage::kDenoised:
       playing.stages.denoised = fail;
       break;
@@ -1225,8 +1221,7 @@ TEST_P(PlayerFailure, OfAnyStageIsThrownWhereFramesAreTaken) {
 
 INSTANTIATE_TEST_SUITE_P(Stages, PlayerFailure,
                          testing::Values(FailingStage::kRead, FailingStage::kSeek,
-                                         FailingStage::kMakeDenoiser, FailingStage::kPrepare,
-                                         FailingStage::kDenoised));
+                                         FailingStage::kMakeDenoiser, FailingStage::kDenoised));
 
 // A thousand changes at random, in all states, with a real engine: whatever is shown is exactly what one of
 // the settings makes of that frame, and all frames' memory comes back.

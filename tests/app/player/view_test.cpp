@@ -133,17 +133,16 @@ TEST(OsdTest, TellsNoRatesWhereNothingRuns) {
 }
 
 TEST(OsdTest, LettersAreLargerOnLargeScreensAndSmallerInSmallWindows) {
-  constexpr double kUsual = 96;
-  EXPECT_EQ(text_size({1280, 720}, kUsual, 1), 16);
-  EXPECT_EQ(text_size({1920, 1080}, 2 * kUsual, 1), 32) << "of a fine screen";
-  EXPECT_EQ(text_size({3840, 2160}, kUsual, 1), 31) << "looked at from afar";
-  EXPECT_EQ(text_size({3840, 2160}, 2 * kUsual, 1), 32);
-  EXPECT_EQ(text_size({320, 240}, kUsual, 1), 12);
-  EXPECT_EQ(text_size({1280, 160}, kUsual, 1), 10);
-  EXPECT_EQ(text_size({50, 50}, kUsual, 1), 9) << "below which nothing can be read";
-  EXPECT_EQ(text_size({1280, 720}, kUsual, 1.5), 24);
-  EXPECT_EQ(text_size({3840, 2160}, kUsual, 0.5), 15);
-  EXPECT_EQ(text_size({320, 240}, kUsual, 2), 25) << "as is asked for";
+  EXPECT_EQ(text_size({1280, 720}, 1, 1), 16);
+  EXPECT_EQ(text_size({1920, 1080}, 2, 1), 32) << "of a fine screen";
+  EXPECT_EQ(text_size({3840, 2160}, 1, 1), 31) << "looked at from afar";
+  EXPECT_EQ(text_size({3840, 2160}, 2, 1), 32);
+  EXPECT_EQ(text_size({320, 240}, 1, 1), 12);
+  EXPECT_EQ(text_size({1280, 160}, 1, 1), 10);
+  EXPECT_EQ(text_size({50, 50}, 1, 1), 9) << "below which nothing can be read";
+  EXPECT_EQ(text_size({1280, 720}, 1, 1.5), 24);
+  EXPECT_EQ(text_size({3840, 2160}, 1, 0.5), 15);
+  EXPECT_EQ(text_size({320, 240}, 1, 2), 25) << "as is asked for";
 }
 
 TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
@@ -157,10 +156,10 @@ TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
   statistics.planes = {"Y", "U", "V"};
   statistics.loads = {{"decode", 0.1}, {"denoise", 0.5}, {"convert", 0.1}, {"present", 0.1}};
   const auto box = [&](io::Size window) {
-    return statistics_box(lettering, statistics, text_size(window, 96, 1), window);
+    return statistics_box(lettering, statistics, text_size(window, 1, 1), window);
   };
   const auto text = [&](Detail detail, io::Size window) {
-    const int line = text_size(window, 96, 1);
+    const int line = text_size(window, 1, 1);
     return lettering.box(to_lines(statistics, detail), line, window.width).height;
   };
   EXPECT_EQ(box({1280, 720}).height, text(Detail::kAll, {1280, 720}));
@@ -172,13 +171,13 @@ TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
     EXPECT_TRUE(is_a_quarter(window)) << window.width << "x" << window.height;
     EXPECT_LE(box(window).width, window.width);
   }
-  EXPECT_GT(box({480, 320}).height, text_size({480, 320}, 96, 1)) << "not only the least";
+  EXPECT_GT(box({480, 320}).height, text_size({480, 320}, 1, 1)) << "not only the least";
 }
 
 TEST(OsdTest, TheKeysFitIntoTheWindow) {
   io::Lettering lettering;
   for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {360, 640}, {640, 260}}) {
-    const int line = text_size(window, 96, 1);
+    const int line = text_size(window, 1, 1);
     const io::RgbImage box = help_box(lettering, line, window);
     EXPECT_LE(box.width, window.width) << window.width << "x" << window.height;
     EXPECT_LE(box.height, window.height) << window.width << "x" << window.height;

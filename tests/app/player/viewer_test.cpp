@@ -68,8 +68,7 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
   constexpr int kKeys = 1000;
   constexpr std::array kNames = {"m", "c", "a", "+", "-", "UP", "DOWN", "0",    "1",     "2",   "3", "z", "Z",
                                  "i", "?", " ", ".", ",", "[",  "]",    "LEFT", "RIGHT", "END", "l", "|"};
-  setenv("SDL_VIDEODRIVER", "dummy", 1);
-  setenv("SDL_RENDER_DRIVER", "software", 1);
+  setenv("SDL_VIDEODRIVER", "offscreen", 1);
   const FrameFormat format = oracle::yuv(32, 24, 1, 1);
   std::vector<Frame> clip;
   for (int i = 0; i < 4; ++i) {
@@ -189,8 +188,7 @@ class ViewerScript {
   Frame picture;  // of all frames
 
   ViewerScript() {
-    setenv("SDL_VIDEODRIVER", "dummy", 1);
-    setenv("SDL_RENDER_DRIVER", "software", 1);
+    setenv("SDL_VIDEODRIVER", "offscreen", 1);
     const FrameFormat format = oracle::yuv(32, 24, 1, 1);
     picture = oracle::draw_picture(format);
     stages.read = [this]() -> io::Reader::Item {
@@ -304,7 +302,7 @@ TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
     press("c");
     EXPECT_TRUE(log.says("hint: denoising with the new settings; m: a quicker filter"));
   });
-  EXPECT_EQ(stages_of(told), (std::vector<std::string>{"decode", "denoise", "convert", "present"}));
+  EXPECT_EQ(stages_of(told), (std::vector<std::string>{"decode", "denoise", "present"}));
   ASSERT_GT(told.loads.size(), 1U);
   EXPECT_GT(told.loads[1].share, 0.8) << "of work that isn't done yet";
 }
@@ -376,7 +374,7 @@ TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
   const Statistics told = script.play([&](const Viewer&) {
     EXPECT_TRUE(log.says("hint: too slow to show every frame; m: a quicker filter, c: another profile"));
   });
-  EXPECT_EQ(stages_of(told), (std::vector<std::string>{"denoise", "convert", "present"}));
+  EXPECT_EQ(stages_of(told), (std::vector<std::string>{"denoise", "present"}));
   EXPECT_EQ(told.state, "live");
 }
 

@@ -75,7 +75,7 @@ class WebcamTest : public WithCamera<ProgramTest> {
   std::vector<std::string> with_camera(const std::string& format, int frames,
                                        const std::vector<std::string>& arguments) const {
     const std::vector<std::string> environment =
-        joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=dummy"},
+        joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=offscreen"},
                camera(format, frames, "color=0xC08020:size=64x48,drawbox=32:0:32:48:0x2040C0:fill"));
     return joined(environment, limpid_command(arguments));
   }
@@ -153,8 +153,8 @@ TEST_F(WebcamTest, SaysWhatItCantDo) {
 }
 
 TEST_F(WebcamTest, ARecordingOutlivesWhatElseFails) {
-  const std::vector<std::string> environment =
-      joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=dummy"}, camera("yuyv", 0, "color=gray:size=64x48"));
+  const std::vector<std::string> environment = joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=offscreen"},
+                                                      camera("yuyv", 0, "color=gray:size=64x48"));
   expect_failure(run(joined(joined(environment, {"LIMPID_TEST_LOOPBACK=/dev/full"}),
                             limpid_command(webcam({kCamera, "--record", path("out.mkv"), "--loopback",
                                                    kLoopback, "--frames", "12"})))),
@@ -174,7 +174,7 @@ const std::vector<std::string> kLossless = {"-c", "ffv1"};
 
 TEST_F(WebcamTest, WithoutAScreenItEndsWhenTheRecordingDoes) {
   const std::vector<std::string> environment =
-      joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=dummy"}, camera("yuyv", 0, kNoise));
+      joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=offscreen"}, camera("yuyv", 0, kNoise));
   expect_failure(
       run(with_small_files(joined(
           environment, limpid_command(joined(webcam({kCamera, "--record", path("out.mkv")}), kLossless))))),
@@ -203,7 +203,7 @@ TEST_F(WebcamTest, WithoutAWindowItWaitsForACameraThatIsUnplugged) {
 }
 
 TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
-  const Outcome outcome = run({"env", "SDL_VIDEODRIVER=dummy", LIMPID_PROGRAM, "webcam",
+  const Outcome outcome = run({"env", "SDL_VIDEODRIVER=offscreen", LIMPID_PROGRAM, "webcam",
                                "testsrc2=size=64x48:rate=20:duration=0.5", "--input-format", "lavfi",
                                "--profile", "fast", "--sigma", "5", "--record", path("out.mkv")});
   expect_success(outcome);
@@ -213,7 +213,7 @@ TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
 
 TEST_F(WebcamTest, RecordingsThatFewPlayersShowAreTold) {
   const auto told_of = [&](const std::string& name, const std::vector<std::string>& options) {
-    const Outcome outcome = run(joined(joined({"env", "SDL_VIDEODRIVER=dummy", LIMPID_PROGRAM},
+    const Outcome outcome = run(joined(joined({"env", "SDL_VIDEODRIVER=offscreen", LIMPID_PROGRAM},
                                               webcam({"color=gray:s=64x48:r=20:d=0.1,format=yuv422p",
                                                       "--input-format", "lavfi", "--record", path(name)})),
                                        options));

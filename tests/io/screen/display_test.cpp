@@ -323,20 +323,6 @@ TEST(DisplayTest, ReferenceWhiteOfHdrIsBrightAndItsPeakIsWhite) {
   EXPECT_EQ(shown(0.7518), 255);  // 1000 cd/m2
 }
 
-TEST(DisplayTest, DifferencesAreAmplifiedAroundMidGray) {
-  RgbImage a;
-  RgbImage b;
-  a.resize(3, 1);
-  b.resize(3, 1);
-  a.pixels = {make_pixel(10, 20, 30), make_pixel(100, 100, 100), make_pixel(255, 0, 9)};
-  b.pixels = {make_pixel(10, 20, 30), make_pixel(98, 103, 100), make_pixel(0, 255, 8)};
-  RgbImage difference;
-  const DisplayConverter converter(make_format(ColorModel::kGray, 8), {});
-  converter.amplify_difference(a, b, 8, difference);
-  EXPECT_EQ(difference.pixels, (std::vector<Pixel>{make_pixel(128, 128, 128), make_pixel(144, 104, 128),
-                                                   make_pixel(255, 0, 136)}));
-}
-
 TEST(DisplayTest, OneThreadIsThatOfTheCaller) {
   FrameFormat format = make_format(ColorModel::kGray, 8);
   format.height = 4000;
@@ -348,8 +334,6 @@ TEST(DisplayTest, OneThreadIsThatOfTheCaller) {
   const auto before = threads();
   RgbImage image;
   converter.convert(frame, image);
-  RgbImage difference;
-  converter.amplify_difference(image, image, 1, difference);
   EXPECT_EQ(threads(), before);
 }
 

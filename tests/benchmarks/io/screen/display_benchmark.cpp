@@ -24,18 +24,6 @@ void BM_ConvertForDisplay(benchmark::State& state, const FrameFormat& format, io
   }
 }
 
-void BM_Difference(benchmark::State& state, const FrameFormat& format) {
-  const io::DisplayConverter converter(format, {});
-  io::RgbImage a;
-  a.resize(format.width, format.height);
-  const io::RgbImage b = a;
-  io::RgbImage out;
-  while (state.KeepRunning()) {
-    converter.amplify_difference(a, b, 8, out);
-    benchmark::DoNotOptimize(out.pixels.data());
-  }
-}
-
 constexpr auto kSdr = io::Transfer::kSdr;
 const FrameFormat kHd = oracle::yuv(1920, 1080, 1, 1);
 const FrameFormat kUhd = oracle::yuv(3840, 2160, 1, 1);
@@ -56,7 +44,6 @@ BENCHMARK_CAPTURE(BM_ConvertForDisplay, yuv420_2160p_8_bit_rotated, kUhd, kSdr, 
 BENCHMARK_CAPTURE(BM_ConvertForDisplay, yuv420_2160p_10_bit_pq, kDeepUhd, io::Transfer::kPq, false)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(BM_Difference, 2160p, kUhd)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace limpid::benchmarks

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "io/screen/control_layer.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "io/screen/gl.h"
+#include "io/screen/lettering.h"
+
+namespace limpid::io {
+namespace {
+
+constexpr float kFontPixels = 15;  // at a scale of 1
+constexpr float kNowhere = -1e6F;
+
+// Basic Latin to Latin Extended-B, Greek, Cyrillic, general punctuation and arrows. Other texts are pictures.
+const ImWchar* glyph_ranges() {
+  static constexpr ImWchar kRanges[]{0x20,   0x24F,  0x370,  0x3FF,  0x400, 0x52F,
+                                     0x2010, 0x2026, 0x2190, 0x2193, 0};
+  return &kRanges[0];
+}
+
+void set_style(float scale) {
+  ImGuiStyle style;
+  ImGui::StyleColorsDark(&style);
+  style.WindowRounding = 6;
+  style.FrameRounding = 4;
+  style.GrabRounding = 4;
+  style.PopupRounding = 4;
+  style.WindowBorderSize = 0;
+  style.FramePadding = {8, 5};
+  style.ItemSpacing = {8, 6};
+  style.GrabMinSize = 14;
+  style.ScrollbarSize = 14;
+  style.Colors[ImGuiCol_WindowBg] = {0.07F, 0.07F, 0.08F, 0.88F};
+  style.Colors[ImGuiCol_PopupBg] = {0.10F, 0.10F, 0.11F, 0.97F};
+  style.ScaleAllSizes(scale);
+  ImGui::GetStyle() = style;
+}
+
+}  // namespace
+
+struct ControlLayer::State {
+  void set_scale(float wanted);
+  void apply(const WindowEvent& event);
+
+  float scale = 0;
+  std::deque<WindowEvent> events;
+  std::vector<GlTexture> pictures;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+// Makes the font and the sizes anew.
+void ControlLayer::State::set_scale(float wanted) {
+  if (scale == wanted) {
+    return;
+  }
+  scale = wanted;
+  set_style(scale);
+  ImFontAtlas* const fonts = ImGui::GetIO().Fonts;
+  fonts->Clear();
+  const float pixels = std::round(kFontPixels * scale);
+  const FontFile file = plain_font();
+  ImFontConfig config;
+  config.FontNo = file.index;
+  if (file.path.empty() ||
+      fonts->AddFontFromFileTTF(file.path.c_str(), pixels, &config, glyph_ranges()) == nullptr) {
+    ImFontConfig built_in;
+    built_in.SizePixels = pixels;
+    fonts->AddFontDefault(&built_in);
+  }
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+}
+
+void ControlLayer::State::apply(const WindowEvent& event) {
+  using Kind = WindowEvent::Kind;
+  ImGuiIO& io = ImGui::GetIO();
+  switch (event.kind) {
+    case Kind::kPress:
+    case Kind::kRelease:
+      io.MouseDown[event.right ? 1 : 0] = event.kind == Kind::kPress;
+      [[fallthrough]];
+    case Kind::kPointer:
+    case Kind::kDrag:
+      io.MousePos = {static_cast<float>(event.x), static_cast<float>(event.y)};
+      break;
+    case Kind::kWheel:
+      io.MouseWheel += static_cast<float>(event.dy);
+      break;
+    case Kind::kLeave:
+      io.MousePos = {kNowhere, kNowhere};
+      break;
+    default:
+      break;
+  }
+}
+
+ControlLayer::ControlLayer() : state_(std::make_unique<State>()) {
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.LogFilename = nullptr;
+  io.MousePos = {kNowhere, kNowhere};
+  ImGui_ImplOpenGL3_Init("#version 150");
+}
+
+ControlLayer::~ControlLayer() {
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui::DestroyContext();
+}
+
+void ControlLayer::handle(const WindowEvent& event) { state_->events.push_back(event); }
+
+bool ControlLayer::has_events() const { return !state_->events.empty(); }
+
+bool ControlLayer::has_pointer() const { return ImGui::GetIO().WantCaptureMouse; }
+
+void ControlLayer::begin(Size window, double scale) {
+  state_->set_scale(static_cast<float>(scale));
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = {static_cast<float>(window.width), static_cast<float>(window.height)};
+  const auto now = std::chrono::steady_clock::now();
+  constexpr float kLeastTime = 1e-4F;
+  io.DeltaTime = std::max(std::chrono::duration<float>(now - state_->last).count(), kLeastTime);
+  state_->last = now;
+  // A press and its release in one frame would go unnoticed.
+  bool pressed = false;
+  while (!state_->events.empty() && !pressed) {
+    const WindowEvent& event = state_->events.front();
+    pressed = event.kind == WindowEvent::Kind::kPress || event.kind == WindowEvent::Kind::kRelease;
+    state_->apply(event);
+    state_->events.pop_front();
+  }
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui::NewFrame();
+}
+
+void ControlLayer::end() {
+  ImGui::Render();
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+void* ControlLayer::picture(std::size_t number, const RgbImage& image) {
+  if (number >= state_->pictures.size()) {
+    state_->pictures.resize(number + 1);
+  }
+  const GlTexture& texture = state_->pictures[number];
+  texture.bind();
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, image.width, image.height, 0, GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV,
+               image.pixels.data());
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(texture.name()));
+}
+
+}  // namespace limpid::io

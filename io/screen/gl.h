@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// OpenGL's functions, and its names with their deleters. Private to io. All require the context of a Window,
+// which is current on the thread that made the window.
+
+#define GL_GLEXT_PROTOTYPES
+#include <GL/glcorearb.h>
+
+#include <utility>
+
+namespace limpid::io {
+
+/// A texture that is deleted with this object.
+class GlTexture {
+ public:
+  GlTexture() { glGenTextures(1, &name_); }
+  GlTexture(const GlTexture&) = delete;
+  GlTexture& operator=(const GlTexture&) = delete;
+  GlTexture(GlTexture&& other) noexcept : name_(std::exchange(other.name_, 0U)) {}
+  GlTexture& operator=(GlTexture&& other) noexcept {
+    std::swap(name_, other.name_);
+    return *this;
+  }
+  ~GlTexture() { glDeleteTextures(1, &name_); }
+
+  GLuint name() const { return name_; }
+  /// Binds the texture to GL_TEXTURE_2D, with interpolation and without repetition.
+  void bind() const {
+    glBindTexture(GL_TEXTURE_2D, name_);
+    for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) {
+      glTexParameteri(GL_TEXTURE_2D, filter, GL_LINEAR);
+    }
+    for (const GLenum wrap : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) {
+      glTexParameteri(GL_TEXTURE_2D, wrap, GL_CLAMP_TO_EDGE);
+    }
+  }
+
+ private:
+  GLuint name_ = 0;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/frame/frame.h"
+#include "io/media/display_properties.h"
+#include "io/media/size.h"
+#include "io/screen/window.h"
+
+namespace limpid::io {
+
+/// What is drawn of the two frames of a PicturePainter.
+enum class PictureChoice : std::uint8_t { kFirst, kSecond, kDifference };
+
+struct PictureDrawing {
+  Rectangle source;     ///< of the upright picture, in its pixels
+  Rectangle target;     ///< of the window
+  Rectangle clip;       ///< part of the window outside of which nothing is drawn
+  bool smooth = false;  ///< true: interpolated; false: the nearest sample
+  PictureChoice choice = PictureChoice::kFirst;
+  double gain = 1;  ///< of the difference first - second, around mid-gray
+};
+
+/// Draws frames of one format as upright pictures in the drawing area of a Window, by shaders of OpenGL:
+/// matrix, range, depth, position of chroma, rotation and tone mapping as in DisplayConverter. Samples reach
+/// the GPU as they are stored. Belongs to the thread of the window, which must exist longer.
+class PicturePainter {
+ public:
+  /// Throws Error if the display does not support the shaders.
+  PicturePainter(const FrameFormat& format, const DisplayProperties& properties);
+  ~PicturePainter();
+  PicturePainter(const PicturePainter&) = delete;
+  PicturePainter& operator=(const PicturePainter&) = delete;
+  PicturePainter(PicturePainter&&) = delete;
+  PicturePainter& operator=(PicturePainter&&) = delete;
+
+  /// Uploads the samples of a frame in host memory; the frame is not kept. Planes that are larger than the
+  /// textures of the display are uploaded without some rows and columns. Throws Error if the format of the
+  /// frame is another.
+  void set_first(const Frame& frame);
+  void set_second(const Frame& frame);
+
+  /// Draws frames that have been set.
+  void draw(const PictureDrawing& drawing, Size window);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io
