@@ -23,7 +23,7 @@ namespace {
 struct PreviewOptions {
   std::string input;
   bool loop = false;
-  bool keep_open = false;
+  bool close_at_end = false;
   bool no_audio = false;
   ViewingOptions viewing;
 };
@@ -57,8 +57,13 @@ int preview(PreviewOptions& options, Console& console) {
       options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
   ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, name);
   viewer_options.loop = options.loop;
-  viewer_options.keep_open =
-      (options.keep_open || reader.video().still_picture) && viewer_options.frames == 0;
+  viewer_options.keep_open = !options.close_at_end && viewer_options.frames == 0;
+  viewer_options.input = options.input;
+  if (options.input != "-") {
+    viewer_options.command = [&viewing, &options](const DenoiseSettings& settings, const Passage& passage) {
+      return viewing.denoise_command(options.input, settings, passage);
+    };
+  }
   const bool scripted = !viewer_options.screenshot.empty();
 
   std::unique_ptr<io::AudioOutput> audio;
@@ -70,16 +75,18 @@ int preview(PreviewOptions& options, Console& console) {
     }
   }
   ViewerReport report;
+  std::string command_line;
   {
     Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader));
     const ClosingNotice notice(viewing.closing);
     viewer.set_audio(std::move(audio));
     viewer.run(interrupts.stop());
     report = viewer.report();
+    command_line = viewer.command_line();
     viewing.closing = true;
     // Nothing is saved: quitting does not wait until a slow engine has finished its frame.
     if (constexpr std::chrono::milliseconds kStopPatience{300}; !viewer.stop(kStopPatience)) {
-      const int exit_code = viewing.tell(report, interrupts);
+      const int exit_code = viewing.tell(report, command_line, interrupts);
       spdlog::default_logger()->flush();
       std::_Exit(exit_code);
     }
@@ -89,7 +96,7 @@ int preview(PreviewOptions& options, Console& console) {
       spdlog::warn(sentence(diagnostic, {.name = options.input}));
     }
   }
-  return viewing.tell(report, interrupts);
+  return viewing.tell(report, command_line, interrupts);
 }
 
 }  // namespace
@@ -104,7 +111,7 @@ void add_preview_command(CommandLine& program, Command& selected) {
       ->required()
       ->file();
   command->add_flag("--loop", options->loop, "Repeat the video")->group(kPlaying);
-  command->add_flag("--keep-open", options->keep_open, "Keep the window open after the last frame")
+  command->add_flag("--close-at-end", options->close_at_end, "Close the window after the last frame")
       ->group(kPlaying);
   command->add_flag("--no-audio", options->no_audio, "Do not play audio")->group(kPlaying);
   options->viewing.input.add_to(*command, "Input",

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/commands/command.h"
+#include "app/commands/denoise_words.h"
 #include "app/commands/quality_ladder.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
@@ -124,7 +125,9 @@ void ViewingOptions::add_to(CommandLine& command) {
   command.add_flag("--full-screen", full_screen_, "Start in full screen")->group(kWindow);
   command.add_flag("--no-vsync", no_vsync_, "Do not synchronize with the refresh of the display")
       ->group(kWindow);
-  command.add_flag("--no-osd", no_statistics_, "Start without statistics on the picture")->group(kWindow);
+  command.add_flag("--controls", controls_, "Start with controls that stay on the screen")->group(kWindow);
+  command.add_flag("--statistics", statistics_, "Start with statistics on the picture")->group(kWindow);
+  command.add_flag("--no-osd", no_osd_, "Show only the picture until a key asks for more")->group(kWindow);
 
   constexpr const char* kScripts = "For scripts";
   command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group(kScripts);
@@ -229,7 +232,9 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.keep_times = json;
   options.screenshot = screenshot_;
   options.picture_folder = picture_folder_;
-  options.statistics = !no_statistics_;
+  options.overlay = !no_osd_;
+  options.controls = controls_;
+  options.statistics = statistics_;
   options.side = parse_side(view_);
   options.zoom = zoom_;
   options.split = split_;
@@ -252,13 +257,34 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   return options;
 }
 
-int ViewingOptions::tell(const ViewerReport& report, const InterruptWatch& interrupts) const {
+std::vector<std::string> ViewingOptions::denoise_command(const std::string& input_path,
+                                                         const DenoiseSettings& settings,
+                                                         const Passage& passage) const {
+  DenoiseRequest request{.input = input_path,
+                         .engine = engine,
+                         .reader = {},
+                         .fields = fields.choice(),
+                         .filter = filter_.settings(settings.filter, settings.profile),
+                         .noise = settings.noise,
+                         .passage = passage};
+  input.apply_to(request.reader);
+  return denoise_words(request);
+}
+
+int ViewingOptions::tell(const ViewerReport& report, const std::string& command_line,
+                         const InterruptWatch& interrupts) const {
   spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
   if (report.filters.size() > 1) {
     spdlog::info(fmt::format("frames shown: {}", to_text(report.filters)));
   }
+  if (!command_line.empty()) {
+    spdlog::info(fmt::format("command: {}", command_line));
+  }
   if (json) {
-    print_report(to_json(report));
+    nlohmann::ordered_json document = to_json(report);
+    document["command"] =
+        command_line.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(command_line);
+    print_report(document);
   }
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/console/interrupt.h"
 #include "app/console/logging.h"
@@ -50,9 +51,13 @@ class ViewingOptions {
   PlayerOptions player_options(const io::Reader& source) const;
   /// `name`: the name of the source in the window.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
+  /// The words of the command line that denoises the file `input_path` with these settings (denoise_words()).
+  std::vector<std::string> denoise_command(const std::string& input_path, const DenoiseSettings& settings,
+                                           const Passage& passage) const;
   /// Reports the outcome (frames shown and dropped; with --json also intervals and latencies), and returns
-  /// the exit code.
-  int tell(const ViewerReport& report, const InterruptWatch& interrupts) const;
+  /// the exit code. `command_line`: the line that repeats the last settings, or empty.
+  int tell(const ViewerReport& report, const std::string& command_line,
+           const InterruptWatch& interrupts) const;
 
  private:
   NoiseOptions noise_;
@@ -67,7 +72,9 @@ class ViewingOptions {
   std::string window_size_;
   bool full_screen_ = false;
   bool no_vsync_ = false;
-  bool no_statistics_ = false;
+  bool controls_ = false;
+  bool statistics_ = false;
+  bool no_osd_ = false;
   std::int64_t frames_ = 0;
   std::string screenshot_;
   std::string picture_folder_ = ".";

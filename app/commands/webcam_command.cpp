@@ -484,7 +484,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
       !why.empty()) {
     spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, why));
   }
-  return viewing.tell(report, interrupts);
+  return viewing.tell(report, "", interrupts);
 }
 
 }  // namespace

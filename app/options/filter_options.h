@@ -28,6 +28,9 @@ class FilterOptions {
   Filter filter(bool frame_by_frame = false) const;
   /// The settings that filter() uses.
   FilterSettings settings() const;
+  /// The settings of the filter `name` with `profile`, if it has profiles, and with all given options that it
+  /// has.
+  FilterSettings settings(const std::string& name, const std::string& profile) const;
   /// Throws the errors that filter() would throw both for videos and for pictures.
   void check() const;
   /// The filter `name` with `profile`, if it has profiles, and with all given options that it has.
@@ -52,7 +55,6 @@ class FilterOptions {
     std::optional<std::string> word = {};
   };
 
-  FilterSettings settings(const std::string& name, const std::string& profile) const;
   void add_parameters(CommandLine& command);
   std::string help_of(const ParameterOption& option) const;
 

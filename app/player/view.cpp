@@ -57,11 +57,20 @@ void View::set_zoom(int zoom, double x, double y, io::Size window) {
   }
 }
 
-int View::next_zoom(bool greater) const {
-  if (greater) {
-    return zoom_ == 0 ? 1 : std::min(zoom_ * 2, kGreatestZoom);
+int View::next_zoom(bool greater, io::Size window) const {
+  View whole = *this;
+  whole.zoom_ = 0;
+  const Placement fit = whole.place(window);
+  const double fitting = static_cast<double>(fit.target.width) / fit.source.width;
+  const int next = greater ? std::max(zoom_ * 2, 1) : zoom_ / 2;
+  if (!greater) {
+    return next > fitting ? next : 0;
   }
-  return zoom_ / 2;
+  int larger = std::min(next, kGreatestZoom);
+  while (larger < kGreatestZoom && larger <= fitting) {
+    larger *= 2;
+  }
+  return larger > fitting ? larger : zoom_;
 }
 
 void View::pan(double dx, double dy) {

@@ -13,6 +13,7 @@ enum class Side : std::uint8_t {
   kNoisy,
   kDenoised,
   kDifference,
+  kSideBySide,  ///< noisy in the left half of the window, denoised in the right one
 };
 
 /// Which part of a picture is shown where in a window. Positions in the window are in its pixels.
@@ -34,8 +35,8 @@ class View {
   int zoom() const { return zoom_; }
   /// Changes the zoom so that what is at (x, y) stays there.
   void set_zoom(int zoom, double x, double y, io::Size window);
-  /// The next greater or smaller zoom of 0, 1, 2, 4, 8.
-  int next_zoom(bool greater) const;
+  /// The next zoom of 0, 1, 2, 4, 8 that shows the picture larger or smaller in this window.
+  int next_zoom(bool greater, io::Size window) const;
   /// Moves the picture by so many window pixels.
   void pan(double dx, double dy);
 

@@ -16,6 +16,7 @@
 
 #include "app/console/time_text.h"
 #include "app/pipeline/noise_text.h"
+#include "app/player/viewer_report.h"
 #include "core/base/error.h"
 #include "core/engine/noise_tracker.h"
 #include "core/frame/plane_names.h"
@@ -41,50 +42,17 @@ enum : std::size_t {
   kDifferenceLabel,
 };
 
-constexpr int kDifferenceGain = 4;
 constexpr milliseconds kStatisticsInterval{1000};
+constexpr milliseconds kWritingInterval{200};
 constexpr milliseconds kNoticeTime{1500};
 constexpr milliseconds kNewsTime{4000};  // with the name of a file
 // So long nothing is said of what the user waits for; and so often in a row a second has to be too slow.
 constexpr milliseconds kHintAfter{300};
 constexpr int kReliable = 3;
-constexpr double kSpeedStep = 1.1;
-constexpr double kSlowest = 0.05;
-constexpr double kFastest = 20;
-constexpr io::Pixel kLineColor = make_pixel(255, 255, 255);
 constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
 constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
 
 bool has_profiles(const std::string& filter) { return !filter_type(filter).profiles.empty(); }
-
-// The next step of sigma from `value`, finer where it is small.
-float step_sigma(float value, int direction) {
-  const float probe = direction > 0 ? value : value - 0.01F;
-  const float step = probe < 5 ? 0.5F : probe < 20 ? 1 : probe < 50 ? 2 : 5;
-  const float stepped = direction > 0 ? (std::floor(value / step + 0.001F) + 1) * step
-                                      : (std::ceil(value / step - 0.001F) - 1) * step;
-  return std::clamp(stepped, 0.0F, kMaxSigma);
-}
-
-std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {
-  std::string text = "sigma";
-  for (std::size_t plane = 0; plane < planes.size(); ++plane) {
-    text += fmt::format(" {} {:.1f}", planes[plane], level.sigma[plane]);
-  }
-  return text;
-}
-
-// What a part of the picture on the screen is of the frame as it is stored.
-Region stored_region(io::Rectangle part, const ViewerOptions& options) {
-  const io::Orientation& turned = options.display.orientation;
-  const FrameFormat& format = options.format;
-  const int width = turned.transposed ? format.height : format.width;
-  const int height = turned.transposed ? format.width : format.height;
-  part.x = turned.mirrored_x ? width - part.x - part.width : part.x;
-  part.y = turned.mirrored_y ? height - part.y - part.height : part.y;
-  return turned.transposed ? Region{part.y, part.x, part.height, part.width}
-                           : Region{part.x, part.y, part.width, part.height};
-}
 
 // The picture's, or a multiple of it where that would be too small to see anything.
 io::Size window_size(const io::DisplayConverter& converter) {
@@ -93,20 +61,6 @@ io::Size window_size(const io::DisplayConverter& converter) {
   const int factor = (kLeastWidth + converter.width() - 1) / converter.width();
   return {static_cast<int>(std::lround(factor * converter.width() * std::max(aspect, 1.0))),
           static_cast<int>(std::lround(factor * converter.height() * std::max(1 / aspect, 1.0)))};
-}
-
-// The beginning of the names of pictures in `folder`, such that no file there begins so.
-std::string free_stem(const std::filesystem::path& folder, const std::string& source, std::int64_t frame) {
-  const std::string first =
-      (folder / fmt::format("{}-{:06}", std::filesystem::path(source).stem().string(), frame)).string();
-  std::string stem = first;
-  std::error_code ignored;
-  for (int number = 2; std::filesystem::exists(stem + "-split.png", ignored) ||
-                       std::filesystem::exists(stem + "-window.png", ignored);
-       ++number) {
-    stem = fmt::format("{}-{}", first, number);
-  }
-  return stem;
 }
 
 io::WindowOptions window_options(const ViewerOptions& options) {
@@ -125,12 +79,17 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       window_(window_options(options_)),
       converter_(options_.format, options_.display),
       painter_(options_.format, options_.display),
+      panel_(options_.overlay),
       view_({converter_.width(), converter_.height()}, converter_.pixel_aspect()),
       side_(options_.side),
       split_(options_.split),
       engine_(stages.engine),
-      labels_(options_.statistics) {
+      labels_(options_.overlay) {
   const io::Size size = window_size_ = window_.size();
+  if (options_.controls) {
+    panel_.toggle_pin();
+  }
+  split_.toggle_lock();  // the pointer has controls to go to
   view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
   stages.wake = [this] { window_.wake(); };
   player_ = std::make_unique<Player>(std::move(stages), player_options_);
@@ -167,6 +126,8 @@ void Viewer::run(const std::stop_token& stop) {
     const Clock::time_point now = Clock::now();
     measure(now);
     follow_audio();
+    follow_writing();
+    follow_visibility(now);
     tell_news();
     if (!notice_.empty() && now >= notice_until_) {
       notice_.clear();
@@ -176,7 +137,7 @@ void Viewer::run(const std::stop_token& stop) {
     if (redraw_ && shown_ != nullptr && window_.is_visible()) {
       draw();
       timed(presenting_.busy_ns, [&] { window_.present(); });
-      redraw_ = false;
+      redraw_ = controls_.has_events() || settling_-- > 0;
     }
     const bool is_needed = !options_.is_needed || window_.is_on_screen() || options_.is_needed();
     if (is_needed && awaits_refinement()) {
@@ -275,7 +236,13 @@ void Viewer::handle_end() {
 
 void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop) {
   const Clock::time_point now = Clock::now();
-  Clock::time_point until = now + kStatisticsInterval;
+  Clock::time_point until = now + (writing_ != nullptr ? kWritingInterval : kStatisticsInterval);
+  if (redraw_ && window_.is_visible()) {
+    until = now;
+  }
+  if (const std::optional<Clock::time_point> hides_at = panel_.hides_at(now)) {
+    until = std::min(until, *hides_at);
+  }
   if (next) {
     until = std::min(until, *next);
   }
@@ -307,35 +274,36 @@ void Viewer::lay_over(std::size_t number, const io::RgbImage& picture, int x, in
       {at.x + static_cast<float>(picture.width), at.y + static_cast<float>(picture.height)});
 }
 
+std::string Viewer::pace_hint() const {
+  return player_->settings().keeps_pace ? "" : "; Q: automatic quality";
+}
+
 // What the window tells unasked.
 std::string Viewer::standing_hint(Clock::time_point now) const {
   const bool is_long = now - asked_at_ > kHintAfter;
   if (shown_->is_waiting && handed_at_ > asked_at_) {
-    return std::string(report_.shown == 0 ? "denoising the first frame" : "denoising") +
-           "; m: a quicker filter";
+    return std::string(report_.shown == 0 ? "denoising the first frame" : "denoising") + pace_hint();
   }
   if (player_->is_seeking()) {
     return is_long ? "seeking " + time_text(player_->position(), false) : "";
   }
   if (awaited_ && is_long && shown_->settings != *awaited_) {
-    return "denoising with the new settings; m: a quicker filter";
+    return "denoising with the new settings" + pace_hint();
   }
   const NoiseModel& level = shown_->level;
   if (!shown_->settings.noise.noise &&
       std::all_of(level.sigma.begin(), level.sigma.end(), [](float sigma) { return sigma <= 0; })) {
-    return "no noise found, nothing is changed; UP: denoise all the same";
+    return "no noise found, nothing is changed; +: denoise all the same";
   }
   if (slow_measurements_ >= kReliable && !ended_ && !player_->paused()) {
     return !denoising_is_slow_ ? "too slow: this source can't be decoded in time"
-           : has_profiles(player_->settings().filter)
-               ? "too slow to show every frame; m: a quicker filter, c: another profile"
-               : "too slow to show every frame; m: another filter";
+                               : "too slow to show every frame" + pace_hint();
   }
   return "";
 }
 
 void Viewer::hint(Clock::time_point now) {
-  std::string next = options_.statistics && shown_ != nullptr ? standing_hint(now) : "";
+  std::string next = options_.overlay && shown_ != nullptr ? standing_hint(now) : "";
   if (next != hint_) {
     hint_ = std::move(next);
     if (!hint_.empty()) {
@@ -358,17 +326,23 @@ void Viewer::upload_pictures() {
   }
 }
 
+io::Size Viewer::picture_area() const {
+  io::Size area = window_.size();
+  area.width /= side_ == Side::kSideBySide ? 2 : 1;
+  return area;
+}
+
 void Viewer::draw_picture() {
   upload_pictures();
   const io::Size size = window_.size();
-  const View::Placement placement = view_.place(size);
+  View::Placement placement = view_.place(picture_area());
   const auto draw_part = [&](io::PictureChoice choice, int left, int right) {
     painter_.draw({placement.source,
                    placement.target,
                    {left, 0, right - left, size.height},
                    placement.smooth,
                    choice,
-                   kDifferenceGain},
+                   gain_},
                   size);
   };
   window_.clear();
@@ -386,6 +360,11 @@ void Viewer::draw_picture() {
     case Side::kDifference:
       draw_part(io::PictureChoice::kDifference, 0, size.width);
       break;
+    case Side::kSideBySide:
+      draw_part(io::PictureChoice::kFirst, 0, size.width / 2);
+      placement.target.x += size.width / 2;
+      draw_part(io::PictureChoice::kSecond, size.width / 2, size.width);
+      break;
   }
 }
 
@@ -393,7 +372,7 @@ void Viewer::draw() {
   const io::Size size = window_.size();
   const int split = split_.column(size.width);
   draw_picture();
-  controls_.begin(size, window_.scale());
+  controls_.begin(size, scale());
   if (shown_side() == Side::kSplit) {
     const auto x = static_cast<float>(split);
     const auto bottom = static_cast<float>(size.height);
@@ -403,7 +382,74 @@ void Viewer::draw() {
   draw_labels(split);
   draw_mark();
   draw_text(Clock::now());
+  draw_controls();
   controls_.end();
+}
+
+ControlState Viewer::control_state() const {
+  ControlState state;
+  state.position = player_->is_seeking() ? player_->position() : shown_->time;
+  state.duration = options_.duration;
+  state.live = player_options_.live;
+  state.can_seek = player_->can_seek();
+  state.paused = player_->paused() || ended_;
+  state.full_screen = window_.is_full_screen();
+  state.speed = player_->speed();
+  state.volume = audio_ != nullptr ? std::optional(volume_) : std::nullopt;
+  state.passage = passage_;
+  state.settings = player_->settings();
+  state.used = filter_text(shown_->is_refined ? shown_->settings : shown_->used);
+  state.level = shown_->level;
+  state.color_model = options_.format.color_model;
+  state.planes = color_plane_names(options_.format);
+  state.linked = linked_;
+  state.second_settings = second_settings_;
+  state.filters = options_.filters;
+  state.side = side_;
+  state.zoom = view_.zoom();
+  state.gain = gain_;
+  state.recording = options_.recording ? options_.recording() : "";
+  state.writing = writing_ != nullptr ? std::optional(writing_->progress()) : std::nullopt;
+  return state;
+}
+
+void Viewer::draw_controls() { grant(panel_.draw(control_state(), window_.size(), scale(), Clock::now())); }
+
+// Does what the user asked for with the pointer.
+void Viewer::grant(const ControlRequests& requests) {
+  for (const std::string& key : requests.keys) {
+    press(key);
+  }
+  if (requests.seek) {
+    seek_to(*requests.seek);
+  }
+  if (requests.speed) {
+    change_speed(*requests.speed);
+  }
+  if (requests.volume) {
+    change_volume(*requests.volume);
+  }
+  if (requests.gain) {
+    change_gain(*requests.gain);
+  }
+  if (requests.zoom) {
+    const io::Size area = picture_area();
+    change_zoom(*requests.zoom, area.width / 2.0, area.height / 2.0);
+  }
+  if (requests.settings) {
+    change_settings(*requests.settings, fmt::format("{}, strength {:.2f}", filter_text(*requests.settings),
+                                                    requests.settings->noise.strength));
+  }
+}
+
+// Draws once more when the controls hide. The pointer hides with them in full screen.
+void Viewer::follow_visibility(Clock::time_point now) {
+  const bool visible = panel_.is_visible(now);
+  if (visible != panel_was_visible_) {
+    panel_was_visible_ = visible;
+    redraw_ = true;
+  }
+  window_.show_pointer(visible || !window_.is_full_screen());
 }
 
 void Viewer::draw_mark() {
@@ -427,10 +473,10 @@ void Viewer::draw_labels(int split) {
   }
   const io::Size size = window_.size();
   const int margin = text_margin(text_line());
+  const int bottom = size.height - (panel_.is_visible(Clock::now()) ? Controls::bar_height(scale()) : 0);
   const auto label = [&](std::size_t number, const std::string& text, int x, bool left_of_it) {
     const io::RgbImage box = lettering_.box({text}, text_line(), size.width);
-    lay_over(number, box, left_of_it ? x - margin - box.width : x + margin,
-             size.height - margin - box.height);
+    lay_over(number, box, left_of_it ? x - margin - box.width : x + margin, bottom - margin - box.height);
   };
   switch (shown_side()) {
     case Side::kSplit:
@@ -443,8 +489,12 @@ void Viewer::draw_labels(int split) {
     case Side::kDenoised:
       label(kDenoisedLabel, "denoised", 0, false);
       break;
+    case Side::kSideBySide:
+      label(kNoisyLabel, "noisy", 0, false);
+      label(kDenoisedLabel, "denoised", size.width / 2, false);
+      break;
     case Side::kDifference:
-      label(kDifferenceLabel, fmt::format("noisy - denoised, x{}", kDifferenceGain), 0, false);
+      label(kDifferenceLabel, fmt::format("noisy - denoised, x{:.3g}", gain_), 0, false);
       break;
   }
 }
@@ -457,7 +507,8 @@ void Viewer::draw_text(Clock::time_point now) {
   if (options_.statistics && !help_) {
     lay_over(kStatisticsBox, statistics_box(lettering_, statistics(), line, size), margin, margin);
   }
-  int bottom = size.height - margin - 2 * line - margin;  // above the labels
+  const int bar = panel_.is_visible(now) ? Controls::bar_height(scale()) : 0;
+  int bottom = size.height - bar - margin - 2 * line - margin;  // above the labels
   const auto tell = [&](std::size_t number, const std::string& text) {
     const io::RgbImage box = lettering_.box({text}, line, inner);
     bottom -= box.height;
@@ -609,49 +660,12 @@ void Viewer::handle(const io::WindowEvent& event) {
       press(event.key);
       break;
     case Kind::kPointer:
-      pointer_x_ = event.x;
-      pointer_y_ = event.y;
-      split_.release();
-      redraw_ = (split_.point(event.x, size.width) && side_ == Side::kSplit) || redraw_;
-      break;
-    case Kind::kDrag: {
-      if (event.right) {
-        mark_ = {mark_ ? mark_->x0 : event.x - event.dx, mark_ ? mark_->y0 : event.y - event.dy, event.x,
-                 event.y};
-        redraw_ = true;
-        break;
-      }
-      const bool picture_moves = view_.zoom() > 0 || side_ != Side::kSplit;
-      pointer_x_ = event.x;
-      pointer_y_ = event.y;
-      if (!split_.drag(event.x - event.dx, event.x, size.width, event.touch, picture_moves)) {
-        view_.pan(event.dx, event.dy);
-      }
-      redraw_ = true;
-      break;
-    }
-    case Kind::kRelease:
-      if (event.right && mark_ && shown_ != nullptr) {
-        take_noise_of_mark();
-      }
-      mark_.reset();
-      split_.release();
-      break;
-    case Kind::kLeave:
-      split_.leave();
-      redraw_ = true;
-      break;
-    case Kind::kWheel:
-      if (event.dy != 0) {
-        change_zoom(view_.next_zoom(event.dy > 0), event.x, event.y);
-      }
-      break;
+    case Kind::kDrag:
     case Kind::kPress:
-      if (event.clicks == 2 && !event.right) {
-        window_.toggle_full_screen();
-      }
-      break;
-    case Kind::kDrop:
+    case Kind::kRelease:
+    case Kind::kLeave:
+    case Kind::kWheel:
+      handle_pointer(event);
       break;
     case Kind::kChanged:
       if (size != window_size_) {
@@ -665,121 +679,72 @@ void Viewer::handle(const io::WindowEvent& event) {
   }
 }
 
-void Viewer::press(const std::string& key) {
-  using Action = std::function<void(Viewer&)>;
-  static const auto pause = [](Viewer& v) { v.toggle_pause(); };
-  static const auto zoom = [](bool greater) {
-    return [greater](Viewer& v) {
-      int next = v.view_.next_zoom(greater);
-      if (greater && v.view_.zoom() == View::kGreatestZoom) {
-        next = 0;
-      }
-      v.change_zoom(next, v.pointer_x_, v.pointer_y_);
-    };
-  };
-  static const auto sigma = [](int direction) {
-    return [direction](Viewer& v) { v.change_sigma(direction); };
-  };
-  static const auto seek = [](double seconds) { return [seconds](Viewer& v) { v.seek_by(seconds); }; };
-  static const auto side = [](Side chosen) { return [chosen](Viewer& v) { v.change_side(chosen); }; };
-  static const auto quit = [](Viewer& v) { v.quit_ = true; };
-  static const std::map<std::string, Action, std::less<>> actions{
-      {" ", pause},
-      {"p", pause},
-      {".", [](Viewer& v) { v.player_->step_forward(); }},
-      {",",
-       [](Viewer& v) {
-         v.asked_at_ = Clock::now();
-         v.ended_ = false;
-         v.player_->step_back();
-       }},
-      {"LEFT", seek(-5)},
-      {"RIGHT", seek(5)},
-      {"Shift+LEFT", seek(-60)},
-      {"Shift+RIGHT", seek(60)},
-      {"PGDN", seek(-60)},
-      {"PGUP", seek(60)},
-      {"HOME", [](Viewer& v) { v.seek_to(0); }},
-      {"END",
-       [](Viewer& v) {
-         if (v.options_.duration <= 0) {
-           return v.notice("how long this source is isn't known");
-         }
-         v.player_->set_paused(true);  // to be looked at
-         v.seek_to(v.options_.duration);
-       }},
-      {"l",
-       [](Viewer& v) {
-         v.split_.toggle_lock();
-         v.notice(v.split_.locked() ? "split line locked" : "split line follows the pointer");
-       }},
-      {"|",
-       [](Viewer& v) {
-         v.split_.center();
-         v.notice("split line in the middle");
-       }},
-      {"[", [](Viewer& v) { v.change_speed(v.player_->speed() / kSpeedStep); }},
-      {"]", [](Viewer& v) { v.change_speed(v.player_->speed() * kSpeedStep); }},
-      {"BACKSPACE", [](Viewer& v) { v.change_speed(1); }},
-      {"0", side(Side::kDifference)},
-      {"1", side(Side::kNoisy)},
-      {"2", side(Side::kDenoised)},
-      {"3", side(Side::kSplit)},
-      {"UP", sigma(1)},
-      {"+", sigma(1)},
-      {"=", sigma(1)},
-      {"DOWN", sigma(-1)},
-      {"-", sigma(-1)},
-      {"a",
-       [](Viewer& v) {
-         DenoiseSettings settings = v.player_->settings();
-         settings.noise.noise.reset();
-         v.change_settings(settings, "sigma estimated");
-       }},
-      {"m", [](Viewer& v) { v.next_filter(); }},
-      {"c", [](Viewer& v) { v.next_profile(); }},
-      {"Q", [](Viewer& v) { v.toggle_pace(); }},
-      {"z", zoom(true)},
-      {"Z", zoom(false)},
-      {"f", [](Viewer& v) { v.window_.toggle_full_screen(); }},
-      {"s", [](Viewer& v) { v.save(&Viewer::save_pictures); }},
-      {"S", [](Viewer& v) { v.save(&Viewer::save_window); }},
-      {"r",
-       [](Viewer& v) {
-         v.notice(v.options_.toggle_recording ? v.options_.toggle_recording()
-                                              : "only the webcam is recorded");
-       }},
-      {"i",
-       [](Viewer& v) {
-         v.options_.statistics = !v.options_.statistics;
-         v.labels_ = true;
-         v.notice(v.options_.statistics ? "statistics" : "no statistics");
-       }},
-      {"?",
-       [](Viewer& v) {
-         v.help_ = !v.help_;
-         v.notice(v.help_ ? "keys" : "");
-       }},
-      {"q", quit},
-      {"ESC",
-       [](Viewer& v) {
-         if (v.window_.is_full_screen()) {
-           v.window_.toggle_full_screen();
-         } else {
-           v.quit_ = true;
-         }
-       }},
-  };
-  if (notice_until_ == Clock::time_point::max()) {
-    notice_.clear();
-    notice_until_ = {};
+// Events of the pointer are for the controls, or for the picture.
+void Viewer::handle_pointer(const io::WindowEvent& event) {
+  using Kind = io::WindowEvent::Kind;
+  controls_.handle(event);
+  redraw_ = redraw_ || panel_.is_visible(Clock::now());
+  constexpr int kFramesToSettle = 2;
+  settling_ = panel_.is_visible(Clock::now()) ? kFramesToSettle : 0;
+  if (event.kind == Kind::kPress && shown_ != nullptr && panel_.is_visible(Clock::now())) {
+    draw();  // so that the controls know what is below the pointer
+  }
+  const bool on_controls = controls_.has_pointer() && !on_picture_;
+  if (event.kind != Kind::kLeave) {
+    panel_.notice_pointer(Clock::now(), on_controls);
+  }
+  if (event.kind == Kind::kRelease) {
+    handle_release(event);
+  }
+  if (on_controls) {
+    return;
+  }
+  if (event.kind == Kind::kPointer) {
+    pointer_x_ = event.x;
+    pointer_y_ = event.y;
+    redraw_ = (split_.point(event.x, window_.size().width) && side_ == Side::kSplit) || redraw_;
+  } else if (event.kind == Kind::kDrag) {
+    handle_drag(event);
+  } else if (event.kind == Kind::kPress) {
+    on_picture_ = true;
+    dragged_ = 0;
+    if (event.clicks == 2 && !event.right) {
+      window_.toggle_full_screen();
+    }
+  } else if (event.kind == Kind::kLeave) {
+    split_.leave();
     redraw_ = true;
+  } else if (event.kind == Kind::kWheel && event.dy != 0) {
+    change_zoom(view_.next_zoom(event.dy > 0, picture_area()), event.x, event.y);
   }
-  if (shown_ == nullptr && key != "q" && key != "ESC") {
-    early_keys_.push_back(key);
-  } else if (const auto action = actions.find(key); action != actions.end()) {
-    action->second(*this);
+}
+
+void Viewer::handle_drag(const io::WindowEvent& event) {
+  dragged_ += std::abs(event.dx) + std::abs(event.dy);
+  redraw_ = true;
+  if (event.right) {
+    mark_ = {mark_ ? mark_->x0 : event.x - event.dx, mark_ ? mark_->y0 : event.y - event.dy, event.x,
+             event.y};
+    return;
   }
+  const bool picture_moves = view_.zoom() > 0 || side_ != Side::kSplit;
+  pointer_x_ = event.x;
+  pointer_y_ = event.y;
+  if (!split_.drag(event.x - event.dx, event.x, window_.size().width, event.touch, picture_moves)) {
+    view_.pan(event.dx, event.dy);
+  }
+}
+
+void Viewer::handle_release(const io::WindowEvent& event) {
+  constexpr double kClick = 4;
+  if (event.right && mark_ && shown_ != nullptr) {
+    take_noise_of_mark();
+  } else if (on_picture_ && !event.right && dragged_ < kClick && shown_ != nullptr) {
+    toggle_pause();
+  }
+  on_picture_ = false;
+  mark_.reset();
+  split_.release();
 }
 
 void Viewer::notice(const std::string& text) {
@@ -799,224 +764,6 @@ void Viewer::tell_news() {
     notice_ = news.text;
     notice_until_ = news.is_failure ? Clock::time_point::max() : Clock::now() + kNewsTime;
     redraw_ = true;
-  }
-}
-
-void Viewer::change_side(Side side) {
-  // The same key again goes back to the split view.
-  side_ = side == side_ ? Side::kSplit : side;
-  static constexpr std::array<const char*, 4> kNames{"split", "noisy", "denoised", "difference"};
-  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(side_)]));
-}
-
-void Viewer::change_speed(double speed) {
-  if (player_options_.live) {
-    return notice("a live source has its own speed");
-  }
-  speed = std::clamp(speed, kSlowest, kFastest);
-  if (std::abs(speed - 1) < 0.01) {
-    speed = 1;
-  }
-  const bool was_heard = player_->speed() == 1;
-  player_->set_speed(speed);
-  if (speed == 1 && !was_heard) {
-    seek_audio(player_->position());
-  }
-  notice(fmt::format("speed x{:.2f}", speed));
-}
-
-void Viewer::seek_by(double seconds) { seek_to(player_->position() + seconds); }
-
-void Viewer::seek_to(double seconds) {
-  double target = std::max(seconds, 0.0);
-  if (options_.duration > 0) {
-    target = std::min(target, options_.duration);
-  }
-  if (!player_->seek(target)) {
-    return notice("this source can't go back or forth");
-  }
-  asked_at_ = Clock::now();
-  seek_audio(target);
-  audio_waits_ = true;
-  ended_ = false;
-  notice(time_text(target, false));
-}
-
-void Viewer::toggle_pause() {
-  if (ended_ && player_->can_seek()) {
-    player_->set_paused(false);
-    seek_to(0);
-    return notice("from the beginning");
-  }
-  player_->set_paused(!player_->paused());
-  if (!player_->paused()) {
-    seek_audio(player_->position());  // frames may have been stepped through
-  }
-  notice(player_->paused() ? "paused" : "playing");
-}
-
-void Viewer::change_settings(const DenoiseSettings& settings, const std::string& text) {
-  try {
-    if (options_.check) {
-      options_.check(settings);
-    }
-  } catch (const UsageError& error) {
-    return notice(error.what());
-  }
-  awaited_ = settings;
-  asked_at_ = Clock::now();
-  slow_measurements_ = 0;
-  player_->set_settings(settings);
-  notice(text);
-}
-
-void Viewer::change_sigma(int direction) {
-  DenoiseSettings settings = player_->settings();
-  // From what is seen, as long as it is estimated; then from what has been asked for, which may not be seen
-  // yet.
-  NoiseModel level = shown_->level;
-  if (settings.noise.noise) {
-    level = scaled(settings.noise.noise->noise, settings.noise.strength);
-  }
-  const auto first = std::find_if(level.sigma.begin(), level.sigma.end(), [](float s) { return s > 0; });
-  if (first == level.sigma.end()) {
-    level.sigma.fill(direction > 0 ? step_sigma(0, direction) : 0);
-  } else {
-    const float stepped = step_sigma(*first, direction);
-    if (stepped > 0) {
-      level = scaled(level, stepped / *first);
-    } else {
-      level.sigma.fill(0);
-    }
-  }
-  settings.noise.noise = NoiseProfile{level, std::nullopt};
-  settings.noise.strength = 1;
-  change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
-}
-
-void Viewer::take_noise_of_mark() {
-  const Region marked =
-      stored_region(view_.picture_part(mark_->x0, mark_->y0, mark_->x1, mark_->y1, window_.size()), options_);
-  constexpr int kLeast = NoiseTracker::kLeastSide;
-  if (marked.width < kLeast || marked.height < kLeast) {
-    return notice(fmt::format("{}x{} marked; {}x{} are needed to find noise", marked.width, marked.height,
-                              kLeast, kLeast));
-  }
-  const Region region = whole_samples(marked, options_.format, shown_->noisy.interlaced);
-  NoiseTracker tracker(*engine_);
-  NoiseModel noise;
-  if (before_sequence_ + 1 == shown_->sequence && before_.samples != nullptr) {
-    noise = tracker.next(part_of(engine_->in_host_memory(before_), region));
-  }
-  noise = tracker.next(part_of(engine_->in_host_memory(shown_->noisy), region));
-  if (!noise.has_noise()) {
-    return notice("no noise was found there: " + evidence_text(noise));
-  }
-  DenoiseSettings settings = player_->settings();
-  settings.noise.noise = NoiseProfile{noise, options_.format.color_model};
-  const std::string shape = shape_text(noise, options_.format.color_model);
-  change_settings(settings, fmt::format("from what is marked: {}{}",
-                                        sigma_text(noise, color_plane_names(options_.format)),
-                                        shape.empty() ? "" : ", " + shape));
-}
-
-void Viewer::next_profile() {
-  DenoiseSettings settings = player_->settings();
-  const std::vector<std::string>& profiles = filter_type(settings.filter).profiles;
-  if (profiles.empty()) {
-    return notice(settings.filter + " has no profiles");
-  }
-  const auto place = std::find(profiles.begin(), profiles.end(), settings.profile);
-  settings.profile = profiles[static_cast<std::size_t>(place - profiles.begin() + 1) % profiles.size()];
-  change_settings(settings, "profile " + settings.profile);
-}
-
-void Viewer::next_filter() {
-  if (options_.filters.size() < 2) {
-    return notice("there is no filter but " + player_->settings().filter);
-  }
-  DenoiseSettings settings = player_->settings();
-  const auto place = std::find(options_.filters.begin(), options_.filters.end(), settings.filter);
-  settings.filter =
-      options_
-          .filters[static_cast<std::size_t>(place - options_.filters.begin() + 1) % options_.filters.size()];
-  const FilterType& type = filter_type(settings.filter);
-  if (!type.profiles.empty() && std::ranges::find(type.profiles, settings.profile) == type.profiles.end()) {
-    settings.profile = type.default_profile;
-  }
-  change_settings(settings, "filter " + settings.filter);
-}
-
-void Viewer::toggle_pace() {
-  DenoiseSettings settings = player_->settings();
-  settings.keeps_pace = !settings.keeps_pace;
-  change_settings(settings, settings.keeps_pace ? "quality: automatic, keeps pace"
-                                                : "quality: always " + filter_text(settings));
-}
-
-void Viewer::change_zoom(int zoom, double x, double y) {
-  view_.set_zoom(zoom, x, y, window_.size());
-  notice(zoom == 0 ? "zoom: fit" : fmt::format("zoom: {}:1", zoom));
-}
-
-// Those who pause to keep a picture want the best that can be had of it.
-void Viewer::save(void (Viewer::*pictures)()) {
-  if (!player_->will_refine()) {
-    (this->*pictures)();
-    return;
-  }
-  saves_.push_back(pictures);
-  notice("to be saved when it is refined");
-}
-
-void Viewer::save_awaited() {
-  for (const auto pictures : std::exchange(saves_, {})) {
-    (this->*pictures)();
-  }
-}
-
-void Viewer::save_pictures() {
-  if (shown_->is_waiting) {
-    return notice("the frame is not denoised yet");
-  }
-  io::RgbImage noisy;
-  io::RgbImage denoised;
-  converter_.convert(shown_->noisy, noisy);
-  converter_.convert(shown_->denoised, denoised);
-  const int column = view_.picture_column(split_.column(window_.size().width), window_.size());
-  io::RgbImage split = denoised;
-  for (int y = 0; y < split.height; ++y) {
-    std::copy_n(noisy.row(y), column, split.row(y));
-    if (column > 0 && column < split.width) {
-      split.row(y)[column] = kLineColor;
-    }
-  }
-  try {
-    const std::string stem = free_stem(options_.picture_folder, options_.source, shown_->noisy.index);
-    for (const auto& [name, picture] : {std::pair<const char*, const io::RgbImage&>{"noisy", noisy},
-                                        {"denoised", denoised},
-                                        {"split", split}}) {
-      io::write_png(fmt::format("{}-{}.png", stem, name), picture);
-    }
-    spdlog::info(fmt::format("pictures: {}-noisy.png, -denoised.png, -split.png", stem));
-    notice("pictures saved");
-  } catch (const Error& error) {
-    spdlog::error(error.what());
-    notice(error.what());
-  }
-}
-
-void Viewer::save_window() {
-  try {
-    const std::string path =
-        free_stem(options_.picture_folder, options_.source, shown_->noisy.index) + "-window.png";
-    draw();
-    io::write_png(path, window_.snapshot());
-    spdlog::info(fmt::format("picture: {}", path));
-    notice("picture saved");
-  } catch (const Error& error) {
-    spdlog::error(error.what());
-    notice(error.what());
   }
 }
 

@@ -10,7 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "app/player/background_write.h"
+#include "app/player/controls.h"
 #include "app/player/osd.h"
+#include "app/player/passage.h"
 #include "app/player/player.h"
 #include "app/player/view.h"
 #include "app/player/viewer_report.h"
@@ -39,7 +42,9 @@ struct ViewerOptions {
   std::string
       screenshot;  ///< a file for what the window shows of the last of `frames`, for which none is dropped
   std::string picture_folder = ".";  ///< where the keys put pictures
-  bool statistics = true;
+  bool overlay = true;               ///< labels, hints and controls appear by themselves
+  bool controls = false;             ///< controls stay on the screen from the start
+  bool statistics = false;           ///< statistics are shown from the start
   Side side = Side::kSplit;
   int zoom = 0;
   double split = 0.5;  ///< of the window's width, until the pointer moves
@@ -56,6 +61,11 @@ struct ViewerOptions {
   std::function<News()> news;
   /// Asked now and then where nobody sees the window: once that is false, run() ends. May be empty.
   std::function<bool()> is_needed;
+  /// The words of the command line that denoises the source with these settings, from "limpid" on, without
+  /// its output. Empty if there is none, as for a camera.
+  std::function<std::vector<std::string>(const DenoiseSettings&, const Passage&)> command;
+  std::string input;                       ///< path of the source, for the names of files written
+  std::string program = "/proc/self/exe";  ///< runs `command`
   /// Throws UsageError if the settings aren't possible. May be empty.
   std::function<void(const DenoiseSettings&)> check;
 };
@@ -86,9 +96,12 @@ class Viewer {
   /// What the window tells, once it has shown a frame; for the viewer's own thread.
   Statistics statistics() const;
   const ViewerReport& report() const { return report_; }
+  /// The command line that denoises the source as it is set now; empty if there is none.
+  std::string command_line() const;
   const PlayerCounters& counters() const { return player_->counters(); }
 
  private:
+  friend struct ViewerKeys;
   using Clock = Player::Clock;
 
   void show(const std::shared_ptr<const PlayedFrame>& frame);
@@ -98,15 +111,30 @@ class Viewer {
   bool awaits_refinement() const;
   void handle_end();
   void handle(const io::WindowEvent& event);
+  void handle_pointer(const io::WindowEvent& event);
+  void handle_drag(const io::WindowEvent& event);
+  void handle_release(const io::WindowEvent& event);
   void press(const std::string& key);
   void change_side(Side side);
   void change_speed(double speed);
   void seek_by(double seconds);
-  void change_settings(const DenoiseSettings& settings, const std::string& text);
-  void change_sigma(int direction);
+  void change_settings(DenoiseSettings settings, const std::string& text);
+  void change_strength(int direction);
+  void change_level(int direction, bool luma, bool chroma);
+  void set_level();
+  void next_planes();
   void take_noise_of_mark();
-  void next_profile();
-  void next_filter();
+  void take_noise_of_middle();
+  void next_profile(int direction);
+  void next_filter(int direction);
+  void flip_settings();
+  void copy_settings();
+  void change_gain(double gain);
+  void change_volume(double volume);
+  void mark_passage(std::optional<double>& end, double time);
+  void copy_command();
+  void toggle_writing();
+  void follow_writing();
   void toggle_pace();
   void change_zoom(int zoom, double x, double y);
   void save_pictures();
@@ -119,6 +147,13 @@ class Viewer {
   void upload_pictures();
   void draw();
   void draw_picture();
+  void draw_controls();
+  void grant(const ControlRequests& requests);
+  ControlState control_state() const;
+  /// Size of the area that one picture has.
+  io::Size picture_area() const;
+  double scale() const { return window_.scale() * options_.text_size; }
+  void follow_visibility(Clock::time_point now);
   void draw_text(Clock::time_point now);
   void draw_labels(int split);
   void draw_mark();
@@ -133,6 +168,8 @@ class Viewer {
   void seek_to(double seconds);
   void hint(Clock::time_point now);
   std::string standing_hint(Clock::time_point now) const;
+  /// What helps a denoiser that is too slow.
+  std::string pace_hint() const;
 
   ViewerOptions options_;
   const PlayerOptions player_options_;
@@ -140,6 +177,11 @@ class Viewer {
   io::DisplayConverter converter_;  ///< for pictures in files
   io::PicturePainter painter_;
   io::ControlLayer controls_;
+  Controls panel_;
+  bool panel_was_visible_ = false;
+  int settling_ = 0;         ///< frames of controls to be drawn until an event shows
+  bool on_picture_ = false;  ///< the button that is held was pressed on the picture
+  double dragged_ = 0;       ///< pixels that the pointer has moved since
   View view_;
   Side side_;
   io::Lettering lettering_;
@@ -154,6 +196,15 @@ class Viewer {
   };
   std::optional<Mark> mark_;
   std::shared_ptr<Engine> engine_;  ///< looks at the noise of what is marked
+
+  Passage passage_;
+  double gain_ = 4;  ///< of the difference
+  double volume_ = 1;
+  bool linked_ = true;                             ///< the levels of luma and chroma change together
+  std::optional<DenoiseSettings> other_settings_;  ///< B while A is in use, and A while B is
+  bool second_settings_ = false;
+  std::unique_ptr<BackgroundWrite> writing_;
+  std::string written_;  ///< the file that is written
 
   std::shared_ptr<const PlayedFrame> shown_;
   Frame before_;                       ///< the frame that was shown before, as it was decoded,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "app/player/viewer_report.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <chrono>
 
 #include "core/filter/filter.h"
@@ -21,6 +23,14 @@ void ViewerReport::add(const PlayedFrame& frame, Player::Clock::time_point now, 
 std::string filter_text(const DenoiseSettings& settings) {
   return settings.filter +
          (filter_type(settings.filter).profiles.empty() ? "" : ":profile=" + settings.profile);
+}
+
+std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {
+  std::string text = "sigma";
+  for (std::size_t plane = 0; plane < planes.size(); ++plane) {
+    text += fmt::format(" {} {:.1f}", planes[plane], level.sigma[plane]);
+  }
+  return text;
 }
 
 }  // namespace limpid::app

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/player/filter_counts.h"
@@ -27,5 +28,8 @@ struct ViewerReport {
 
 /// Filter and profile as an option takes them, such as "vbm4d:profile=np".
 std::string filter_text(const DenoiseSettings& settings);
+
+/// "sigma Y 14.0 U 11.2 V 13.1", with the names of the color planes.
+std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes);
 
 }  // namespace limpid::app

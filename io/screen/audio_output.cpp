@@ -165,7 +165,8 @@ struct AudioOutput::State {
   mutable std::mutex mutex;
   std::condition_variable changed;
   bool playing = false;
-  std::optional<double> target;        ///< of a seek
+  std::optional<double> target;  ///< of a seek
+  float volume = 1;
   std::optional<double> queued_until;  ///< time of the end of what is queued
   std::exception_ptr failure;          ///< why there is no more sound
   std::jthread thread;
@@ -314,7 +315,9 @@ void AudioOutput::State::queue_some() {
     return static_cast<std::size_t>(std::llround(seconds * kRate)) * kChannels;
   };
   const auto queue = [this](const float* samples, std::size_t count) {
-    SDL_QueueAudio(device.id(), samples, static_cast<Uint32>(count * sizeof(float)));
+    std::vector<float> louder(samples, samples + count);
+    std::ranges::for_each(louder, [this](float& sample) { sample *= volume; });
+    SDL_QueueAudio(device.id(), louder.data(), static_cast<Uint32>(count * sizeof(float)));
   };
   if (gap > tolerance) {
     const double length = std::min(gap, kAhead);
@@ -417,6 +420,11 @@ void AudioOutput::set_playing(bool playing) {
     state_->playing = playing;
     SDL_PauseAudioDevice(state_->device.id(), playing ? 0 : 1);
   }
+}
+
+void AudioOutput::set_volume(double volume) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->volume = static_cast<float>(volume);
 }
 
 void AudioOutput::seek(double seconds) {

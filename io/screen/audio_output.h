@@ -29,6 +29,8 @@ class AudioOutput {
   ~AudioOutput();
 
   void set_playing(bool playing);
+  /// Factor of the samples that are queued from now on, 0 to 1.
+  void set_volume(double volume);
   /// Goes on at a time, in seconds as the Reader's frames have them.
   void seek(double seconds);
   /// The time that is being heard; nothing while that isn't known: before the sound, behind it, or during a

@@ -130,13 +130,17 @@ void ControlLayer::begin(Size window, double scale) {
   constexpr float kLeastTime = 1e-4F;
   io.DeltaTime = std::max(std::chrono::duration<float>(now - state_->last).count(), kLeastTime);
   state_->last = now;
-  // A press and its release in one frame would go unnoticed.
-  bool pressed = false;
-  while (!state_->events.empty() && !pressed) {
-    const WindowEvent& event = state_->events.front();
-    pressed = event.kind == WindowEvent::Kind::kPress || event.kind == WindowEvent::Kind::kRelease;
+  // A press and its release in one frame would go unnoticed, and so would the end of a drag.
+  using Kind = WindowEvent::Kind;
+  for (bool moved = false, pressed = false; !state_->events.empty() && !pressed;) {
+    const WindowEvent event = state_->events.front();
+    if (moved && event.kind == Kind::kRelease) {
+      break;
+    }
     state_->apply(event);
     state_->events.pop_front();
+    pressed = event.kind == Kind::kPress || event.kind == Kind::kRelease;
+    moved = true;
   }
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();

@@ -223,11 +223,6 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
       result.clicks = event.button.clicks % 2 == 0 && event.button.clicks > 0 ? 2 : 1;
       place(result, event.button.x, event.button.y);
       return result;
-    case SDL_DROPFILE:
-      result.kind = Kind::kDrop;
-      result.text = event.drop.file;
-      SDL_free(event.drop.file);
-      return result;
     case SDL_SYSWMEVENT:
       if (!is_destruction(event, window.get())) {
         return std::nullopt;

@@ -32,7 +32,6 @@ struct WindowEvent {
     kRelease,  ///< the button, or the finger, is up again at x, y
     kLeave,    ///< the pointer has left the window
     kWheel,    ///< the wheel has turned by dy notches, up being positive, at x, y
-    kDrop,     ///< the file `text` has been dropped on the window
     kChanged,  ///< resized, shown or uncovered: to be drawn again
     kWake,     ///< Window::wake()
   };
@@ -40,7 +39,6 @@ struct WindowEvent {
   /// What the key types ("q", "?", " "), or its name: LEFT, RIGHT, UP, DOWN, PGUP, PGDN, HOME, END, ESC,
   /// ENTER, BACKSPACE, TAB, with "Shift+" before it; or a letter with "Ctrl+" before it.
   std::string key;
-  std::string text;  ///< path of a file; of kDrop
   double x = 0;
   double y = 0;
   bool touch = false;  ///< of kDrag: by a finger

@@ -44,13 +44,19 @@ TEST(ViewTest, SmallPicturesAreInTheMiddle) {
   EXPECT_EQ(view.place(kWindow).target, (io::Rectangle{360, 220, 80, 160}));
 }
 
-TEST(ViewTest, ZoomsAreStepsOfTwo) {
-  View view({10, 10}, 1);
-  EXPECT_EQ(view.next_zoom(true), 1);
-  EXPECT_EQ(view.next_zoom(false), 0);
-  view.set_zoom(8, 0, 0, kWindow);
-  EXPECT_EQ(view.next_zoom(true), 8);
-  EXPECT_EQ(view.next_zoom(false), 4);
+TEST(ViewTest, ZoomsAreStepsOfTwoBeyondWhatFits) {
+  const io::Size window{800, 600};
+  View large({1600, 1200}, 1);
+  EXPECT_EQ(large.next_zoom(true, window), 1);
+  EXPECT_EQ(large.next_zoom(false, window), 0);
+  large.set_zoom(8, 0, 0, window);
+  EXPECT_EQ(large.next_zoom(true, window), 8);
+  EXPECT_EQ(large.next_zoom(false, window), 4);
+  View small({400, 300}, 1);
+  EXPECT_EQ(small.next_zoom(true, window), 4) << "2:1 fits already";
+  small.set_zoom(4, 0, 0, window);
+  EXPECT_EQ(small.next_zoom(false, window), 0);
+  EXPECT_EQ(View({10, 10}, 1).next_zoom(true, window), 0) << "no zoom is larger";
 }
 
 TEST(SplitLineTest, FollowsThePointerOnceItMoves) {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "app/player/background_write.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace limpid::app {
+
+BackgroundWrite::BackgroundWrite(std::vector<std::string> command) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw Error(command.front() + ": cannot be started: " + std::strerror(errno));
+  }
+  pipe_ = ends[0];
+  fcntl(pipe_, F_SETFL, O_NONBLOCK);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  // A group of its own: a Ctrl-C in the terminal is for the window.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> words;
+  std::transform(command.begin(), command.end(), std::back_inserter(words),
+                 [](std::string& word) { return word.data(); });
+  words.push_back(nullptr);
+  const int failure = posix_spawn(&process_, words[0], &files, &attributes, words.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  ::close(ends[1]);
+  if (failure != 0) {
+    ::close(pipe_);
+    throw Error(command.front() + ": cannot be started: " + std::strerror(failure));
+  }
+}
+
+BackgroundWrite::~BackgroundWrite() {
+  if (!exit_code_) {
+    cancel();
+    waitpid(process_, nullptr, 0);
+  }
+  ::close(pipe_);
+}
+
+void BackgroundWrite::cancel() { kill(process_, SIGINT); }
+
+std::optional<int> BackgroundWrite::poll() {
+  read();
+  int status = 0;
+  if (!exit_code_ && waitpid(process_, &status, WNOHANG) == process_) {
+    read();
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
+  return exit_code_;
+}
+
+void BackgroundWrite::read() {
+  std::array<char, 4096> bytes{};
+  for (ssize_t count = 0; (count = ::read(pipe_, bytes.data(), bytes.size())) > 0;) {
+    unread_.append(bytes.data(), static_cast<std::size_t>(count));
+  }
+  for (std::size_t end = 0; (end = unread_.find('\n')) != std::string::npos;) {
+    take_line(unread_.substr(0, end));
+    unread_.erase(0, end + 1);
+  }
+}
+
+void BackgroundWrite::take_line(const std::string& line) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object()) {
+    message_ = line;
+  } else if (const auto percent = json.find("percent"); percent != json.end() && percent->is_number()) {
+    progress_ = percent->get<double>() / 100;
+  }
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  std::string line;
+  for (const std::string& word : words) {
+    line += line.empty() ? "" : " ";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) {
+      line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    line += '\'';
+  }
+  return line;
+}
+
+std::string free_output(const std::string& input) {
+  static constexpr std::array<std::string_view, 9> kKept{".mkv", ".mp4", ".mov",  ".webm", ".avi",
+                                                         ".png", ".tif", ".tiff", ".jpg"};
+  const std::filesystem::path path(input);
+  const bool kept = std::ranges::find(kKept, path.extension().string()) != kKept.end();
+  const std::string extension =
+      kept && input.find('%') == std::string::npos ? path.extension().string() : ".mkv";
+  const std::string stem = (path.parent_path() / path.stem()).string() + "-denoised";
+  std::string output = stem + extension;
+  std::error_code ignored;
+  for (int number = 2; std::filesystem::exists(output, ignored); ++number) {
+    output = stem + "-" + std::to_string(number) + extension;
+  }
+  return output;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace limpid::app {
+
+/// A run of `limpid denoise` in a process of its own. Belongs to one thread.
+class BackgroundWrite {
+ public:
+  /// Starts `command`, whose first word is the path of the program. Throws Error.
+  explicit BackgroundWrite(std::vector<std::string> command);
+  BackgroundWrite(const BackgroundWrite&) = delete;
+  BackgroundWrite& operator=(const BackgroundWrite&) = delete;
+  BackgroundWrite(BackgroundWrite&&) = delete;
+  BackgroundWrite& operator=(BackgroundWrite&&) = delete;
+  /// Interrupts the process if it still runs, and waits for its end.
+  ~BackgroundWrite();
+
+  /// Ends the process as Ctrl-C does; its output so far is kept as `limpid denoise` does.
+  void cancel();
+  /// Reads the progress. The exit code, once the process has ended.
+  std::optional<int> poll();
+  /// 0 to 1.
+  double progress() const { return progress_; }
+  /// The last line that the process has logged.
+  const std::string& message() const { return message_; }
+
+ private:
+  void read();
+  void take_line(const std::string& line);
+
+  pid_t process_ = 0;
+  int pipe_ = -1;
+  std::string unread_;
+  std::string message_;
+  double progress_ = 0;
+  std::optional<int> exit_code_;
+};
+
+/// Words as one line for a POSIX shell, which reads them back unchanged.
+std::string shell_line(const std::vector<std::string>& words);
+
+/// A path for the result of `input` beside it, "clip-denoised.mkv", that no file has yet.
+std::string free_output(const std::string& input);
+
+}  // namespace limpid::app

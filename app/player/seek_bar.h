@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "app/player/controls.h"
+
+namespace limpid::app {
+
+/// Draws the bar at the bottom of the window: the time line along the whole edge, and the buttons above it.
+void draw_seek_bar(const ControlState& state, io::Size window, int height, ControlItems& items,
+                   ControlRequests& requests);
+
+}  // namespace limpid::app

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: MIT
+// What the keys of the window do.
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/console/time_text.h"
+#include "app/pipeline/noise_text.h"
+#include "app/player/viewer.h"
+#include "core/base/error.h"
+#include "core/engine/noise_tracker.h"
+#include "core/frame/plane_names.h"
+#include "core/frame/region.h"
+#include "core/settings/noise_settings.h"
+
+namespace limpid::app {
+namespace {
+
+constexpr double kSpeedStep = 1.1;
+constexpr double kSlowest = 0.05;
+constexpr double kFastest = 20;
+
+// The next step of sigma from `value`, finer where it is small.
+float step_sigma(float value, int direction) {
+  const float probe = direction > 0 ? value : value - 0.01F;
+  const float step = probe < 5 ? 0.5F : probe < 20 ? 1 : probe < 50 ? 2 : 5;
+  const float stepped = direction > 0 ? (std::floor(value / step + 0.001F) + 1) * step
+                                      : (std::ceil(value / step - 0.001F) - 1) * step;
+  return std::clamp(stepped, 0.0F, kMaxSigma);
+}
+
+// What a part of the picture on the screen is of the frame as it is stored.
+Region stored_region(io::Rectangle part, const ViewerOptions& options) {
+  const io::Orientation& turned = options.display.orientation;
+  const FrameFormat& format = options.format;
+  const int width = turned.transposed ? format.height : format.width;
+  const int height = turned.transposed ? format.width : format.height;
+  part.x = turned.mirrored_x ? width - part.x - part.width : part.x;
+  part.y = turned.mirrored_y ? height - part.y - part.height : part.y;
+  return turned.transposed ? Region{part.y, part.x, part.height, part.width}
+                           : Region{part.x, part.y, part.width, part.height};
+}
+
+// The entry of a list that follows another one, in either direction, from its end to its beginning.
+const std::string& neighbor(const std::vector<std::string>& list, const std::string& entry, int direction) {
+  const auto place = std::find(list.begin(), list.end(), entry) - list.begin();
+  const auto count = static_cast<std::ptrdiff_t>(list.size());
+  return list[static_cast<std::size_t>((place + direction + count) % count)];
+}
+
+}  // namespace
+
+namespace {
+
+using ViewerAction = std::function<void(Viewer&)>;
+using ViewerActions = std::map<std::string, ViewerAction, std::less<>>;
+
+}  // namespace
+
+/// The actions of the keys, by what they are about.
+struct ViewerKeys {
+  static ViewerActions playing();
+  static ViewerActions settings();
+  static ViewerActions view();
+  static ViewerActions files();
+  static ViewerActions all();
+};
+
+ViewerActions ViewerKeys::playing() {
+  const auto seek = [](double seconds) { return [seconds](Viewer& v) { v.seek_by(seconds); }; };
+  const auto pause = [](Viewer& v) { v.toggle_pause(); };
+  return {{" ", pause},
+          {"p", pause},
+          {".", [](Viewer& v) { v.player_->step_forward(); }},
+          {",",
+           [](Viewer& v) {
+             v.asked_at_ = Viewer::Clock::now();
+             v.ended_ = false;
+             v.player_->step_back();
+           }},
+          {"LEFT", seek(-5)},
+          {"RIGHT", seek(5)},
+          {"Shift+LEFT", seek(-60)},
+          {"Shift+RIGHT", seek(60)},
+          {"PGDN", seek(-60)},
+          {"PGUP", seek(60)},
+          {"HOME", [](Viewer& v) { v.seek_to(0); }},
+          {"END",
+           [](Viewer& v) {
+             if (v.options_.duration <= 0) {
+               return v.notice("the duration of this source is not known");
+             }
+             v.player_->set_paused(true);  // to be looked at
+             v.seek_to(v.options_.duration);
+           }},
+          {"[", [](Viewer& v) { v.change_speed(v.player_->speed() / kSpeedStep); }},
+          {"]", [](Viewer& v) { v.change_speed(v.player_->speed() * kSpeedStep); }},
+          {"BACKSPACE", [](Viewer& v) { v.change_speed(1); }},
+          {"/", [](Viewer& v) { v.change_volume(v.volume_ - 0.1); }},
+          {"*", [](Viewer& v) { v.change_volume(v.volume_ + 0.1); }},
+          {"q", [](Viewer& v) { v.quit_ = true; }},
+          {"ESC", [](Viewer& v) {
+             if (v.window_.is_full_screen()) {
+               v.window_.toggle_full_screen();
+             } else {
+               v.quit_ = true;
+             }
+           }}};
+}
+
+ViewerActions ViewerKeys::settings() {
+  const auto level = [](int direction) {
+    return [direction](Viewer& v) { v.change_level(direction, true, true); };
+  };
+  const auto chroma = [](int direction) {
+    return [direction](Viewer& v) { v.change_level(direction, v.linked_, true); };
+  };
+  return {{"UP", [](Viewer& v) { v.change_strength(1); }},
+          {"DOWN", [](Viewer& v) { v.change_strength(-1); }},
+          {"+", level(1)},
+          {"=", level(1)},
+          {"-", level(-1)},
+          {")", chroma(1)},
+          {"(", chroma(-1)},
+          {"k",
+           [](Viewer& v) {
+             v.linked_ = !v.linked_;
+             v.notice(v.linked_ ? "levels of luma and chroma linked" : "levels of luma and chroma separate");
+           }},
+          {"P", [](Viewer& v) { v.next_planes(); }},
+          {"a",
+           [](Viewer& v) {
+             DenoiseSettings settings = v.player_->settings();
+             settings.noise.noise.reset();
+             v.change_settings(settings, "noise estimated from the clip");
+           }},
+          {"v", [](Viewer& v) { v.set_level(); }},
+          {"n", [](Viewer& v) { v.take_noise_of_middle(); }},
+          {"m", [](Viewer& v) { v.next_filter(1); }},
+          {"M", [](Viewer& v) { v.next_filter(-1); }},
+          {"c", [](Viewer& v) { v.next_profile(1); }},
+          {"C", [](Viewer& v) { v.next_profile(-1); }},
+          {"Q", [](Viewer& v) { v.toggle_pace(); }},
+          {"b", [](Viewer& v) { v.flip_settings(); }},
+          {"B", [](Viewer& v) { v.copy_settings(); }}};
+}
+
+ViewerActions ViewerKeys::view() {
+  const auto side = [](Side chosen) { return [chosen](Viewer& v) { v.change_side(chosen); }; };
+  return {{"0", side(Side::kDifference)},
+          {"1", side(Side::kNoisy)},
+          {"2", side(Side::kDenoised)},
+          {"3", side(Side::kSplit)},
+          {"4", side(Side::kSideBySide)},
+          {"g", [](Viewer& v) { v.change_gain(v.gain_ * 2); }},
+          {"G", [](Viewer& v) { v.change_gain(v.gain_ / 2); }},
+          {"z",
+           [](Viewer& v) {
+             const int next = v.view_.next_zoom(true, v.picture_area());
+             v.change_zoom(next == v.view_.zoom() ? 0 : next, v.pointer_x_, v.pointer_y_);
+           }},
+          {"l",
+           [](Viewer& v) {
+             v.split_.toggle_lock();
+             v.notice(v.split_.locked() ? "split line locked" : "split line follows the pointer");
+           }},
+          {"|",
+           [](Viewer& v) {
+             v.split_.center();
+             v.notice("split line in the middle");
+           }},
+          {"f", [](Viewer& v) { v.window_.toggle_full_screen(); }},
+          {"TAB",
+           [](Viewer& v) {
+             v.panel_.toggle_pin();
+             v.notice(v.panel_.is_pinned() ? "controls stay" : "controls hide");
+           }},
+          {"i",
+           [](Viewer& v) {
+             v.options_.statistics = !v.options_.statistics;
+             v.notice(v.options_.statistics ? "statistics" : "no statistics");
+           }},
+          {"?", [](Viewer& v) {
+             v.help_ = !v.help_;
+             v.notice(v.help_ ? "keys" : "");
+           }}};
+}
+
+ViewerActions ViewerKeys::files() {
+  return {{"s", [](Viewer& v) { v.save(&Viewer::save_pictures); }},
+          {"S", [](Viewer& v) { v.save(&Viewer::save_window); }},
+          {"r",
+           [](Viewer& v) {
+             v.notice(v.options_.toggle_recording ? v.options_.toggle_recording()
+                                                  : "only the webcam is recorded");
+           }},
+          // A quarter of a frame more than the frames have, so that rounding leaves none out.
+          {"I",
+           [](Viewer& v) {
+             v.mark_passage(v.passage_.begin, v.shown_->time - 0.25 / v.player_options_.frames_per_second);
+           }},
+          {"O",
+           [](Viewer& v) {
+             v.mark_passage(v.passage_.end, v.shown_->time + 0.75 / v.player_options_.frames_per_second);
+           }},
+          {"X",
+           [](Viewer& v) {
+             v.passage_ = {};
+             v.notice("the whole file");
+           }},
+          {"Ctrl+C", [](Viewer& v) { v.copy_command(); }},
+          {"w", [](Viewer& v) { v.toggle_writing(); }}};
+}
+
+ViewerActions ViewerKeys::all() {
+  ViewerActions actions;
+  for (ViewerActions some : {playing(), settings(), view(), files()}) {
+    actions.merge(some);
+  }
+  return actions;
+}
+
+void Viewer::press(const std::string& key) {
+  static const ViewerActions actions = ViewerKeys::all();
+  if (notice_until_ == Clock::time_point::max()) {
+    notice_.clear();
+    notice_until_ = {};
+    redraw_ = true;
+  }
+  if (shown_ == nullptr && key != "q" && key != "ESC") {
+    early_keys_.push_back(key);
+  } else if (const auto action = actions.find(key); action != actions.end()) {
+    action->second(*this);
+  }
+}
+
+void Viewer::change_side(Side side) {
+  // The same key again goes back to the split view.
+  side_ = side == side_ ? Side::kSplit : side;
+  static constexpr std::array<const char*, 5> kNames{"split", "noisy", "denoised", "difference",
+                                                     "side by side"};
+  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(side_)]));
+}
+
+void Viewer::change_speed(double speed) {
+  if (player_options_.live) {
+    return notice("a live source has its own speed");
+  }
+  speed = std::clamp(speed, kSlowest, kFastest);
+  if (std::abs(speed - 1) < 0.01) {
+    speed = 1;
+  }
+  const bool was_heard = player_->speed() == 1;
+  player_->set_speed(speed);
+  if (speed == 1 && !was_heard) {
+    seek_audio(player_->position());
+  }
+  notice(fmt::format("speed x{:.2f}", speed));
+}
+
+void Viewer::seek_by(double seconds) { seek_to(player_->position() + seconds); }
+
+void Viewer::seek_to(double seconds) {
+  double target = std::max(seconds, 0.0);
+  if (options_.duration > 0) {
+    target = std::min(target, options_.duration);
+  }
+  if (!player_->seek(target)) {
+    return notice("this source can't go back or forth");
+  }
+  asked_at_ = Clock::now();
+  seek_audio(target);
+  audio_waits_ = true;
+  ended_ = false;
+  notice(time_text(target, false));
+}
+
+void Viewer::toggle_pause() {
+  if (ended_ && player_->can_seek()) {
+    player_->set_paused(false);
+    seek_to(0);
+    return notice("from the beginning");
+  }
+  player_->set_paused(!player_->paused());
+  if (!player_->paused()) {
+    seek_audio(player_->position());  // frames may have been stepped through
+  }
+  notice(player_->paused() ? "paused" : "playing");
+}
+
+void Viewer::change_settings(DenoiseSettings settings, const std::string& text) {
+  // Filters have profiles of their own.
+  const FilterType& type = filter_type(settings.filter);
+  if (!type.profiles.empty() && std::ranges::find(type.profiles, settings.profile) == type.profiles.end()) {
+    settings.profile = type.default_profile;
+  }
+  try {
+    if (options_.check) {
+      options_.check(settings);
+    }
+  } catch (const UsageError& error) {
+    return notice(error.what());
+  }
+  awaited_ = settings;
+  asked_at_ = Clock::now();
+  slow_measurements_ = 0;
+  player_->set_settings(settings);
+  notice(text);
+}
+
+void Viewer::take_noise_of_mark() {
+  const Region marked =
+      stored_region(view_.picture_part(mark_->x0, mark_->y0, mark_->x1, mark_->y1, picture_area()), options_);
+  constexpr int kLeast = NoiseTracker::kLeastSide;
+  if (marked.width < kLeast || marked.height < kLeast) {
+    return notice(fmt::format("{}x{} marked; {}x{} are needed to measure noise", marked.width, marked.height,
+                              kLeast, kLeast));
+  }
+  const Region region = whole_samples(marked, options_.format, shown_->noisy.interlaced);
+  NoiseTracker tracker(*engine_);
+  NoiseModel noise;
+  if (before_sequence_ + 1 == shown_->sequence && before_.samples != nullptr) {
+    noise = tracker.next(part_of(engine_->in_host_memory(before_), region));
+  }
+  noise = tracker.next(part_of(engine_->in_host_memory(shown_->noisy), region));
+  if (!noise.has_noise()) {
+    return notice("no noise was found there: " + evidence_text(noise));
+  }
+  DenoiseSettings settings = player_->settings();
+  settings.noise.noise = NoiseProfile{noise, options_.format.color_model};
+  const std::string shape = shape_text(noise, options_.format.color_model);
+  change_settings(settings, fmt::format("from what is marked: {}{}",
+                                        sigma_text(noise, color_plane_names(options_.format)),
+                                        shape.empty() ? "" : ", " + shape));
+}
+
+void Viewer::toggle_pace() {
+  DenoiseSettings settings = player_->settings();
+  settings.keeps_pace = !settings.keeps_pace;
+  change_settings(settings, settings.keeps_pace ? "quality: automatic, keeps pace"
+                                                : "quality: always " + filter_text(settings));
+}
+
+void Viewer::change_zoom(int zoom, double x, double y) {
+  view_.set_zoom(zoom, x, y, picture_area());
+  notice(zoom == 0 ? "zoom: fit" : fmt::format("zoom: {}:1", zoom));
+}
+
+void Viewer::change_strength(int direction) {
+  DenoiseSettings settings = player_->settings();
+  constexpr float kStep = 0.1F;
+  constexpr float kMost = 10;
+  const float steps = std::round(settings.noise.strength / kStep) + static_cast<float>(direction);
+  settings.noise.strength = std::clamp(steps * kStep, 0.0F, kMost);
+  change_settings(settings, fmt::format("strength {:.2f}", settings.noise.strength));
+}
+
+// The level that is seen, as a level by hand: white noise, which a command line can repeat.
+void Viewer::set_level() {
+  DenoiseSettings settings = player_->settings();
+  settings.noise.noise = NoiseProfile{NoiseModel{shown_->level.sigma}, std::nullopt};
+  settings.noise.strength = 1;
+  change_settings(settings, sigma_text(settings.noise.noise->noise, color_plane_names(options_.format)));
+}
+
+void Viewer::change_level(int direction, bool luma, bool chroma) {
+  DenoiseSettings settings = player_->settings();
+  // From what is seen, until a level is set by hand, which may not be seen yet.
+  const bool by_hand = settings.noise.noise && !settings.noise.noise->color_model;
+  NoiseModel level{by_hand ? settings.noise.noise->noise.sigma : shown_->level.sigma};
+  const auto step = [&](float& sigma) { sigma = step_sigma(sigma, direction); };
+  if (luma) {
+    step(level.sigma[0]);
+  }
+  if (chroma) {
+    step(level.sigma[1]);
+    step(level.sigma[2]);
+  }
+  settings.noise.noise = NoiseProfile{level, std::nullopt};
+  settings.noise.strength = by_hand ? settings.noise.strength : 1;
+  change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
+}
+
+void Viewer::next_planes() {
+  DenoiseSettings settings = player_->settings();
+  PlaneChoice& planes = settings.noise.planes;
+  planes = planes == PlaneChoice::kAll    ? PlaneChoice::kLuma
+           : planes == PlaneChoice::kLuma ? PlaneChoice::kChroma
+                                          : PlaneChoice::kAll;
+  change_settings(settings, "planes: " + to_string(planes));
+}
+
+// The noise of the middle of the picture, as a start for those without a mouse.
+void Viewer::take_noise_of_middle() {
+  const io::Size area = picture_area();
+  mark_ = {area.width * 0.35, area.height * 0.35, area.width * 0.65, area.height * 0.65};
+  take_noise_of_mark();
+  mark_.reset();
+}
+
+void Viewer::next_profile(int direction) {
+  DenoiseSettings settings = player_->settings();
+  const std::vector<std::string>& profiles = filter_type(settings.filter).profiles;
+  if (profiles.empty()) {
+    return notice(settings.filter + " has no profiles");
+  }
+  settings.profile = neighbor(profiles, settings.profile, direction);
+  change_settings(settings, "profile " + settings.profile);
+}
+
+void Viewer::next_filter(int direction) {
+  if (options_.filters.size() < 2) {
+    return notice("there is no filter but " + player_->settings().filter);
+  }
+  DenoiseSettings settings = player_->settings();
+  settings.filter = neighbor(options_.filters, settings.filter, direction);
+  change_settings(settings, "filter " + settings.filter);
+}
+
+// Two settings to compare: each key changes those in use.
+void Viewer::flip_settings() {
+  const DenoiseSettings used = player_->settings();
+  const DenoiseSettings other = other_settings_.value_or(used);
+  other_settings_ = used;
+  second_settings_ = !second_settings_;
+  change_settings(other, fmt::format("settings {}: {}", second_settings_ ? "B" : "A", filter_text(other)));
+}
+
+void Viewer::copy_settings() {
+  other_settings_ = player_->settings();
+  notice(fmt::format("settings copied to {}", second_settings_ ? "A" : "B"));
+}
+
+void Viewer::change_gain(double gain) {
+  constexpr double kMostGain = 32;
+  gain_ = std::clamp(gain, 1.0, kMostGain);
+  notice(fmt::format("gain of the difference x{:.3g}", gain_));
+}
+
+void Viewer::change_volume(double volume) {
+  if (audio_ == nullptr) {
+    return notice("no audio");
+  }
+  volume_ = std::clamp(volume, 0.0, 1.0);
+  audio_->set_volume(volume_);
+  notice(fmt::format("volume {:.0f} %", 100 * volume_));
+}
+
+void Viewer::mark_passage(std::optional<double>& end, double time) {
+  if (player_options_.live) {
+    return notice("a live source has no passages");
+  }
+  const Passage before = passage_;
+  end = std::max(time, 0.0);
+  if (passage_.begin && passage_.end && *passage_.begin >= *passage_.end) {
+    passage_ = before;
+    return notice("a passage begins before its end");
+  }
+  notice(fmt::format("passage {} to {}", passage_.begin ? time_text(*passage_.begin) : "the beginning",
+                     passage_.end ? time_text(*passage_.end) : "the end"));
+}
+
+}  // namespace limpid::app

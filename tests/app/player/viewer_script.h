@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <SDL.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/options/filter_options.h"
+#include "app/player/viewer.h"
+#include "core/engines.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid::app {
+
+using namespace std::chrono_literals;
+
+/// Frames per second of the clips in the windows of tests.
+inline constexpr double kRate = 100;
+
+/// Pushes the events of a key, by its name in WindowEvent::key.
+inline void press(const std::string& key) {
+  SDL_Event event{};
+  static const std::map<std::string, SDL_Keycode> names{
+      {"LEFT", SDLK_LEFT}, {"RIGHT", SDLK_RIGHT}, {"UP", SDLK_UP},
+      {"DOWN", SDLK_DOWN}, {"END", SDLK_END},     {"ESC", SDLK_ESCAPE},
+      {"TAB", SDLK_TAB},   {"HOME", SDLK_HOME},   {"BACKSPACE", SDLK_BACKSPACE}};
+  if (key.starts_with("Ctrl+")) {
+    event.type = SDL_KEYDOWN;
+    event.key.keysym.mod = KMOD_CTRL;
+    event.key.keysym.sym = SDLK_a + key.back() - 'A';
+  } else if (const auto name = names.find(key); name != names.end()) {
+    event.type = SDL_KEYDOWN;
+    event.key.keysym.sym = name->second;
+  } else {
+    event.type = SDL_TEXTINPUT;
+    std::strcpy(event.text.text, key.c_str());
+  }
+  SDL_PushEvent(&event);
+}
+
+/// Keeps what is logged while it lives, instead of printing it.
+class DebugLog {
+ public:
+  DebugLog() {
+    lines_->set_pattern("%v");
+    auto logger = std::make_shared<spdlog::logger>("test", lines_);
+    logger->set_level(spdlog::level::debug);
+    spdlog::set_default_logger(std::move(logger));
+  }
+  DebugLog(const DebugLog&) = delete;
+  DebugLog& operator=(const DebugLog&) = delete;
+  ~DebugLog() { spdlog::set_default_logger(before_); }
+
+  /// All lines that are kept.
+  std::vector<std::string> lines() const { return lines_->last_formatted(); }
+  /// How many lines have that in them.
+  int count(const std::string& part) const {
+    const std::vector<std::string> lines = lines_->last_formatted();
+    return static_cast<int>(std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find(part) != std::string::npos;
+    }));
+  }
+  /// Waits for so many; false if they don't come.
+  bool says(const std::string& part, int times = 1) const {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (std::chrono::steady_clock::now() < end) {
+      if (count(part) >= times) {
+        return true;
+      }
+      std::this_thread::sleep_for(2ms);
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kLines = 4000;
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> lines_ =
+      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(kLines);
+};
+
+/// A window on `frames` frames and somebody who presses keys.
+class ViewerScript {
+ public:
+  ViewerOptions options;
+  PlayerStages stages;
+  PlayerOptions player_options;
+  int frames = 5;
+  Frame picture;  // of all frames
+
+  ViewerScript() {
+    setenv("SDL_VIDEODRIVER", "offscreen", 1);
+    const FrameFormat format = oracle::yuv(32, 24, 1, 1);
+    picture = oracle::draw_picture(format);
+    stages.read = [this]() -> io::Reader::Item {
+      if (next_ >= frames) {
+        return io::Reader::End{};
+      }
+      Frame frame = picture;
+      frame.index = next_++;
+      return frame;
+    };
+    stages.seek = [this](double seconds, double before, const std::function<bool()>&) {
+      next_ = std::clamp(static_cast<int>(std::lround((seconds - before) * kRate)), 0, frames);
+    };
+    stages.engine = engine_registry().open("cpu", EngineOptions{1});
+    stages.make_denoiser = [this](const DenoiseSettings&, const Frame& frame, const NoiseModel& level) {
+      return stages.engine->make_denoiser(FilterText("bilateral").filter(), level, frame.format);
+    };
+    options.source = "clip";
+    options.format = format;
+    options.filters = {"bm3d", "bilateral"};
+    options.duration = frames / kRate;
+    options.window = {.title = "clip", .size = {320, 240}, .fixed = true, .vsync = false};
+    player_options.frames_per_second = kRate;
+    player_options.duration = options.duration;
+    player_options.settings.noise.noise = NoiseProfile{NoiseModel{{5, 5, 5}}, std::nullopt};
+  }
+
+  /// Shows until `user` has returned and `q` is pressed. Returns what the window told then.
+  Statistics play(const std::function<void(const Viewer&)>& user) {
+    Viewer viewer(options, stages, player_options);
+    std::jthread thread([&] {
+      user(viewer);
+      press("q");
+    });
+    viewer.run({});
+    return viewer.statistics();
+  }
+
+  /// Waits until so many frames have been shown; false if they aren't.
+  static bool shows(const Viewer& viewer, std::int64_t frames) {
+    return reaches(viewer.counters().shown, frames);
+  }
+  template <typename Count>
+  static bool reaches(const std::atomic<Count>& count, Count value) {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (count < value && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(500us);
+    }
+    return count >= value;
+  }
+
+ private:
+  int next_ = 0;
+};
+
+}  // namespace limpid::app
