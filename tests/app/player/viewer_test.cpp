@@ -50,10 +50,9 @@ std::ptrdiff_t open_descriptors() {
 // A thousand keys at random; the frames that play are so small that every filter keeps up.
 TEST(ViewerTest, KeysAtRandomLeakNothing) {
   constexpr int kKeys = 1000;
-  constexpr std::array kNames = {"m",  "M",    "c", "C", "a",    "v",     "k",   "n", "P", "b", "B",
-                                 "g",  "G",    "(", ")", "4",    "TAB",   "I",   "O", "X", "+", "-",
-                                 "UP", "DOWN", "0", "1", "2",    "3",     "z",   "Z", "i", "?", " ",
-                                 ".",  ",",    "[", "]", "LEFT", "RIGHT", "END", "l", "|"};
+  constexpr std::array kNames = {"m", "c", "a", "k",  "b",    "B", "g",    "G",     "4",   "TAB", "I", "O",
+                                 "X", "+", "-", "UP", "DOWN", "0", "1",    "2",     "3",   "z",   "Z", "i",
+                                 "?", " ", ".", ",",  "[",    "]", "LEFT", "RIGHT", "END", "l",   "|"};
   setenv("SDL_VIDEODRIVER", "offscreen", 1);
   const FrameFormat format = oracle::yuv(32, 24, 1, 1);
   std::vector<Frame> clip;
