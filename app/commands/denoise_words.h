@@ -13,7 +13,7 @@
 
 namespace limpid::app {
 
-/// What a command line of `limpid denoise` says.
+/// The options of a command line of `limpid denoise`.
 struct DenoiseRequest {
   std::string input;
   EngineChoice engine;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <spdlog/fmt/fmt.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,7 +122,7 @@ std::string free_output(const std::string& input) {
   std::string output = stem + extension;
   std::error_code ignored;
   for (int number = 2; std::filesystem::exists(output, ignored); ++number) {
-    output = stem + "-" + std::to_string(number) + extension;
+    output = fmt::format("{}-{}{}", stem, number, extension);
   }
   return output;
 }

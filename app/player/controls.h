@@ -17,7 +17,7 @@
 
 namespace limpid::app {
 
-/// What the controls show.
+/// The values that the controls show.
 struct ControlState {
   double position = 0;  ///< seconds
   double duration = 0;  ///< 0 if not known
@@ -45,7 +45,7 @@ struct ControlState {
   std::optional<double> writing;  ///< progress of a file that is written, 0 to 1
 };
 
-/// What the user asked for with the pointer. Buttons ask for what their keys do.
+/// Requests that the user made with the pointer. Buttons have the effect of their keys.
 struct ControlRequests {
   std::vector<std::string> keys;
   std::optional<double> seek;  ///< seconds

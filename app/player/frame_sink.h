@@ -37,7 +37,7 @@ class FrameSink {
   /// Does so and waits for it, as does who calls it meanwhile. Warns of what later frames have that can't be
   /// kept. Throws what writing has thrown, with the name of what could be kept.
   void finish();
-  /// Whether that won't wait: the file is complete, or writing has failed.
+  /// True if finish() does not wait: the file is complete, or writing has failed.
   bool has_ended() const { return ended_; }
 
   std::int64_t written() const { return written_; }
@@ -46,7 +46,7 @@ class FrameSink {
   std::string frames_text(const std::string& name) const;
   /// Logs this text.
   void log_frames(const std::string& name) const;
-  /// Of video that has been written.
+  /// Duration of the written video.
   double seconds() const { return seconds_; }
   std::int64_t bytes() const { return writer_.bytes_written(); }
   bool has_failed() const { return failed_; }
@@ -55,7 +55,7 @@ class FrameSink {
   void run();
   void write_all();
   void fail(std::exception_ptr error);
-  /// Returns what to tell.
+  /// Returns the error to report.
   std::exception_ptr keep_the_beginning(const Error& failure);
 
   io::Writer writer_;

@@ -128,8 +128,8 @@ bool FrameStore::decode_up_to(const SeekTarget& target, const GivenUp& given_up)
   // The last frame before a time is known once a later one has been decoded. It is rarely farther from that
   // time than the average distance of frames.
   constexpr std::size_t kLeast = 2;
-  // After a seek a few steps back may follow; after a step back more of them will. Decoders skip half of the
-  // frames that nobody sees.
+  // A few steps back may follow a seek, and more steps back follow a step back. Decoders skip half of the
+  // frames that are not shown.
   const std::size_t few = std::max<std::size_t>(12, static_cast<std::size_t>(reach_.before));
   const auto frames_before = [&](std::size_t kept) {
     return kLeast + (target.before ? kept / 2 : std::min(kept, few));

@@ -72,7 +72,7 @@ int text_margin(int line) { return line / 3; }
 
 io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
                             io::Size window) {
-  // What is looked at is the picture.
+  // Most of the picture stays visible.
   constexpr double kGreatestShare = 0.25;
   const int inner = window.width - 2 * text_margin(line);
   const int width = std::max(inner * 3 / 5, std::min(inner, 16 * line));

@@ -12,10 +12,10 @@
 
 namespace limpid::app {
 
-/// What the display over the picture tells.
+/// The values that the statistics show.
 struct Statistics {
-  std::string source;  ///< its name
-  std::string format;  ///< size, subsampling, depth, colour
+  std::string source;  ///< name of the source
+  std::string format;  ///< size, subsampling, depth, color
   std::string engine;
   double position = 0;     ///< seconds
   double duration = 0;     ///< 0 if not known
@@ -32,7 +32,7 @@ struct Statistics {
   std::string filter;
   std::string profile;              ///< empty if the filter has none
   bool keeps_pace = false;          ///< the filter is chosen so that it keeps pace
-  std::vector<std::string> planes;  ///< names of the colour planes
+  std::vector<std::string> planes;  ///< names of the color planes
   NoiseModel level;
   std::string noise_shape;  ///< shape_text() and evidence_text()
   bool estimated = false;
@@ -43,7 +43,7 @@ struct Statistics {
   std::vector<Load> loads;
 };
 
-/// What to tell, from all of it to the least: for windows that the longer text would cover.
+/// The length of the text: small windows have less of it.
 enum class Detail : std::uint8_t { kAll, kFew, kLeast };
 std::vector<std::string> to_lines(const Statistics& statistics, Detail detail = Detail::kAll);
 
@@ -51,17 +51,17 @@ std::vector<std::string> to_lines(const Statistics& statistics, Detail detail = 
 /// on a large screen that is looked at from afar, times `factor`; less where that would cover the picture.
 int text_size(io::Size window, double scale, double factor);
 
-/// Of the space that text leaves at the window's edges, and between boxes.
+/// Width of the space at the edges of the window and between boxes, in pixels.
 int text_margin(int line);
 
 /// In lines of that height, with as much detail as leaves the picture to be seen in a window of that size.
 io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
                             io::Size window);
 
-/// What has happened beside the picture.
+/// A message for the user.
 struct News {
   std::string text;
-  bool is_failure = false;  ///< and so stays until a key is pressed
+  bool is_failure = false;  ///< it stays until a key is pressed
 };
 
 /// A key or mouse action, for the display and the manuals.

@@ -28,7 +28,7 @@ class Pacing {
   /// Shows one frame more although the clock is paused.
   void show_next(bool wanted) { show_next_ = wanted; }
   bool shows_next() const { return show_next_; }
-  /// True if no frame is due until somebody asks for one.
+  /// True if no frame is due until one is requested.
   bool is_frozen() const { return clock_.paused() && runs_ && !show_next_; }
 
   /// When a frame of that time is due: `now` if it does not wait for the clock.

@@ -30,7 +30,7 @@ constexpr int kMostContext = 8;
 constexpr int kUnboundedContext = 4;
 // Frames that are shown while a filter begins that waits for later frames, besides these.
 constexpr int kStepReserve = 3;
-// So long a frame may be with the denoiser until it is shown as it is, or given up for new settings.
+// A frame that takes the denoiser longer is shown noisy, and is abandoned if the settings change.
 constexpr std::chrono::milliseconds kLong{200};
 }  // namespace
 
@@ -158,7 +158,7 @@ class Player::Denoising {
     }
   }
 
-  // What a result says about the speed of the rung.
+  // Measures the speed of the rung by a result.
   void measure_pace() {
     const std::int64_t busy = player_.counters_.denoise.busy_ns;
     const std::chrono::nanoseconds took(busy - std::exchange(busy_, busy));
@@ -191,8 +191,8 @@ class Player::Denoising {
     player_.concurrency_ = stage_.concurrency();
   }
 
-  // Who waits for the first frame, or the first behind a seek, sees it before it is denoised, unless that is
-  // a matter of a moment.
+  // The first frame, and the first one after a seek, is shown before it is denoised, unless denoising is
+  // quick.
   void show_waiting(const Sent& sent) {
     const std::scoped_lock lock(player_.mutex_);
     const bool soon = player_.shown_ != nullptr && player_.pacing_.turnaround() < seconds_of(kLong);
@@ -220,8 +220,8 @@ class Player::Denoising {
   static double seconds_of(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
   // Keeps what is denoised again for new settings: the frame that is shown and those under way, and before
-  // either as many as a temporal filter needs. Frames between them have been dropped, any number if nobody
-  // takes frames.
+  // either as many as a temporal filter needs. Frames between them have been dropped, any number if no
+  // frames are taken.
   void remember(const Job& job) {
     if (player_.shown_ != nullptr) {
       const auto behind = std::find_if(recent_.begin(), recent_.end(), [&](const Job& other) {
@@ -267,7 +267,7 @@ class Player::Denoising {
     stage_.send(std::move(job.frame), level, make);
   }
 
-  // A filter that replaces another knows the frames before.
+  // A new filter gets the frames before as context.
   void send_context(int frames, const NoiseModel& level, const DenoiseStage::Maker& make) {
     const std::size_t count = std::min(past_.size(), static_cast<std::size_t>(frames));
     for (std::size_t i = past_.size() - count; i < past_.size(); ++i) {
@@ -366,13 +366,13 @@ class Player::Refining {
       lock.unlock();
       try {
         send(around, *frame);
-        // What came before there was a denoiser has not cancelled it.
+        // A request from before the denoiser existed has not canceled it.
         lock.lock();
         const bool is_still_wanted = is_wanted();
         lock.unlock();
         denoised = is_still_wanted ? stage_.receive() : std::nullopt;
       } catch (const Error& error) {
-        // There may be no memory for a second denoiser. The window goes on.
+        // There may be no memory for a second denoiser. Playing continues.
         spdlog::warn(fmt::format("the picture is not refined: {}", error.what()));
         stage_.abandon();
       }
@@ -476,7 +476,8 @@ Player::Job Player::job_of(StoredFrame stored) {
   return job;
 }
 
-// While earlier frames are decoded: passes on the wanted frames that are kept. False if others are wanted.
+// While earlier frames are decoded, delivers the requested frames that are kept. Returns false if other
+// frames are requested.
 bool Player::serve_from_store() {
   const std::scoped_lock lock(mutex_);
   if (stopped_ || !stepping_back_) {
@@ -518,7 +519,8 @@ void Player::serve_refining(std::unique_lock<std::mutex>& lock) {
 }
 
 bool Player::wants_frame() const {
-  // After a step back nobody sees the frames behind the kept ones, for which the source would have to seek.
+  // After a step back, the frames after the kept ones, for which the source would have to seek, are not
+  // shown.
   const std::size_t enough = stepping_back_ && store_.must_seek() ? 1 : kDecodedFrames;
   return !source_ended_ && (options_.live || decoded_.size() < enough);
 }
@@ -556,7 +558,7 @@ void Player::read_loop() {
     }
     lock.lock();
     if (is_given_up() || (source_ended_ && !target)) {
-      continue;  // another frame is wanted, or none
+      continue;  // another frame is requested, or none
     }
     source_ended_ = source_ended_ || !frame;
     if (options_.live && frame) {
@@ -591,7 +593,7 @@ bool Player::may_send() const {
   return outstanding_ < latency_ + pacing_.frames_ahead(concurrency_) + ahead_of_step_;
 }
 
-// Whether the successor of the next frame is due before the next frame could be ready.
+// True if the frame after the next one is due before the next one can be ready.
 bool Player::is_late(Clock::time_point now) const {
   if (decoded_.empty() || (decoded_.size() == 1 && source_ended_)) {
     return false;
@@ -608,7 +610,7 @@ std::optional<Player::Clock::time_point> Player::decides_at(Clock::time_point no
   return decoded_.size() == 1 && now < at && is_late(now) ? std::optional(at) : std::nullopt;
 }
 
-// Drops the next frame if it is late. Whether it did.
+// Drops the next frame if it is late. Returns true if it did.
 bool Player::drop_late(Clock::time_point now) {
   if (!is_late(now)) {
     return false;
@@ -708,7 +710,7 @@ Reach Player::refining_reach() const {
   return stages_.refining_reach && !options_.live ? stages_.refining_reach(settings_) : Reach{};
 }
 
-// Whether the frame is shown, stays so, and would become better.
+// True if the frame is shown, stays on the screen, and would improve.
 bool Player::can_refine(const PlayedFrame* frame) const {
   const bool stands = (pacing_.clock().paused() || nothing_to_come()) && pacing_.runs() &&
                       !pacing_.shows_next() && !going_to_;
@@ -752,7 +754,7 @@ void Player::set_settings(const DenoiseSettings& settings) {
     return;
   }
   settings_ = settings;
-  // What takes long is not waited for.
+  // Frames that take long are not waited for.
   const bool waits = settings.keeps_pace && latency_ > 0;  // for later frames
   const bool anew = pacing_.clock().paused() || !pacing_.runs() || at_work() > kLong || waits;
   if (anew && !options_.live) {
@@ -810,7 +812,7 @@ void Player::step_back() {
   if (!pacing_.clock().paused()) {
     pacing_.clock().pause(Clock::now());
   }
-  // Who is impatient doesn't make it begin anew.
+  // A repeated key does not restart the seek.
   const bool is_on_its_way = going_to_ && going_before_ && *going_to_ == shown_->time;
   if (stages_.seek && shown_ != nullptr && !is_on_its_way) {
     go_to({.time = shown_->time, .before = true});

@@ -48,7 +48,7 @@ struct PlayedFrame {
   bool is_refined = false;  ///< as PlayerStages::make_refiner says
 };
 
-/// What a Player joins. Each is called on one thread only; any may throw, which ends the player.
+/// The parts that a Player connects. Each is called on one thread only. An exception ends the player.
 struct PlayerStages {
   /// The source: frames and End; packets are passed over.
   std::function<io::Reader::Item()> read;
@@ -56,7 +56,7 @@ struct PlayerStages {
   std::function<void(double seconds, double before, const std::function<bool()>& given_up)> seek;
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
       make_denoiser;
-  /// What make_denoiser may be given in place of settings that keep pace. May be empty: only the settings.
+  /// The rungs that may replace settings that keep pace. May be empty: the settings are the only rung.
   std::function<QualityLadder(const DenoiseSettings&)> ladder;
   /// How many frames before and after its own a frame is refined with that stays on the screen; none where
   /// that would be no better. May be empty, if none ever is.
@@ -64,7 +64,7 @@ struct PlayerStages {
   /// The same denoiser, but one that waits for later frames. On a thread of its own.
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
       make_refiner;
-  std::shared_ptr<Engine> engine;  ///< estimates the noise, where that is asked for
+  std::shared_ptr<Engine> engine;  ///< estimates the noise if requested
   /// Sees every frame that has been denoised while playing, in order. May be empty.
   std::function<void(const PlayedFrame&)> denoised;
   /// Tells the thread that shows the frames that there is something new.
@@ -78,12 +78,12 @@ struct PlayerOptions {
   double frames_per_second = 25;  ///< of the source; a guess will do
   double duration = 0;            ///< seconds; seeks stay within it. 0 if not known
   DenoiseSettings settings;
-  /// Of frames as they were decoded, for steps back: these need no decoding. At most some hundred frames, and
-  /// half as many again while more are decoded.
+  /// Memory for decoded frames, so that steps back need no decoding. At most some hundred frames, and half as
+  /// many again while more are decoded.
   std::size_t kept_bytes = std::size_t{256} << 20;
 };
 
-/// What is known while it plays.
+/// Measurements of a playing Player.
 struct PlayerCounters {
   StageCounters read;
   StageCounters denoise;
@@ -96,25 +96,25 @@ struct PlayerCounters {
 ///
 ///     reader thread ─► decoded ─► denoise thread ─► ready ─► take()
 ///
-/// A frame is due when the clock reaches its time. Frames that can't be ready before their successor is due
-/// are dropped before they are denoised, and a ready frame whose successor is due is dropped whether or not
-/// anybody takes frames, so a window that doesn't draw holds nothing up. Only a few frames are under way
-/// between denoising and the screen, so that changed settings show with the next frame but two; while paused,
-/// the frame that is shown and those behind it are denoised again. If the source itself can't keep up, the
-/// clock waits for it. A live source has no clock: each stage takes the newest frame and drops the others.
+/// A frame is due when the clock reaches its time. Frames that cannot be ready before their successor is due
+/// are dropped before they are denoised. A ready frame whose successor is due is dropped even if no frames
+/// are taken, so a window that does not draw delays nothing. There are only a few frames between denoising
+/// and the screen, so that changed settings show within two frames. While paused, the shown frame and those
+/// after it are denoised again. If the source is too slow, the clock waits for it. A live source has no
+/// clock: each stage takes the newest frame and drops the others.
 ///
-/// While it is paused, or at its end, the frame that is shown is refined: the frames around it are decoded,
-/// as far as they aren't kept, and a second denoiser makes of them what it makes of a frame that need not be
-/// shown at once. Nothing of a live source is refined: it has no later frames.
+/// While paused, or at the end, the shown frame is refined: the frames around it are decoded unless they are
+/// kept, and a second denoiser filters them as `limpid denoise` would. Frames of a live source are not
+/// refined, because it has no later frames.
 ///
-/// A seek decodes from the key frame before its target, leaves out frames on the way that no other is
-/// predicted from, and is given up for the next seek. Decoded frames are kept, so that steps back need no
-/// decoding; while somebody steps back, the group of pictures before those that are kept is decoded ahead.
+/// A seek decodes from the key frame before its target, skips frames that no other is predicted from, and is
+/// abandoned for the next seek. Decoded frames are kept, so that steps back need no decoding. During steps
+/// back, the group of pictures before the kept frames is decoded ahead.
 ///
-/// Work that takes the denoiser long (0.2 s) is cancelled for new settings, a seek or the end, if the engine
-/// can be stopped. Meanwhile the first frame, and the first behind a seek, is shown undenoised. For another
-/// filter or profile a new denoiser is made before the old one's results are waited for; otherwise one
-/// denoiser does for all, and is reset where frames that are with it aren't wanted any more.
+/// Work that takes the denoiser long (0.2 s) is canceled for new settings, a seek or the end, if the engine
+/// can be stopped. Meanwhile the first frame, and the first one after a seek, is shown noisy. For another
+/// filter or profile, a new denoiser is made before the results of the old one are waited for. Otherwise
+/// there is one denoiser, which is reset if its frames are no longer needed.
 ///
 /// All members may be called from any thread.
 class Player {
@@ -139,7 +139,7 @@ class Player {
     /// The frame that is shown, once it is refined; once.
     std::shared_ptr<const PlayedFrame> refined;
   };
-  /// What to show at `now`. Throws what a stage has thrown.
+  /// Returns the frame to show at `now`. Throws the exception of a stage.
   Taken take(Clock::time_point now);
 
   void set_settings(const DenoiseSettings& settings);
@@ -157,11 +157,11 @@ class Player {
   bool can_seek() const { return static_cast<bool>(stages_.seek); }
   /// Where it is, or is going, in seconds.
   double position() const;
-  /// Whether it is going somewhere, whose frame isn't shown yet.
+  /// True until the frame of a seek or step is shown.
   bool is_seeking() const;
-  /// Whether the frame that is shown will be refined unless something else is asked for.
+  /// True if the shown frame will be refined unless another one is requested.
   bool will_refine() const;
-  /// For how long the denoiser has been at work on what the counters don't have yet.
+  /// The time that the denoiser has spent on the frame that the counters do not include yet.
   Clock::duration at_work() const;
   /// Lets the clock follow the audio, which is at `position`.
   void follow_audio(double position);
@@ -240,7 +240,7 @@ class Player {
   FrameStore store_;  ///< of the reader's thread
 
   std::uint64_t epoch_ = 0;  ///< raised when the frames under way are not wanted any more
-  bool elsewhere_ = false;   ///< the new epoch lies behind a seek
+  bool elsewhere_ = false;   ///< the new epoch follows a seek
   bool again_ = false;       ///< the new epoch begins with the frame that is shown
   std::int64_t outstanding_ =
       0;             ///< frames sent to the denoiser that neither are shown (live: ready) nor dropped

@@ -87,7 +87,7 @@ void Recorder::serve() {
   }
   const std::scoped_lock lock(mutex_);
   if (!std::exchange(asked_, false)) {
-    return;  // it isn't wanted any more, and nothing is left of it
+    return;  // no longer requested: nothing remains of it
   }
   if (failure != nullptr) {
     return tell_failure("can't record", failure, true);
@@ -188,7 +188,7 @@ void Recorder::finish() {
     try {
       recording->sink.finish();
     } catch (...) {
-      // collect() tells it.
+      // collect() reports it.
     }
   }
   const std::scoped_lock lock(mutex_);

@@ -18,7 +18,7 @@
 namespace limpid::app {
 
 struct RecorderOptions {
-  /// Of the first recording; the further ones are called NAME-2.EXT and so on. Empty: all are called
+  /// Name of the first recording; further ones are NAME-2.EXT and so on. Empty: all are named
   /// webcam-DATE-TIME.mkv, in the current directory.
   std::string file;
   bool overwrite = false;  ///< `file`; nothing else is ever overwritten
@@ -26,9 +26,10 @@ struct RecorderOptions {
   std::function<io::Writer(const std::string& name, io::Overwrite overwrite)> open;
 };
 
-/// Records frames into one file after the other, as the user asks. Each is completed on a thread of its own.
-/// What happens is logged, and told by take_news(). Thread-safe, but for begin() and serve(), which belong to
-/// the thread that reads the source: io::Writer takes what it has to know of it from the reader.
+/// Records frames into successive files at the user's request. Each is completed on a thread of its own.
+/// Events are logged, and reported by take_news(). Thread-safe except for begin() and serve(), which belong
+/// to the thread that reads the source, because io::Writer takes the properties of the source from the
+/// reader.
 class Recorder {
  public:
   explicit Recorder(RecorderOptions options) : options_(std::move(options)) {}
@@ -48,14 +49,14 @@ class Recorder {
   /// As FrameSink::offer().
   void offer(const Frame& frame, const std::string& filter = "");
 
-  /// "REC 0:12 3.4 MB", what has become of the last recording, or nothing.
+  /// "REC 0:12 3.4 MB", the outcome of the last recording, or nothing.
   std::string status() const;
-  /// What has happened since, one at a time; no text if nothing has.
+  /// The next event since the last call; without text if there is none.
   News take_news();
-  /// Whether the last recording has failed.
+  /// True if the last recording has failed.
   bool has_failed() const;
 
-  /// Ends for good and completes all files; who calls it meanwhile waits until that is done. Throws the first
+  /// Ends recording and completes all files. A second caller waits until that is done. Throws the first
   /// failure of all recordings.
   void finish();
 
@@ -79,7 +80,7 @@ class Recorder {
   bool asked_ = false;  ///< for a recording that isn't open yet
   bool finished_ = false;
   std::shared_ptr<Recording> current_;
-  Recordings ending_;  ///< closed or failed, and not told yet
+  Recordings ending_;  ///< closed or failed, and not reported yet
   bool has_failed_ = false;
   std::exception_ptr failure_;  ///< the first of all
   std::deque<News> news_;

@@ -21,14 +21,14 @@ class Refinement {
 
   explicit Refinement(Time now) : rests_since_(now) {}
 
-  /// When it may begin: nobody steps on after the same picture has been shown for so long.
+  /// The time when it may begin: after the same picture has been shown for a while.
   Time begins_at() const { return rests_since_ + kRest; }
   bool is_under_way() const { return frame_ != nullptr; }
   bool is_of(const FramePointer& frame) const { return frame_ == frame; }
   /// True if the frame has been refined as far as possible.
   bool is_settled(const PlayedFrame* frame) const { return settled_.get() == frame; }
 
-  /// Begins with a frame, whose neighbors are wanted from now on.
+  /// Begins with a frame, whose neighbors are requested from now on.
   void begin(FramePointer frame) {
     frame_ = std::move(frame);
     wants_neighbors_ = true;
@@ -51,7 +51,7 @@ class Refinement {
     forget(now);
   }
 
-  /// The user wants something else. True if that ends a refinement.
+  /// The user requested something else. Returns true if that ends a refinement.
   bool forget(Time now) {
     rests_since_ = now;
     const bool ends = frame_ != nullptr;

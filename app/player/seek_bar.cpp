@@ -33,7 +33,7 @@ void draw_time_line(const ControlState& state, float width, ControlItems& items,
   items.note("time line", fmt::format("{}: click or drag to go there. Keys: LEFT, RIGHT, HOME, END",
                                       time_text(pointed, false))
                               .c_str());
-  // Each place is asked for once while the pointer drags.
+  // While the pointer drags, each position is requested once.
   if (held && (ImGui::IsItemActivated() || ImGui::GetIO().MouseDelta.x != 0)) {
     requests.seek = pointed;
   }

@@ -106,7 +106,7 @@ namespace {
 constexpr int kLeastSide = 12;
 constexpr double kNear = 16;
 constexpr double kStill = 2;
-// Of the width, at either side: who gets there may be on the way out.
+// Share of the width at either side: a pointer there may be leaving the window.
 constexpr double kBorder = 0.1;
 
 }  // namespace

@@ -49,7 +49,7 @@ class View {
   io::Size picture_;
   double pixel_aspect_;
   int zoom_ = 0;
-  // Of the picture, in the middle of the window when zoomed.
+  // The position in the picture that is in the middle of the window when zoomed.
   double center_x_ = 0;
   double center_y_ = 0;
 };
@@ -61,24 +61,24 @@ class SplitLine {
   explicit SplitLine(double share) : share_(share) {}
 
   double share() const { return share_; }
-  /// In a window of this width; always so far within it that both sides can be seen.
+  /// The line's column in a window of this width, always so far inside that both sides are visible.
   int column(int width) const;
 
-  /// The pointer is at `x`. Where it appears first, or after the window has changed, moves nothing. Whether
-  /// the line has moved.
+  /// The pointer is at `x`. Its first position, and the first one after the window has changed, move nothing.
+  /// Returns true if the line has moved.
   bool point(double x, int width);
   /// The pointer has left: the line goes back to where it was before the pointer neared the border.
   void leave();
-  /// The window has another size, so where the pointer is isn't known.
+  /// The window has another size, so the position of the pointer is unknown.
   void forget_pointer() { pointer_.reset(); }
-  /// A button, or a finger, has been pressed at `x` and has moved to `to`. Whether it has the line, rather
-  /// than the picture, if that can be moved.
+  /// A button or a finger was pressed at `x` and has moved to `to`. Returns true if it drags the line, and
+  /// not the picture.
   bool drag(double x, double to, int width, bool touch, bool picture_moves);
   void release() { holds_.reset(); }
 
   bool locked() const { return locked_; }
   void toggle_lock() { locked_ = !locked_; }
-  /// Into the middle, where it stays.
+  /// Moves the line to the middle and locks it.
   void center();
 
  private:

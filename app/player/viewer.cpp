@@ -226,7 +226,7 @@ void Viewer::handle_end() {
     audio_waits_ = true;
     return;
   }
-  // Whoever has paused wants to look at it.
+  // A paused picture stays.
   if (!options_.keep_open && (!player_->paused() || !options_.screenshot.empty())) {
     quit_ = true;
   }
@@ -278,7 +278,7 @@ std::string Viewer::pace_hint() const {
   return player_->settings().keeps_pace ? "" : "; Q: automatic quality";
 }
 
-// What the window tells unasked.
+// The hint that the window shows without a request.
 std::string Viewer::standing_hint(Clock::time_point now) const {
   const bool is_long = now - asked_at_ > kHintAfter;
   if (shown_->is_waiting && handed_at_ > asked_at_) {
@@ -564,7 +564,7 @@ void Viewer::measure(Clock::time_point now) {
     denoising_is_slow_ = busy > kFewer;
     spdlog::debug(
         fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %", shown_fps_, 100 * busy));
-    // A live source may have fewer frames than it tells, and reading is waiting for them.
+    // A live source may have fewer frames than it declares, and reading waits for them.
     const bool reading_is_slow = !player_options_.live && share(last.read_ns, next.read_ns) > kFewer;
     const bool is_slow = !player_->paused() && !ended_ && shown_fps_ < kFewer * wanted &&
                          (denoising_is_slow_ || reading_is_slow);
@@ -603,7 +603,7 @@ Statistics Viewer::statistics() const {
   statistics.live = player_options_.live;
   statistics.latency = player_options_.live ? latency_ : player_->turnaround();
   const DenoiseSettings& settings = shown_->settings;
-  // What is seen; a refined frame has what was asked for.
+  // The settings of the shown frame; a refined frame has the requested ones.
   const DenoiseSettings& used = shown_->is_refined ? settings : shown_->used;
   statistics.filter = used.filter;
   if (has_profiles(used.filter)) {
@@ -687,7 +687,7 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
   constexpr int kFramesToSettle = 2;
   settling_ = panel_.is_visible(Clock::now()) ? kFramesToSettle : 0;
   if (event.kind == Kind::kPress && shown_ != nullptr && panel_.is_visible(Clock::now())) {
-    draw();  // so that the controls know what is below the pointer
+    draw();  // so that the controls find the item below the pointer
   }
   const bool on_controls = controls_.has_pointer() && !on_picture_;
   if (event.kind != Kind::kLeave) {

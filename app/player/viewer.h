@@ -57,9 +57,9 @@ struct ViewerOptions {
   std::function<std::string()> recording;
   /// Begins a recording or ends it, and returns a few words on that. Empty if nothing can be recorded.
   std::function<std::string()> toggle_recording;
-  /// What there is to tell that no key has asked for; called now and then. May be empty, and so may the text.
+  /// Returns messages that no key requested; called regularly. May be empty, and so may the text.
   std::function<News()> news;
-  /// Asked now and then where nobody sees the window: once that is false, run() ends. May be empty.
+  /// Called regularly if there is no display: once it returns false, run() ends. May be empty.
   std::function<bool()> is_needed;
   /// The words of the command line that denoises the source with these settings, from "limpid" on, without
   /// its output. Empty if there is none, as for a camera.
@@ -93,7 +93,7 @@ class Viewer {
   bool stop(std::chrono::milliseconds patience) { return player_->stop(patience); }
   void finish() { player_->finish(); }
 
-  /// What the window tells, once it has shown a frame; for the viewer's own thread.
+  /// The statistics, once a frame has been shown; for the viewer's own thread.
   Statistics statistics() const;
   const ViewerReport& report() const { return report_; }
   /// The command line that denoises the source as it is set now; empty if there is none.
@@ -106,7 +106,7 @@ class Viewer {
 
   void show(const std::shared_ptr<const PlayedFrame>& frame);
   void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
-  /// What is shown: a frame that is still with the denoiser is so as it is.
+  /// The shown side: a frame that is not denoised yet is shown noisy.
   Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_; }
   bool awaits_refinement() const;
   void handle_end();
@@ -168,7 +168,7 @@ class Viewer {
   void seek_to(double seconds);
   void hint(Clock::time_point now);
   std::string standing_hint(Clock::time_point now) const;
-  /// What helps a denoiser that is too slow.
+  /// The advice for a denoiser that is too slow.
   std::string pace_hint() const;
 
   ViewerOptions options_;
@@ -190,7 +190,7 @@ class Viewer {
   double pointer_x_ = 0;
   double pointer_y_ = 0;
 
-  /// What is being marked, from where the right button was pressed to where the pointer is.
+  /// The region being marked, from the point where the right button was pressed to the pointer.
   struct Mark {
     double x0, y0, x1, y1;
   };
@@ -218,8 +218,8 @@ class Viewer {
   bool labels_;  ///< over the picture: which side is which
 
   std::vector<std::string> early_keys_;  ///< pressed before there was a frame
-  std::string hint_;                     ///< what the window tells unasked, as long as it holds
-  Clock::time_point asked_at_;           ///< when the user last asked for another frame or other settings
+  std::string hint_;                     ///< the hint that the window shows, as long as it applies
+  Clock::time_point asked_at_;           ///< when the user last requested another frame or other settings
   Clock::time_point handed_at_;          ///< when the frame that is shown was taken
   bool denoising_is_slow_ = false;       ///< rather than decoding
   int slow_measurements_ = 0;            ///< in a row, of which the picture was too slow for the source
@@ -245,8 +245,8 @@ class Viewer {
   ViewerReport report_;
 
   std::unique_ptr<io::AudioOutput> audio_;
-  double audio_begins_at_ = 0;      ///< as it was last told
-  bool audio_waits_ = true;         ///< for the first picture, or the first behind a seek
+  double audio_begins_at_ = 0;      ///< as last set
+  bool audio_waits_ = true;         ///< for the first picture, or the first one after a seek
   std::unique_ptr<Player> player_;  ///< last, as its threads use the rest
 };
 

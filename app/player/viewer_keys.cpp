@@ -36,7 +36,7 @@ float step_sigma(float value, int direction) {
   return std::clamp(stepped, 0.0F, kMaxSigma);
 }
 
-// What a part of the picture on the screen is of the frame as it is stored.
+// The region of the stored frame that a part of the picture on the screen shows.
 Region stored_region(io::Rectangle part, const ViewerOptions& options) {
   const io::Orientation& turned = options.display.orientation;
   const FrameFormat& format = options.format;

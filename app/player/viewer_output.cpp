@@ -32,7 +32,7 @@ std::string free_stem(const std::filesystem::path& folder, const std::string& so
 
 }  // namespace
 
-// Those who pause to keep a picture want the best that can be had of it.
+// Pictures are saved after refinement.
 void Viewer::save(void (Viewer::*pictures)()) {
   if (!player_->will_refine()) {
     (this->*pictures)();

@@ -44,7 +44,7 @@ constexpr double kPiece = 0.25;
 // Seconds by which sound may be off its time before silence is put in or samples are left out: less than is
 // heard against the picture, more than containers' rounding of times.
 constexpr double kTolerance = 0.03;
-// As in Reader: beyond these, in seconds, it is the source's clock that has jumped.
+// As in Reader: beyond these, in seconds, the source's clock has jumped.
 constexpr double kGreatestGap = 10;
 constexpr double kGreatestStepBack = 0.1;
 constexpr Uint16 kDeviceSamples = 1024;
@@ -90,7 +90,7 @@ class Resampler {
     samples.resize(static_cast<std::size_t>(made) * kChannels);
     return count;
   }
-  /// Seconds of sound that are still inside.
+  /// Seconds of sound that are buffered.
   double delay() const {
     return context_ == nullptr ? 0 : static_cast<double>(swr_get_delay(context_, kRate)) / kRate;
   }
@@ -192,7 +192,7 @@ struct AudioOutput::State {
   void take_out_clock_jump(double begin);
   void queue_some();
 
-  // Of the thread.
+  // Used by the thread only.
   Resampler resampler_;
   double offset_ = 0;                 ///< source_offset, less the jumps of the source's clock
   double from_ = 0;                   ///< where what is heard begins
@@ -251,7 +251,7 @@ void AudioOutput::State::go_to(double seconds) {
   queued_until.reset();
 }
 
-/// Goes one step towards the next piece. False at the end, or if the sound can't go on.
+/// Makes one step towards the next piece. Returns false at the end, or if the sound fails.
 bool AudioOutput::State::decode_some() {
   if (converted_ < frame_->nb_samples) {
     convert_some();
@@ -293,7 +293,7 @@ void AudioOutput::State::convert_some() {
   piece_ = std::move(piece);
 }
 
-/// As Reader does with the pictures.
+/// As Reader does for pictures.
 void AudioOutput::State::take_out_clock_jump(double begin) {
   if ((input->iformat->flags & AVFMT_TS_DISCONT) == 0 || !next_) {
     return;
@@ -365,7 +365,7 @@ std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const Reade
     return nullptr;
   }
   if (opened.is_pipe) {
-    why = "the sound of a pipe isn't played";
+    why = "the sound of a pipe is not played";
     return nullptr;
   }
   try {
@@ -440,7 +440,7 @@ std::optional<double> AudioOutput::position() const {
   if (!state_->playing || !state_->queued_until || queued <= 0) {
     return std::nullopt;
   }
-  // What the device has taken is heard a buffer later.
+  // The device plays its samples one buffer later.
   return *state_->queued_until - queued - static_cast<double>(kDeviceSamples) / kRate;
 }
 

@@ -10,14 +10,14 @@
 namespace limpid::io {
 
 /// Plays the sound of a Reader's source on the default audio device, from a demuxer and a thread of its own,
-/// so that sound and pictures don't wait for each other. Silent until set_playing(). Thread-safe. What goes
-/// wrong with the sound while it plays ends the sound, not the program: see failure().
+/// so that sound and pictures do not wait for each other. Silent until set_playing(). Thread-safe. An error
+/// while playing ends the sound, not the program: see failure().
 class AudioOutput {
  public:
-  /// Of `options`, which `source` was opened with, it takes those of the demuxer, and `interrupted`, which
-  /// its thread asks, too. Nothing if the source has no sound; or if that can't be decoded, the source can't
-  /// be opened twice (a pipe), there is no audio device, or it is interrupted, which `why` then says in a
-  /// sentence.
+  /// `options`: those with which `source` was opened. The demuxer's options and `interrupted` are used; the
+  /// thread calls `interrupted`, too. Returns nothing if the source has no sound. Also returns nothing, with
+  /// the reason as a sentence in `why`, if the sound cannot be decoded, the source cannot be opened twice (a
+  /// pipe), there is no audio device, or the call is interrupted.
   static std::unique_ptr<AudioOutput> open(const Reader& source, const ReaderOptions& options,
                                            std::string& why);
 

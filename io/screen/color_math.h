@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the conversions for the screen compute with, on the CPU (display.cpp) and in shaders
+// Constants and functions of the conversions for the screen, on the CPU (display.cpp) and in shaders
 // (picture_painter.cpp). Private to io.
 
 #include <algorithm>

@@ -56,7 +56,7 @@ struct ControlLayer::State {
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
-// Makes the font and the sizes anew.
+// Sets the font and the sizes for a scale.
 void ControlLayer::State::set_scale(float wanted) {
   if (scale == wanted) {
     return;
@@ -159,6 +159,7 @@ void* ControlLayer::picture(std::size_t number, const RgbImage& image) {
   texture.bind();
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, image.width, image.height, 0, GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV,
                image.pixels.data());
+  // ImTextureID of the OpenGL backend is the texture's name. NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(texture.name()));
 }
 

@@ -10,18 +10,18 @@
 
 namespace limpid::io {
 
-/// "BT.709 limited", "BT.2020 limited, PQ tone-mapped": what is done to show it.
+/// The conversion for the screen: "BT.709 limited", "BT.2020 limited, PQ tone-mapped".
 std::string to_string(const DisplayProperties& properties, ColorModel color_model);
 
-/// Turns frames of one format into upright pictures for a screen: matrix, range and depth by IEEE floats
+/// Converts frames of one format to upright pictures for a screen: matrix, range and depth by IEEE floats
 /// rounded to nearest, chroma interpolated linearly from where its samples lie, rotation and mirroring. PQ
 /// and HLG are tone-mapped: light is brought to BT.709's primaries, 203 cd/m2 (ITU-R BT.2408) becomes the
 /// display's white, and a rational curve rolls highlights off. Wide-gamut SDR is brought to BT.709's
-/// primaries and clipped. Not by swscale, which rounds chroma positions and knows no tone mapping. Alpha is
-/// not looked at. Immutable, so any number of threads may use one.
+/// primaries and clipped. swscale is not used: it rounds chroma positions and has no tone mapping. Alpha is
+/// ignored. Immutable, so any number of threads may use one.
 class DisplayConverter {
  public:
-  /// Works on at most so many threads at a time, whoever calls; 0: as many as there are processors.
+  /// `threads`: the greatest number of threads at a time, for all callers together; 0: one per processor.
   DisplayConverter(const FrameFormat& format, const DisplayProperties& properties, int threads = 0);
   ~DisplayConverter();
   DisplayConverter(const DisplayConverter&) = delete;

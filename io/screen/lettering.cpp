@@ -63,7 +63,7 @@ std::pair<std::size_t, std::uint32_t> first_character(std::string_view text) {
 /// A font's file and its number there.
 using Face = std::pair<std::string, int>;
 
-/// What the machine has to write `text` with; an empty name if there is nothing.
+/// The machine's font for `text`; an empty name if there is none.
 Face find_face(FcConfig* config, std::string_view text) {
   const Owned<FcPattern> wanted(FcPatternCreate());
   const Owned<FcCharSet> characters(FcCharSetCreate());

@@ -22,8 +22,7 @@ class Lettering {
   Lettering& operator=(Lettering&&) = delete;
 
   /// White lines, in UTF-8, on a translucent dark box that fits around them and is at most `width` pixels
-  /// wide: what is longer goes on in the next line. `size`: height of the letters' line, in pixels. Of lines
-  /// with a tab, what is before and behind it stands in two columns.
+  /// wide. Longer lines are wrapped. `size`: height of a line in pixels. A tab separates two columns.
   RgbImage box(const std::vector<std::string>& lines, int size, int width);
 
  private:

@@ -8,7 +8,8 @@
 namespace limpid::io {
 namespace {
 
-// As in alsa/error.h and wayland-util.h: SDL may have been built without either, so they aren't linked.
+// The types of alsa/error.h and wayland-util.h. SDL may have been built without either, so they are not
+// linked.
 using AlsaHandler = void (*)(const char* file, int line, const char* function, int error, const char* format,
                              ...);
 using WaylandHandler = void (*)(const char* format, va_list arguments);

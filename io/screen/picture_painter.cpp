@@ -258,7 +258,7 @@ void PicturePainter::State::set(const Frame& frame, const Textures& textures) co
   }
 }
 
-// The uniforms that stay the same for all frames.
+// Sets the uniforms that are equal for all frames.
 void PicturePainter::State::describe_frames() const {
   program.use();
   for (int plane = 0; plane < kPlanesOfPicture; ++plane) {

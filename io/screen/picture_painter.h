@@ -11,7 +11,7 @@
 
 namespace limpid::io {
 
-/// What is drawn of the two frames of a PicturePainter.
+/// The picture that is drawn from the two frames of a PicturePainter.
 enum class PictureChoice : std::uint8_t { kFirst, kSecond, kDifference };
 
 struct PictureDrawing {

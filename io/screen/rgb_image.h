@@ -37,7 +37,7 @@ struct RgbImage {
   const Pixel* row(int y) const { return pixels.data() + static_cast<std::ptrdiff_t>(y) * width; }
 };
 
-/// Images whose memory is used again once nobody holds them. Thread-safe; images may outlive the pool.
+/// Images whose memory is reused once they are released. Thread-safe; images may outlive the pool.
 class RgbImagePool {
  public:
   /// An image of whatever size and content it had before.

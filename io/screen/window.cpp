@@ -13,9 +13,9 @@
 namespace limpid::io {
 namespace {
 
-// Of the screen that a window takes at most when it opens.
+// Greatest share of the screen that a window takes when it opens.
 constexpr double kGreatestShare = 0.9;
-// Pixels, unless its size is asked for.
+// In pixels, unless a size is given.
 constexpr int kLeastLength = 240;
 
 std::string opening() {
@@ -75,7 +75,7 @@ struct Window::State {
 };
 
 Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(options)) {
-  // Where there is no display, SDL draws into memory, which nobody sees unless he asked for it.
+  // Without a display, SDL draws into memory. This must be requested.
   if (!is_on_screen() && SDL_getenv("SDL_VIDEODRIVER") == nullptr) {
     throw Error(opening() + ": there is no display (SDL_VIDEODRIVER=offscreen does without one)");
   }

@@ -21,7 +21,7 @@ struct Rectangle {
   bool operator==(const Rectangle&) const = default;
 };
 
-/// What has happened to a window. Positions are in pixels of its drawing area.
+/// An event of a window. Positions are in pixels of its drawing area.
 struct WindowEvent {
   enum class Kind : std::uint8_t {
     kClose,
@@ -51,18 +51,18 @@ struct WindowEvent {
 struct WindowOptions {
   std::string title;
   Size size;           ///< wished for, in pixels; a part of the screen at most
-  bool fixed = false;  ///< take `size` even if it's larger than the screen
+  bool fixed = false;  ///< use `size` even if it is larger than the screen
   bool vsync = true;
   bool full_screen = false;
-  /// Called when the connection to the display is lost, as when its server ends or has been told to kill
-  /// whoever owns the window, on whatever thread finds out, once. When it returns, the process ends, with
-  /// exit code 1 and without another word. May be empty.
+  /// Called once if the connection to the display is lost, as when its server ends or kills the client, on
+  /// the thread that detects it. When it returns, the process ends with exit code 1 and without another
+  /// message. May be empty.
   std::function<void()> display_lost = nullptr;
 };
 
-/// A resizable window with a drawing area of OpenGL 3.2, by SDL2. Belongs to the thread that made it, where
-/// its OpenGL context is current, wake() excepted; one at a time. Throws Error, with SDL's reason, where no
-/// window can be opened.
+/// A resizable window with a drawing area of OpenGL 3.2, by SDL2. All calls except wake() are made on the
+/// thread that created it, where its OpenGL context is current. There is one at a time. Throws Error with
+/// SDL's reason if no window can be opened.
 class Window {
  public:
   explicit Window(const WindowOptions& options);
@@ -72,15 +72,15 @@ class Window {
   Window& operator=(Window&&) = delete;
   ~Window();
 
-  /// Of the drawing area, in physical pixels.
+  /// Size of the drawing area in physical pixels.
   Size size() const;
-  /// Physical pixels to a unit of the desktop: 2 on a high-density display.
+  /// Physical pixels per unit of the desktop: 2 on a high-density display.
   double pixel_ratio() const;
-  /// False if it is drawn in memory only, by one of SDL's drivers for that: nobody sees it.
+  /// False if one of SDL's drivers draws it in memory only.
   bool is_on_screen() const;
-  /// False while hidden or minimised: drawing would be wasted, and presenting may wait for ever.
+  /// False while hidden or minimized: presenting may wait forever.
   bool is_visible() const;
-  /// Physical pixels to a unit of 1/96 inch, by the settings of the desktop: 2 for text twice as large.
+  /// Physical pixels per unit of 1/96 inch, by the settings of the desktop: 2 for text twice as large.
   double scale() const;
   bool is_full_screen() const;
   void toggle_full_screen();
@@ -88,14 +88,14 @@ class Window {
   /// Puts text on the clipboard of the desktop.
   void copy(const std::string& text);
 
-  /// The next event, waiting for it if need be.
+  /// Waits for the next event. Returns nothing after `timeout`.
   std::optional<WindowEvent> wait(std::chrono::milliseconds timeout);
   /// Ends a wait(). May be called on any thread while the window exists.
   void wake();
 
   /// Makes the whole drawing area black.
   void clear();
-  /// What has been drawn, exactly as it will be shown.
+  /// A copy of the drawing, exactly as it will be shown.
   RgbImage snapshot() const;
   /// Shows the drawing; with vsync it waits for the display.
   void present();

@@ -85,7 +85,7 @@ bool set_x11_title(SDL_Window* window, const std::string& title) {
                       static_cast<int>(title.size()));
     };
     set_utf8(XInternAtom(display, "_NET_WM_NAME", False));
-    // For window managers that don't know that: in ICCCM's own coding, unless Xlib leaves something out.
+    // For window managers without that property: in ICCCM's encoding, unless Xlib omits characters.
     std::string text = title;
     std::array<char*, 1> list{text.data()};
     XTextProperty name{};

@@ -29,20 +29,20 @@ class X11LossHandler {
   ~X11LossHandler();
 };
 
-/// Lets is_destruction() see what the server says of windows.
+/// Makes the server's events of windows available to is_destruction().
 void watch_x11_windows();
-/// Whether the event tells that somebody else has destroyed the window.
+/// True if the event reports that another client has destroyed the window.
 bool is_destruction(const SDL_Event& event, SDL_Window* window);
 
-/// Gives a window of X11 its title in UTF-8, which SDL garbles unless the process has a locale for it; false:
-/// it is another one.
+/// Sets the title of a window of X11 in UTF-8, which SDL garbles unless the process has a locale for it.
+/// Returns false for windows of other systems.
 bool set_x11_title(SDL_Window* window, const std::string& title);
 
 /// Factor of the desktop's text size, from the resource Xft.dpi; 1 if there is none, and on other displays.
 double x11_text_scale(SDL_Window* window);
 
-/// To be called before SDL_DestroyWindow(), which waits for the server to say that the window is hidden: for
-/// ever if somebody else has destroyed it.
+/// Call this before SDL_DestroyWindow(), which waits until the server reports that the window is hidden, and
+/// would wait forever if another client has destroyed it.
 void prepare_x11_destruction(SDL_Window* window);
 
 }  // namespace limpid::io
