@@ -69,10 +69,12 @@ bool is_plain_level(const NoiseProfile& profile) {
 std::string stored_profile(const NoiseProfile& profile) {
   const char* const state = std::getenv("XDG_STATE_HOME");
   const char* const home = std::getenv("HOME");
+  const bool has_state = state != nullptr && *state != '\0';
+  if (!has_state && home == nullptr) {
+    throw Error("the noise profile cannot be stored: set HOME or XDG_STATE_HOME to a folder");
+  }
   const std::filesystem::path base =
-      state != nullptr && *state != '\0'
-          ? std::filesystem::path(state)
-          : std::filesystem::path(home != nullptr ? home : "/tmp") / ".local/state";
+      has_state ? std::filesystem::path(state) : std::filesystem::path(home) / ".local/state";
   const std::string text = to_json(profile).dump(2) + "\n";
   const std::filesystem::path path =
       base / "limpid" / "noise" / fmt::format("{:016x}.json", std::hash<std::string>()(text));

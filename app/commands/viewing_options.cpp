@@ -127,7 +127,8 @@ void ViewingOptions::add_to(CommandLine& command) {
       ->group(kWindow);
   command.add_flag("--controls", controls_, "Start with controls that stay on the screen")->group(kWindow);
   command.add_flag("--statistics", statistics_, "Start with statistics on the picture")->group(kWindow);
-  command.add_flag("--no-osd", no_osd_, "Show only the picture until a key asks for more")->group(kWindow);
+  command.add_flag("--no-osd", no_osd_, "Start with the picture only: no labels, hints or controls")
+      ->group(kWindow);
 
   constexpr const char* kScripts = "For scripts";
   command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group(kScripts);

@@ -155,7 +155,7 @@ class SettingsPanel {
     ask("denoised", "Denoised", state_.side == Side::kDenoised, "2", "Key: 2");
     ask("side by side", "Side by side", state_.side == Side::kSideBySide, "4", "Key: 4");
     ImGui::SameLine();
-    ask("difference", "Difference", state_.side == Side::kDifference, "0", "What the filter removes. Key: 0");
+    ask("difference", "Difference", state_.side == Side::kDifference, "0", "Show the removed noise. Key: 0");
     if (state_.side == Side::kDifference) {
       auto gain = static_cast<float>(state_.gain);
       if (items_.slider("gain", "Gain", gain, 1, 32, "x%.0f", "Gain of the difference. Keys: g, G")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the keys of the window do.
+// The actions of the keys of the window.
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
@@ -55,16 +55,12 @@ const std::string& neighbor(const std::vector<std::string>& list, const std::str
   return list[static_cast<std::size_t>((place + direction + count) % count)];
 }
 
-}  // namespace
-
-namespace {
-
 using ViewerAction = std::function<void(Viewer&)>;
 using ViewerActions = std::map<std::string, ViewerAction, std::less<>>;
 
 }  // namespace
 
-/// The actions of the keys, by what they are about.
+/// The actions of the keys, by subject.
 struct ViewerKeys {
   static ViewerActions playing();
   static ViewerActions settings();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is taken along from the window: pictures, the command line, and files written in the background.
+// The results of the window: pictures, the command line, and files written in the background.
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 

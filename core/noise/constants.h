@@ -148,11 +148,11 @@ struct DecisionConstants {
   double reliable_beside_copies = 0.5;  ///< minimum reliability of differences that accompany many copies
   /// Maximum DifferenceNoise::uniformity at which differences are texture.
   double texture_uniformity = 0.58;
+  double coded_uniformity = 0.66;  ///< minimum uniformity at which differences are noise, perhaps coded
   /// Share of followed blocks below which differences that are not uniform are no evidence of coded noise.
   double partly_followed = 0.75;
-  double fully_followed = 0.95;    ///< share of followed blocks above which they are full evidence
-  double coded_uniformity = 0.66;  ///< minimum uniformity at which differences are noise, perhaps coded
-  double most_chroma = 1.2;        ///< maximum deviation of chroma relative to luma in single frames
+  double fully_followed = 0.95;  ///< share of followed blocks above which they are full evidence
+  double most_chroma = 1.2;      ///< maximum deviation of chroma relative to luma in single frames
   /// Minimum deviation of an opponent channel relative to luma: cameras leave noise outside flat areas.
   double least_opponent_chroma = 0.5;
   /// Minimum deviation of colored noise in single frames; less may be texture.

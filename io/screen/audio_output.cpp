@@ -44,7 +44,7 @@ constexpr double kPiece = 0.25;
 // Seconds by which sound may be off its time before silence is put in or samples are left out: less than is
 // heard against the picture, more than containers' rounding of times.
 constexpr double kTolerance = 0.03;
-// As in Reader: beyond these, in seconds, the source's clock has jumped.
+// Greater differences between successive times, in seconds, are jumps of the source's clock, as in Reader.
 constexpr double kGreatestGap = 10;
 constexpr double kGreatestStepBack = 0.1;
 constexpr Uint16 kDeviceSamples = 1024;
@@ -90,7 +90,7 @@ class Resampler {
     samples.resize(static_cast<std::size_t>(made) * kChannels);
     return count;
   }
-  /// Seconds of sound that are buffered.
+  /// Seconds of audio in the buffers.
   double delay() const {
     return context_ == nullptr ? 0 : static_cast<double>(swr_get_delay(context_, kRate)) / kRate;
   }
@@ -293,7 +293,7 @@ void AudioOutput::State::convert_some() {
   piece_ = std::move(piece);
 }
 
-/// As Reader does for pictures.
+/// Corrects the times after a jump of the source's clock, as Reader does for video.
 void AudioOutput::State::take_out_clock_jump(double begin) {
   if ((input->iformat->flags & AVFMT_TS_DISCONT) == 0 || !next_) {
     return;
@@ -365,7 +365,7 @@ std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const Reade
     return nullptr;
   }
   if (opened.is_pipe) {
-    why = "the sound of a pipe is not played";
+    why = "audio from a pipe is not played";
     return nullptr;
   }
   try {
