@@ -12,6 +12,7 @@
 #include "core/base/lower_case.h"
 #include "core/base/suggestion.h"
 #include "core/engines.h"
+#include "core/settings/denoising_settings.h"
 #include "core/settings/field_settings.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
@@ -20,8 +21,9 @@
 namespace limpid::lib {
 namespace {
 
-constexpr std::array<const char*, 10> kGeneralSettings{"filter", "profile", "noise",  "sigma",   "strength",
-                                                       "planes", "fields",  "engine", "threads", "live"};
+constexpr std::array<const char*, 12> kGeneralSettings{"settings", "filter",   "profile", "noise",
+                                                       "sigma",    "strength", "planes",  "mix",
+                                                       "fields",   "engine",   "threads", "live"};
 
 bool parse_flag(const std::string& name, const std::string& value) {
   if (value == "1" || value == "0") {
@@ -63,7 +65,9 @@ std::shared_ptr<Engine> SharedEngine::get() {
 }
 
 void Session::set(const std::string& name, const std::optional<std::string>& value) {
-  if (name == "filter") {
+  if (name == "settings") {
+    set_all(value);
+  } else if (name == "filter") {
     FilterSettings given = value ? parse_filter_settings(lower_case(*value)) : FilterSettings();
     filter_settings_.name = given.name;
     filter_settings_.profile = given.profile ? given.profile : filter_settings_.profile;
@@ -98,8 +102,23 @@ void Session::set(const std::string& name, const std::optional<std::string>& val
   }
 }
 
+void Session::set_all(const std::optional<std::string>& value) {
+  DenoisingSettings settings;
+  try {
+    if (value) {
+      settings = value->starts_with("{") ? parse_settings(*value) : read_settings(*value);
+    }
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("settings: ") + error.what());
+  }
+  apply(settings.noise, PlaneChoice::kAll);
+  filter_settings_ = std::move(settings.filter);
+  fields_ = settings.fields;
+}
+
 bool Session::set_noise(const std::string& name, const std::optional<std::string>& value) {
   NoiseSettings settings = noise_settings_;
+  PlaneChoice planes = planes_;
   if (name == "noise" && value && value->starts_with("{")) {
     try {
       settings.noise = parse_noise_profile(*value);
@@ -113,15 +132,24 @@ bool Session::set_noise(const std::string& name, const std::optional<std::string
   } else if (name == "strength") {
     settings.strength = parse_strength(name, lower_case(value.value_or("medium")));
   } else if (name == "planes") {
-    settings.planes = parse_planes(name, lower_case(value.value_or("all")));
+    planes = parse_planes(name, lower_case(value.value_or("all")));
+  } else if (name == "mix") {
+    settings.mix = parse_mix(name, value.value_or("0"));
   } else {
     return false;
   }
-  if (stream_ != nullptr) {
-    stream_->set_noise(settings);
-  }
-  noise_settings_ = settings;
+  apply(settings, planes);
   return true;
+}
+
+void Session::apply(const NoiseSettings& noise, PlaneChoice planes) {
+  if (stream_ != nullptr) {
+    NoiseSettings used = noise;
+    used.strength = restricted(noise.strength, planes);
+    stream_->set_noise(used);
+  }
+  noise_settings_ = noise;
+  planes_ = planes;
 }
 
 std::shared_ptr<Engine> Session::open_engine() {
@@ -136,7 +164,9 @@ std::shared_ptr<Engine> Session::open_engine() {
 
 void Session::start(const FrameFormat& format) {
   const Filter filter = make_filter(live_ ? live(filter_settings_, false) : filter_settings_, false);
-  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, noise_settings_, fields_, format,
+  NoiseSettings noise = noise_settings_;
+  noise.strength = restricted(noise.strength, planes_);
+  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, noise, fields_, format,
                                               live_ ? Latency::kNone : Latency::kLookAhead);
 }
 

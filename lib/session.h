@@ -12,6 +12,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/denoising_stream.h"
 #include "core/settings/filter_settings.h"
+#include "core/settings/noise_settings.h"
 
 namespace limpid::lib {
 
@@ -66,9 +67,12 @@ class Session {
 
  private:
   bool set_noise(const std::string& name, const std::optional<std::string>& value);
+  void set_all(const std::optional<std::string>& value);
+  void apply(const NoiseSettings& noise, PlaneChoice planes);
 
   FilterSettings filter_settings_;
-  NoiseSettings noise_settings_;
+  NoiseSettings noise_settings_;  // without the choice of planes
+  PlaneChoice planes_ = PlaneChoice::kAll;
   std::string engine_name_ = "auto";
   int threads_ = 0;
   FieldChoice fields_ = FieldChoice::kAuto;

@@ -209,6 +209,7 @@ JobResult denoise_one(const Job& job, const DenoiseOptions& options, const Sessi
 
 int denoise(DenoiseOptions& options, Console& console) {
   check(options);
+  options.denoising.read_settings();
   std::ranges::transform(options.arguments, options.arguments.begin(), io::local_name);
   options.output_option = io::local_name(options.output_option);
   set_up_messages(options, console);
@@ -334,8 +335,7 @@ void add_denoise_command(CommandLine& program, Command& selected) {
   command->take_last();
   auto options = std::make_shared<DenoiseOptions>();
   add_file_options(*command, *options);
-  options->denoising.noise.add_to(*command);
-  options->denoising.filter.add_to(*command);
+  options->denoising.add_filtering_to(*command);
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);
   options->denoising.add_encoding_to(*command);

@@ -25,6 +25,12 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
                  "pix_fmt", "dither", "container"});
 }
 
+void DenoisingOptions::add_filtering_to(CommandLine& command) {
+  noise.add_to(command);
+  settings.add_to(command);
+  filter.add_to(command);
+}
+
 void DenoisingOptions::check() const {
   const std::string codec = writer_options().codec;
   if (codec.starts_with(':')) {

@@ -9,6 +9,7 @@
 #include "app/options/filter_options.h"
 #include "app/options/media_options.h"
 #include "app/options/noise_options.h"
+#include "app/options/settings_option.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -18,6 +19,7 @@ namespace limpid::app {
 /// engine.
 struct DenoisingOptions {
   NoiseOptions noise;
+  SettingsOption settings;
   FilterOptions filter;
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
   MediaOptions<io::WriterOptions> writer{writer_fields()};
@@ -31,6 +33,11 @@ struct DenoisingOptions {
   void add_streams_to(CommandLine& command, const std::string& group);
   void add_encoding_to(CommandLine& command);
 
+  /// Adds the options of noise, filter and quality.
+  void add_filtering_to(CommandLine& command);
+
+  /// Reads the settings file, if one is given. Called first.
+  void read_settings() { settings.read_into(noise, filter, fields); }
   /// Throws UsageError for options that exclude each other. Called before any file is opened, as the next
   /// functions are.
   void check() const;

@@ -39,8 +39,8 @@ JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) 
   io::match_depths(settings.writer, settings.reader);
   settings.frames = options.frames;
   settings.noise = {{"given", noise.noise ? to_json(*noise.noise) : nlohmann::ordered_json()},
-                    {"strength", noise.strength},
-                    {"planes", to_string(noise.planes)}};
+                    {"strength", to_string(noise.strength)},
+                    {"mix", noise.mix}};
   // The number of threads changes the output of some encoders.
   settings.writer.encoder_threads = encoder_threads(engine);
   return settings;

@@ -32,8 +32,9 @@ struct PlanOptions {
   JobMessageOptions messages;
 };
 
-int plan(const PlanOptions& options, Console& console) {
+int plan(PlanOptions& options, Console& console) {
   options.messages.set_up(console);
+  options.denoising.read_settings();
   options.denoising.check();
   const NoiseSettings noise = options.denoising.noise.settings();
   std::vector<std::string> inputs = options.inputs;
@@ -111,8 +112,7 @@ void add_plan_command(CommandLine& program, Command& selected) {
       ->group(kGroup);
   options->denoising.add_range_to(*command, kGroup);
   options->denoising.add_streams_to(*command, kGroup);
-  options->denoising.noise.add_to(*command);
-  options->denoising.filter.add_to(*command);
+  options->denoising.add_filtering_to(*command);
   options->engine.add_to(*command);
   options->engine.hwaccel = "none";
   command

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "app/commands/command.h"
 #include "app/commands/viewing_options.h"
@@ -28,15 +29,35 @@ struct PreviewOptions {
   ViewingOptions viewing;
 };
 
-int preview(PreviewOptions& options, Console& console) {
+ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& reader, const Engine& engine) {
   ViewingOptions& viewing = options.viewing;
-  set_up_logging(console, viewing.logging);
-  viewing.check();
-  InterruptWatch interrupts;
+  const std::string name =
+      options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
+  ViewerOptions result = viewing.viewer_options(reader, engine, name);
+  result.loop = options.loop;
+  result.keep_open = !options.close_at_end && result.frames == 0;
+  result.input = options.input;
+  if (options.input != "-") {
+    result.command = [&viewing, &options](const DenoiseSettings& settings, const Passage& passage) {
+      return viewing.denoise_command(options.input, settings, passage);
+    };
+  }
+  result.refuse_file = [&viewing](const std::string& path) -> std::string {
+    try {
+      const io::Reader tried(path, viewing.reader);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  return result;
+}
 
-  const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
+// The window on one file. Returns the file to show next; empty if there is none.
+std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& engine,
+                      InterruptWatch& interrupts, int& exit_code) {
+  ViewingOptions& viewing = options.viewing;
   io::Reader reader(options.input, viewing.reader);
-
   PlayerStages stages = viewing.stages(engine, reader, false);
   // The filter can change during playback.
   FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
@@ -53,19 +74,8 @@ int preview(PreviewOptions& options, Console& console) {
       fields.reset();
     };
   }
-  const std::string name =
-      options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
-  ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, name);
-  viewer_options.loop = options.loop;
-  viewer_options.keep_open = !options.close_at_end && viewer_options.frames == 0;
-  viewer_options.input = options.input;
-  if (options.input != "-") {
-    viewer_options.command = [&viewing, &options](const DenoiseSettings& settings, const Passage& passage) {
-      return viewing.denoise_command(options.input, settings, passage);
-    };
-  }
+  ViewerOptions viewer_options = file_viewer_options(options, reader, *engine);
   const bool scripted = !viewer_options.screenshot.empty();
-
   std::unique_ptr<io::AudioOutput> audio;
   if (!options.no_audio && !scripted) {
     std::string why;
@@ -74,19 +84,22 @@ int preview(PreviewOptions& options, Console& console) {
       spdlog::info(fmt::format("no audio: {}", why));
     }
   }
-  ViewerReport report;
-  std::string command_line;
+  std::string next;
   {
     Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader));
     const ClosingNotice notice(viewing.closing);
     viewer.set_audio(std::move(audio));
     viewer.run(interrupts.stop());
-    report = viewer.report();
-    command_line = viewer.command_line();
+    next = viewer.next_input();
+    viewing.remember(options.input, viewer.settings());
+    const ViewerReport report = viewer.report();
+    const std::string command_line = viewer.command_line();
     viewing.closing = true;
+    exit_code = viewing.tell(report, command_line, interrupts);
     // Nothing is saved: quitting does not wait until a slow engine has finished its frame.
-    if (constexpr std::chrono::milliseconds kStopPatience{300}; !viewer.stop(kStopPatience)) {
-      const int exit_code = viewing.tell(report, command_line, interrupts);
+    constexpr std::chrono::milliseconds kStopPatience{300};
+    constexpr std::chrono::milliseconds kPatienceForNext{60000};
+    if (!viewer.stop(next.empty() ? kStopPatience : kPatienceForNext)) {
       spdlog::default_logger()->flush();
       std::_Exit(exit_code);
     }
@@ -96,7 +109,23 @@ int preview(PreviewOptions& options, Console& console) {
       spdlog::warn(sentence(diagnostic, {.name = options.input}));
     }
   }
-  return viewing.tell(report, command_line, interrupts);
+  return next;
+}
+
+int preview(PreviewOptions& options, Console& console) {
+  ViewingOptions& viewing = options.viewing;
+  set_up_logging(console, viewing.logging);
+  viewing.check();
+  InterruptWatch interrupts;
+  const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
+  int exit_code = kExitDone;
+  for (std::string next = options.input; !next.empty();) {
+    options.input = next;
+    viewing.closing = false;
+    viewing.recall(options.input);
+    next = show_file(options, engine, interrupts, exit_code);
+  }
+  return exit_code;
 }
 
 }  // namespace
@@ -114,6 +143,10 @@ void add_preview_command(CommandLine& program, Command& selected) {
   command->add_flag("--close-at-end", options->close_at_end, "Close the window after the last frame")
       ->group(kPlaying);
   command->add_flag("--no-audio", options->no_audio, "Do not play audio")->group(kPlaying);
+  command
+      ->add_flag("--no-memory", options->viewing.no_memory,
+                 "Neither use nor keep the settings that were last chosen for this file")
+      ->group(kPlaying);
   options->viewing.input.add_to(*command, "Input",
                                 {"input_format", "input_option", "allow_references", "local_only"});
   options->viewing.fields.add_to(*command, "Input");

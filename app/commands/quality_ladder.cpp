@@ -34,15 +34,13 @@ std::size_t place_of(const DenoiseSettings& settings) {
 
 }  // namespace
 
-Filter filter_of(const DenoiseSettings& settings, const FilterOptions& options, int delay) {
-  return settings.looks_ahead ? options.filter(settings.filter, settings.profile)
-                              : options.live_filter(settings.filter, settings.profile, delay);
+Filter filter_of(const DenoiseSettings& settings, int delay) {
+  return settings.looks_ahead ? offline_filter(settings) : live_filter(settings, delay);
 }
 
-QualityLadder make_ladder(const DenoiseSettings& settings, const FilterOptions& options,
-                          const LadderUse& use) {
+QualityLadder make_ladder(const DenoiseSettings& settings, const LadderUse& use) {
   const auto rung = [&](const DenoiseSettings& of, double cost) {
-    return QualityRung{.settings = of, .cost = cost, .reach = reach_of(filter_of(of, options, use.delay))};
+    return QualityRung{.settings = of, .cost = cost, .reach = reach_of(filter_of(of, use.delay))};
   };
   const bool has_quicker = settings.filter == "vbm4d" || settings.filter == "vnlb";
   if (!settings.keeps_pace || !has_quicker) {

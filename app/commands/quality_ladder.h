@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "app/options/filter_options.h"
 #include "app/player/denoise_settings.h"
 
 namespace limpid::app {
@@ -15,12 +14,11 @@ struct LadderUse {
   bool unbounded = true;
 };
 
-/// The filter of settings, with the options that it has.
-Filter filter_of(const DenoiseSettings& settings, const FilterOptions& options, int delay);
+/// The filter of a rung.
+Filter filter_of(const DenoiseSettings& settings, int delay);
 
 /// The rungs for settings. Only V-BM4D and VNLB have quicker ones: bilateral, recursive and lower profiles of
 /// V-BM4D.
-QualityLadder make_ladder(const DenoiseSettings& settings, const FilterOptions& options,
-                          const LadderUse& use);
+QualityLadder make_ladder(const DenoiseSettings& settings, const LadderUse& use);
 
 }  // namespace limpid::app

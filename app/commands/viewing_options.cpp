@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "app/commands/quality_ladder.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
+#include "app/console/state_folder.h"
 #include "app/options/logging_options.h"
 #include "app/player/osd.h"
 #include "core/base/error.h"
@@ -63,15 +65,17 @@ nlohmann::ordered_json to_json(const ViewerReport& report) {
   nlohmann::ordered_json json;
   json["frames_shown"] = report.shown;
   json["frames_dropped"] = report.dropped;
+  json["frames_interlaced"] = report.interlaced;
   std::vector<double> intervals;
   for (std::size_t i = 1; i < report.shown_at.size(); ++i) {
     intervals.push_back(report.shown_at[i] - report.shown_at[i - 1]);
   }
   json["interval_ms"] = quantiles(intervals);
-  // Against the first frame: how late each was shown by the clock.
+  // How late each frame was shown by the clock, against the first frame of the video or of a repetition.
   std::vector<double> lateness;
-  for (std::size_t i = 0; i < report.times.size(); ++i) {
-    lateness.push_back(report.shown_at[i] - report.shown_at[0] - (report.times[i] - report.times[0]));
+  for (std::size_t i = 0, first = 0; i < report.times.size(); ++i) {
+    first = i > 0 && report.times[i] < report.times[i - 1] ? i : first;
+    lateness.push_back(report.shown_at[i] - report.shown_at[first] - (report.times[i] - report.times[first]));
   }
   json["late_ms"] = quantiles(lateness);
   json["drift_ms"] = lateness.empty() ? 0 : std::round(lateness.back() * 1e6) / 1e3;
@@ -84,10 +88,22 @@ nlohmann::ordered_json to_json(const ViewerReport& report) {
   return json;
 }
 
+// Settings that users have chosen for files.
+StateFolder kept_settings() {
+  constexpr std::size_t kMostFiles = 200;
+  return {"files", kMostFiles};
+}
+
+std::string name_of_kept(const std::string& file) {
+  std::error_code ignored;
+  return digest_of(std::filesystem::weakly_canonical(file, ignored).string()) + ".json";
+}
+
 }  // namespace
 
 void ViewingOptions::add_to(CommandLine& command) {
   noise_.add_to(command);
+  settings_file_.add_to(command);
   filter_.add_to(command);
   command
       .add_option("--quality", quality_,
@@ -153,11 +169,60 @@ void ViewingOptions::add_to(CommandLine& command) {
   command.footer(keys);
 }
 
-void ViewingOptions::check() {
+void ViewingOptions::recall(const std::string& file) {
+  const bool is_scripted = !screenshot_.empty() || frames_ > 0;
+  no_memory = no_memory || is_scripted || sets_any_;
+  if (no_memory || file == "-") {
+    return;
+  }
+  DenoisingSettings kept;
+  std::error_code missing;
+  try {
+    const std::filesystem::path path = kept_settings().path(name_of_kept(file));
+    if (std::filesystem::exists(path, missing)) {
+      kept = read_settings(path);
+      spdlog::info(fmt::format("settings: those last chosen for {} ({})", file, path.string()));
+    }
+  } catch (const Error& error) {
+    spdlog::warn(fmt::format("the settings last chosen for {} are not used: {}", file, error.what()));
+  }
+  noise_.set_base(kept.noise);
+  filter_.set_base(kept.filter);
+  settle();
+}
+
+void ViewingOptions::remember(const std::string& file, const DenoisingSettings& settings) const {
+  DenoiseSettings begun = settings_;
+  begun.filter = settings.filter.name;
+  const bool same_filter =
+      filter_.name(false) == settings.filter.name || filter_.name(true) == settings.filter.name;
+  if (no_memory || file == "-" ||
+      (same_filter && filter_settings(begun) == settings.filter && settings.noise == settings_.noise)) {
+    return;
+  }
+  try {
+    kept_settings().write(name_of_kept(file), to_json(settings).dump(2) + "\n");
+  } catch (const Error& error) {
+    spdlog::warn(error.what());
+  }
+}
+
+void ViewingOptions::settle() {
   filter_.check();
-  settings_ = {.filter = "", .profile = filter_.profile(), .noise = noise_.settings()};
+  const bool keeps_pace = settings_.keeps_pace;
+  settings_ = {.filter = "",
+               .profile = filter_.profile(),
+               .parameters = filter_.settings().parameters,
+               .noise = noise_.settings(),
+               .keeps_pace = keeps_pace};
+}
+
+void ViewingOptions::check() {
+  settings_file_.read_into(noise_, filter_, fields);
+  sets_any_ = settings_file_.is_given() || noise_.is_given() || filter_.is_given();
   // Every frame counts for a screenshot, and there is no pace to keep.
   settings_.keeps_pace = screenshot_.empty() && (quality_.empty() ? !filter_.is_given() : quality_ == "auto");
+  settle();
   static_cast<void>(parse_side(view_));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
@@ -186,24 +251,21 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
   use.unbounded = denoising_engine->name().find(',') == std::string_view::npos;
   PlayerStages stages;
   stages.engine = denoising_engine;
-  stages.ladder = [this, use](const DenoiseSettings& settings) {
-    return make_ladder(settings, filter_, use);
-  };
-  stages.make_denoiser = [this, denoising_engine, use](const DenoiseSettings& settings, const Frame& frame,
-                                                       const NoiseModel& level) {
-    const Filter filter = filter_of(settings, filter_, use.delay);
+  stages.ladder = [use](const DenoiseSettings& settings) { return make_ladder(settings, use); };
+  stages.make_denoiser = [denoising_engine, use](const DenoiseSettings& settings, const Frame& frame,
+                                                 const NoiseModel& level) {
+    const Filter filter = filter_of(settings, use.delay);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     log_warnings(denoiser->warnings());
     return denoiser;
   };
-  stages.refining_reach = [this](const DenoiseSettings& settings) {
-    const Filter filter = filter_.filter(settings.filter, settings.profile);
-    return filter_.live_filter(settings.filter, settings.profile) == filter ? Reach{} : reach_of(filter);
+  stages.refining_reach = [](const DenoiseSettings& settings) {
+    const Filter filter = offline_filter(settings);
+    return live_filter(settings) == filter ? Reach{} : reach_of(filter);
   };
-  stages.make_refiner = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
-                                                 const NoiseModel& level) {
-    return denoising_engine->make_denoiser(filter_.filter(settings.filter, settings.profile), level,
-                                           frame.format);
+  stages.make_refiner = [denoising_engine](const DenoiseSettings& settings, const Frame& frame,
+                                           const NoiseModel& level) {
+    return denoising_engine->make_denoiser(offline_filter(settings), level, frame.format);
   };
   return stages;
 }
@@ -233,6 +295,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.keep_times = json;
   options.screenshot = screenshot_;
   options.picture_folder = picture_folder_;
+  options.fields = fields.choice();
   options.overlay = !no_osd_;
   options.controls = controls_;
   options.statistics = statistics_;
@@ -252,9 +315,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
     spdlog::error("the connection to the display is lost");
     spdlog::default_logger()->flush();
   };
-  options.check = [this](const DenoiseSettings& settings) {
-    static_cast<void>(filter_.filter(settings.filter, settings.profile));
-  };
+  options.check = [](const DenoiseSettings& settings) { static_cast<void>(offline_filter(settings)); };
   return options;
 }
 
@@ -265,7 +326,7 @@ std::vector<std::string> ViewingOptions::denoise_command(const std::string& inpu
                          .engine = engine,
                          .reader = {},
                          .fields = fields.choice(),
-                         .filter = filter_.settings(settings.filter, settings.profile),
+                         .filter = filter_settings(settings),
                          .noise = settings.noise,
                          .passage = passage};
   input.apply_to(request.reader);

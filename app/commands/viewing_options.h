@@ -15,6 +15,7 @@
 #include "app/options/filter_options.h"
 #include "app/options/media_options.h"
 #include "app/options/noise_options.h"
+#include "app/options/settings_option.h"
 #include "app/player/player.h"
 #include "app/player/viewer.h"
 #include "core/engine/denoiser.h"
@@ -31,6 +32,7 @@ class ViewingOptions {
   FieldOptions fields;
   io::ReaderOptions reader;
   bool json = false;
+  bool no_memory = false;
   /// The longest time that filters wait for later frames of a live source, in milliseconds.
   double latency_ms = 0;
   /// Set before the viewer is destroyed, to end a wait for the source.
@@ -42,6 +44,10 @@ class ViewingOptions {
   /// Checks all options that can be checked before a file is opened, and fills in reader.options. Throws
   /// UsageError.
   void check();
+  /// Uses the settings that were kept for a file (remember()), unless options set any.
+  void recall(const std::string& file);
+  /// Keeps the settings for the next window on this file, if they differ from those that it began with.
+  void remember(const std::string& file, const DenoisingSettings& settings) const;
   /// Opens the engine and completes `reader`: its frames are allocated in the memory of the engine, and it
   /// stops waiting for the source at an interrupt or when `closing` is set. `reader` keeps a reference to
   /// this object.
@@ -60,9 +66,14 @@ class ViewingOptions {
            const InterruptWatch& interrupts) const;
 
  private:
+  /// Sets settings_ from the options.
+  void settle();
+
   NoiseOptions noise_;
+  SettingsOption settings_file_;
   FilterOptions filter_;
   DenoiseSettings settings_;  ///< initial settings, without the filter; set by check()
+  bool sets_any_ = false;     ///< an option sets the filter or the noise
 
   std::string quality_;
   std::string view_ = "split";

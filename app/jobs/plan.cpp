@@ -140,6 +140,9 @@ Json level_to_json(const NoiseModel& level) {
       json["opponent"].push_back({bits_of(std::array{plane.sigma}), shape_to_json(plane.shape)});
     }
   }
+  if (level.mix > 0) {
+    json["mix"] = bits_of(std::array{level.mix});
+  }
   return json;
 }
 
@@ -154,6 +157,9 @@ NoiseModel level_from(const JsonValue& json) {
       const std::vector<JsonValue> parts = channel.items(2);
       return PlaneNoise{float_of_bits(parts[0]), shape_from(parts[1])};
     });
+  }
+  if (const std::optional<JsonValue> mix = json.find("mix")) {
+    level.mix = float_of_bits(*mix);
   }
   return level;
 }

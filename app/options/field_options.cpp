@@ -17,6 +17,6 @@ void FieldOptions::add_to(CommandLine& command, const std::string& group) {
   }
 }
 
-FieldChoice FieldOptions::choice() const { return parse_fields("--fields", fields_); }
+FieldChoice FieldOptions::choice() const { return fields_ ? parse_fields("--fields", *fields_) : base_; }
 
 }  // namespace limpid::app

@@ -153,7 +153,7 @@ void FilterOptions::check() const {
   try {
     static_cast<void>(filter(false));
   } catch (const UsageError& wrong_for_video) {
-    if (!only_.empty() || !filter_.empty()) {
+    if (!only_.empty() || !settings().name.empty()) {
       throw;
     }
     // The options may suit a picture. If not, the message comes from the filter that has the option.
@@ -167,10 +167,10 @@ void FilterOptions::check() const {
 }
 
 FilterSettings FilterOptions::settings() const {
-  FilterSettings settings{.name = only_, .profile = {}, .parameters = {}};
+  FilterSettings own{.name = only_, .profile = {}, .parameters = {}};
   if (!filter_.empty()) {
     try {
-      settings = parse_filter_settings(filter_);
+      own = parse_filter_settings(filter_);
     } catch (const UsageError& error) {
       throw UsageError(std::string("--filter: ") + error.what());
     }
@@ -178,7 +178,8 @@ FilterSettings FilterOptions::settings() const {
   const auto fail_twice = [](const std::string& name) {
     throw UsageError("--" + name + " is given twice: as an option and in --filter");
   };
-  if (profile_ && settings.profile) {
+  FilterSettings settings = own.name.empty() ? base_ : own;
+  if (profile_ && own.profile) {
     fail_twice("profile");
   }
   settings.profile = profile_ ? profile_ : settings.profile;
@@ -191,8 +192,10 @@ FilterSettings FilterOptions::settings() const {
     } else if (given.word) {
       value = *given.word;
     }
-    if (value && !settings.parameters.emplace(given.name, *value).second) {
+    if (value && own.parameters.contains(given.name)) {
       fail_twice(given.name);
+    } else if (value) {
+      settings.parameters[given.name] = *value;
     }
   }
   return settings;
@@ -202,27 +205,9 @@ Filter FilterOptions::filter(bool frame_by_frame) const {
   return make_filter(settings(), frame_by_frame, "--");
 }
 
-FilterSettings FilterOptions::settings(const std::string& name, const std::string& profile) const {
-  const FilterType& type = filter_type(name);
-  FilterSettings settings = this->settings();
-  settings.name = name;
-  settings.profile = type.profiles.empty() ? std::nullopt : std::optional(profile);
-  std::erase_if(settings.parameters,
-                [&](const auto& parameter) { return find_parameter(type, parameter.first) == nullptr; });
-  return settings;
-}
-
-Filter FilterOptions::filter(const std::string& name, const std::string& profile) const {
-  return make_filter(settings(name, profile), false, "--");
-}
-
-Filter FilterOptions::live_filter(const std::string& name, const std::string& profile, int delay) const {
-  return make_filter(live(settings(name, profile), false, delay), false, "--");
-}
-
 bool FilterOptions::is_given() const {
   const FilterSettings given = settings();
-  return !filter_.empty() || given.profile.has_value() || !given.parameters.empty();
+  return (only_.empty() && !given.name.empty()) || given.profile.has_value() || !given.parameters.empty();
 }
 
 std::vector<std::string> filter_names() {

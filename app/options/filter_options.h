@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/options/command_line.h"
@@ -23,21 +24,16 @@ class FilterOptions {
   /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
 
+  /// Sets the filter if no --filter is given. Other options override its profile and its parameters.
+  void set_base(FilterSettings base) { base_ = std::move(base); }
+
   /// Throws UsageError for an unknown name, options of other filters, options that contradict each other, and
   /// illegal values. `frame_by_frame` chooses the default filter.
   Filter filter(bool frame_by_frame = false) const;
   /// The settings that filter() uses.
   FilterSettings settings() const;
-  /// The settings of the filter `name` with `profile`, if it has profiles, and with all given options that it
-  /// has.
-  FilterSettings settings(const std::string& name, const std::string& profile) const;
   /// Throws the errors that filter() would throw both for videos and for pictures.
   void check() const;
-  /// The filter `name` with `profile`, if it has profiles, and with all given options that it has.
-  Filter filter(const std::string& name, const std::string& profile) const;
-  /// The filter of filter(name, profile), modified for live viewing with a delay of so many frames
-  /// (core/settings/filter_settings.h).
-  Filter live_filter(const std::string& name, const std::string& profile, int delay = 0) const;
   /// True if an option chooses a filter, a profile or a parameter.
   bool is_given() const;
 
@@ -60,7 +56,8 @@ class FilterOptions {
 
   std::vector<const FilterType*> types_;
   std::string only_;
-  std::string filter_;  // the value of --filter
+  std::string filter_;   // the value of --filter
+  FilterSettings base_;  // without --filter
   std::optional<std::string> profile_;
   std::deque<ParameterOption> parameters_;  // command lines refer to them
 };

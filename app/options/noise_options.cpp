@@ -22,10 +22,11 @@ void NoiseOptions::add_to(CommandLine& command) {
       ->words({"auto"})
       ->group(kGroup);
   command
-      .add_option("--strength", strength_,
-                  "Factor of the noise level, 0-10, or light (0.7), medium, strong (1.4) [1]")
+      .add_option(
+          "--strength", strength_,
+          "Factor of the noise level, X or LUMA,CHROMA, 0-10, or light (0.7), medium, strong (1.4) [1]")
       ->details("Strengths above 1 also add to the level if little noise was detected.")
-      ->type_name("X|NAME")
+      ->type_name("X|X,X|NAME")
       ->words({"light", "medium", "strong"})
       ->any_case()
       ->group(kGroup);
@@ -33,6 +34,10 @@ void NoiseOptions::add_to(CommandLine& command) {
       ->type_name("NAME")
       ->words({"all", "luma", "chroma"})
       ->any_case()
+      ->group(kGroup);
+  command.add_option("--mix", mix_, "Share of the noisy frame in the result, 0-1 [0]")
+      ->type_name("X")
+      ->in_range(0.0, 1.0)
       ->group(kGroup);
 }
 
@@ -46,9 +51,24 @@ NoiseSettings NoiseOptions::settings() const {
   if (noise_ && sigma_) {
     throw UsageError("--noise and --sigma exclude each other");
   }
-  return {.noise = noise_ ? parse_noise("--noise", *noise_) : parse_sigma("--sigma", sigma_.value_or("auto")),
-          .strength = parse_strength("--strength", strength_),
-          .planes = parse_planes("--planes", planes_)};
+  NoiseSettings settings = base_;
+  if (noise_) {
+    settings.noise = parse_noise("--noise", *noise_);
+  } else if (sigma_) {
+    settings.noise = parse_sigma("--sigma", *sigma_);
+  }
+  if (strength_) {
+    settings.strength = parse_strength("--strength", *strength_);
+  }
+  if (planes_) {
+    settings.strength = restricted(settings.strength, parse_planes("--planes", *planes_));
+  }
+  settings.mix = mix_.value_or(settings.mix);
+  return settings;
+}
+
+std::string NoiseOptions::strength() const {
+  return strength_.value_or(base_.strength == Strength() ? "medium" : to_string(base_.strength));
 }
 
 }  // namespace limpid::app

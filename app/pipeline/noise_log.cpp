@@ -71,6 +71,6 @@ class NoiseLog {
 
 }  // namespace
 
-NoiseControl::Listener noise_log(const NoiseSettings& settings) { return NoiseLog(settings.strength); }
+NoiseControl::Listener noise_log(const NoiseSettings& settings) { return NoiseLog(settings.strength.luma); }
 
 }  // namespace limpid::app

@@ -111,6 +111,15 @@ std::string shell_line(const std::vector<std::string>& words) {
   return line;
 }
 
+std::string free_path(const std::string& stem, const std::string& extension) {
+  std::string path = stem + extension;
+  std::error_code ignored;
+  for (int number = 2; std::filesystem::exists(path, ignored); ++number) {
+    path = fmt::format("{}-{}{}", stem, number, extension);
+  }
+  return path;
+}
+
 std::string free_output(const std::string& input) {
   static constexpr std::array<std::string_view, 9> kKept{".mkv", ".mp4", ".mov",  ".webm", ".avi",
                                                          ".png", ".tif", ".tiff", ".jpg"};
@@ -118,13 +127,7 @@ std::string free_output(const std::string& input) {
   const bool kept = std::ranges::find(kKept, path.extension().string()) != kKept.end();
   const std::string extension =
       kept && input.find('%') == std::string::npos ? path.extension().string() : ".mkv";
-  const std::string stem = (path.parent_path() / path.stem()).string() + "-denoised";
-  std::string output = stem + extension;
-  std::error_code ignored;
-  for (int number = 2; std::filesystem::exists(output, ignored); ++number) {
-    output = fmt::format("{}-{}{}", stem, number, extension);
-  }
-  return output;
+  return free_path((path.parent_path() / path.stem()).string() + "-denoised", extension);
 }
 
 }  // namespace limpid::app

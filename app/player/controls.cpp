@@ -42,8 +42,12 @@ ControlRequests Controls::draw(const ControlState& state, io::Size window, doubl
       draw_panel(state, window, requests);
     }
   }
-  items_.end();
   return requests;
+}
+
+std::optional<std::filesystem::path> Controls::draw_files(FileList& files, io::Size window,
+                                                          const FileList::DrawText& draw_text) {
+  return files.draw(window, items_, draw_text);
 }
 
 void Controls::draw_panel(const ControlState& state, io::Size window, ControlRequests& requests) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "app/player/control_items.h"
 #include "app/player/denoise_settings.h"
+#include "app/player/file_list.h"
 #include "app/player/passage.h"
 #include "app/player/view.h"
 #include "core/frame/frame.h"
@@ -34,8 +36,10 @@ struct ControlState {
   NoiseModel level;          ///< of that frame
   ColorModel color_model = ColorModel::kYuv;
   std::vector<std::string_view> planes;  ///< names of the color planes
-  bool linked = true;                    ///< the levels of luma and chroma change together
+  bool linked = true;                    ///< luma and chroma change together
   bool second_settings = false;          ///< B of the settings A and B is in use
+  bool has_box = false;                  ///< the noise was measured in a box
+  bool can_open = false;                 ///< the window can show other files
   std::vector<std::string> filters;
 
   Side side = Side::kSplit;
@@ -78,6 +82,11 @@ class Controls {
 
   /// Draws them, between ControlLayer::begin() and end(), and returns what the user asked for.
   ControlRequests draw(const ControlState& state, io::Size window, double scale, Clock::time_point now);
+  /// Draws a list of files, between draw() and end(). The chosen file.
+  std::optional<std::filesystem::path> draw_files(FileList& files, io::Size window,
+                                                  const FileList::DrawText& draw_text);
+  /// Ends the frame.
+  void end() { items_.end(); }
 
  private:
   void draw_panel(const ControlState& state, io::Size window, ControlRequests& requests);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "core/engine/noise_control.h"
 #include "core/frame/reach.h"
+#include "core/settings/filter_settings.h"
 
 namespace limpid::app {
 
@@ -14,6 +16,9 @@ namespace limpid::app {
 struct DenoiseSettings {
   std::string filter = "bm3d";
   std::string profile = "np";  ///< if the filter has profiles
+  /// Parameters that are not the profile's; keys are ParameterText::option. May contain those of other
+  /// filters.
+  std::map<std::string, ParameterValue> parameters = {};
   NoiseSettings noise;
   /// A quicker filter is used where this one does not keep pace (PlayerStages::ladder).
   bool keeps_pace = false;
@@ -23,9 +28,17 @@ struct DenoiseSettings {
   bool operator==(const DenoiseSettings&) const = default;
   /// True if one denoiser serves both: they differ only in the noise level.
   bool same_denoiser(const DenoiseSettings& other) const {
-    return filter == other.filter && profile == other.profile && looks_ahead == other.looks_ahead;
+    return filter == other.filter && profile == other.profile && parameters == other.parameters &&
+           looks_ahead == other.looks_ahead;
   }
 };
+
+/// The filter with its profile and its own parameters.
+FilterSettings filter_settings(const DenoiseSettings& settings);
+/// The filter of files. Throws UsageError for settings that contradict each other.
+Filter offline_filter(const DenoiseSettings& settings);
+/// The filter of live video that waits for `delay` later frames. Throws UsageError as offline_filter() does.
+Filter live_filter(const DenoiseSettings& settings, int delay = 0);
 
 /// One of the qualities that a player chooses from.
 struct QualityRung {

@@ -91,9 +91,13 @@ void draw_window_buttons(const ControlState& state, float width, ControlItems& i
     }
   };
   const bool roomy = width > 620 * items.scale();
-  const float needed = (roomy ? 200 : 74) * items.scale();
+  const int units = (roomy ? 200 : 74) + (roomy && state.can_open ? 58 : 0);
+  const float needed = static_cast<float>(units) * items.scale();
   ImGui::SameLine(std::max(ImGui::GetCursorPosX(), width - needed));
   ImGui::Dummy({0, 0});
+  if (roomy && state.can_open) {
+    ask("open", "Open", "Ctrl+O", "Open another file, or drop it on the window. Key: Ctrl+O");
+  }
   ask("settings", "Settings", "TAB", "Keep the controls on the screen. Key: TAB");
   if (roomy) {
     ask("help", "Keys", "?", "List of all keys. Key: ?");

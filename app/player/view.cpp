@@ -47,9 +47,7 @@ View::Placement View::place(io::Size window) const {
 }
 
 void View::set_zoom(int zoom, double x, double y, io::Size window) {
-  const Placement before = place(window);
-  const double at_x = before.source.x + (x - before.target.x) * before.source.width / before.target.width;
-  const double at_y = before.source.y + (y - before.target.y) * before.source.height / before.target.height;
+  const auto [at_x, at_y] = to_picture({x, y}, window);
   zoom_ = zoom;
   if (zoom_ > 0) {
     center_x_ = std::clamp<double>(at_x - (x - window.width / 2.0) / zoom_, 0, picture_.width);
@@ -81,18 +79,24 @@ void View::pan(double dx, double dy) {
 }
 
 int View::picture_column(double x, io::Size window) const {
-  const Placement placement = place(window);
-  const double column =
-      placement.source.x + (x - placement.target.x) * placement.source.width / placement.target.width;
-  return std::clamp(static_cast<int>(std::lround(column)), 0, picture_.width);
+  return std::clamp(static_cast<int>(std::lround(to_picture({x, 0}, window).x)), 0, picture_.width);
+}
+
+View::Point View::to_picture(Point at, io::Size window) const {
+  const auto [source, target, smooth] = place(window);
+  return {source.x + (at.x - target.x) * source.width / target.width,
+          source.y + (at.y - target.y) * source.height / target.height};
+}
+
+View::Point View::to_window(Point at, io::Size window) const {
+  const auto [source, target, smooth] = place(window);
+  return {target.x + (at.x - source.x) * target.width / source.width,
+          target.y + (at.y - source.y) * target.height / source.height};
 }
 
 io::Rectangle View::picture_part(double x0, double y0, double x1, double y1, io::Size window) const {
-  const Placement placement = place(window);
   const auto row_of = [&](double y) {
-    const double row =
-        placement.source.y + (y - placement.target.y) * placement.source.height / placement.target.height;
-    return std::clamp(static_cast<int>(std::lround(row)), 0, picture_.height);
+    return std::clamp(static_cast<int>(std::lround(to_picture({0, y}, window).y)), 0, picture_.height);
   };
   const auto [left, right] = std::minmax({picture_column(x0, window), picture_column(x1, window)});
   const auto [top, bottom] = std::minmax({row_of(y0), row_of(y1)});

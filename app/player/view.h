@@ -14,6 +14,7 @@ enum class Side : std::uint8_t {
   kDenoised,
   kDifference,
   kSideBySide,  ///< noisy in the left half of the window, denoised in the right one
+  kPair,        ///< denoised with the settings A left of a line, with B right of it
 };
 
 /// Which part of a picture is shown where in a window. Positions in the window are in its pixels.
@@ -42,6 +43,13 @@ class View {
 
   /// Column of the picture at a column of the window, cut to 0 to its width.
   int picture_column(double x, io::Size window) const;
+  struct Point {
+    double x = 0;
+    double y = 0;
+  };
+  /// The position in the picture at a position of the window, and the reverse.
+  Point to_picture(Point at, io::Size window) const;
+  Point to_window(Point at, io::Size window) const;
   /// The pixels of the picture between two places of the window, as far as there are.
   io::Rectangle picture_part(double x0, double y0, double x1, double y1, io::Size window) const;
 

@@ -40,6 +40,7 @@ enum : std::size_t {
   kNoisyLabel,
   kDenoisedLabel,
   kDifferenceLabel,
+  kFileNames,  ///< and the next numbers
 };
 
 constexpr milliseconds kStatisticsInterval{1000};
@@ -50,6 +51,7 @@ constexpr milliseconds kNewsTime{4000};  // with the name of a file
 constexpr milliseconds kHintAfter{300};
 constexpr int kReliable = 3;
 constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
+constexpr double kHandle = 8;  // side of a handle of the box, in units of 1/96 inch
 constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
 
 bool has_profiles(const std::string& filter) { return !filter_type(filter).profiles.empty(); }
@@ -127,6 +129,7 @@ void Viewer::run(const std::stop_token& stop) {
     measure(now);
     follow_audio();
     follow_writing();
+    follow_pair();
     follow_visibility(now);
     tell_news();
     if (!notice_.empty() && now >= notice_until_) {
@@ -316,6 +319,16 @@ void Viewer::hint(Clock::time_point now) {
 // Uploads what the view needs of the frame that is shown.
 void Viewer::upload_pictures() {
   const Side side = shown_side();
+  if (side == Side::kPair) {
+    const auto result = [this](std::size_t which) {
+      const auto frame = pair_.result(which, shown_->sequence, player_->settings());
+      return frame != nullptr ? frame->denoised : shown_->noisy;
+    };
+    painter_.set_first(result(0));
+    painter_.set_second(result(1));
+    noisy_uploaded_ = denoised_uploaded_ = false;
+    return;
+  }
   if (side != Side::kDenoised && !noisy_uploaded_) {
     painter_.set_first(shown_->noisy);
     noisy_uploaded_ = true;
@@ -348,6 +361,7 @@ void Viewer::draw_picture() {
   window_.clear();
   switch (shown_side()) {
     case Side::kSplit:
+    case Side::kPair:
       draw_part(io::PictureChoice::kFirst, 0, split_.column(size.width));
       draw_part(io::PictureChoice::kSecond, split_.column(size.width), size.width);
       break;
@@ -373,14 +387,14 @@ void Viewer::draw() {
   const int split = split_.column(size.width);
   draw_picture();
   controls_.begin(size, scale());
-  if (shown_side() == Side::kSplit) {
+  if (shown_side() == Side::kSplit || shown_side() == Side::kPair) {
     const auto x = static_cast<float>(split);
     const auto bottom = static_cast<float>(size.height);
     ImGui::GetBackgroundDrawList()->AddRectFilled({x - 2, 0}, {x + 2, bottom}, kLineEdgeInk);
     ImGui::GetBackgroundDrawList()->AddRectFilled({x - 1, 0}, {x + 1, bottom}, kLineInk);
   }
   draw_labels(split);
-  draw_mark();
+  draw_box();
   draw_text(Clock::now());
   draw_controls();
   controls_.end();
@@ -403,7 +417,9 @@ ControlState Viewer::control_state() const {
   state.color_model = options_.format.color_model;
   state.planes = color_plane_names(options_.format);
   state.linked = linked_;
-  state.second_settings = second_settings_;
+  state.second_settings = pair_.second();
+  state.has_box = box_.has_value();
+  state.can_open = options_.refuse_file != nullptr;
   state.filters = options_.filters;
   state.side = side_;
   state.zoom = view_.zoom();
@@ -413,7 +429,29 @@ ControlState Viewer::control_state() const {
   return state;
 }
 
-void Viewer::draw_controls() { grant(panel_.draw(control_state(), window_.size(), scale(), Clock::now())); }
+void Viewer::draw_controls() {
+  grant(panel_.draw(control_state(), window_.size(), scale(), Clock::now()));
+  if (files_.is_open()) {
+    // The font of the controls has Latin letters only.
+    const auto text = [this](std::size_t row, const std::string& line, double x, double y) {
+      const ImVec2 at{static_cast<float>(x), static_cast<float>(y)};
+      if (std::ranges::all_of(line, [](unsigned char c) { return c < 0x80; })) {
+        ImGui::GetWindowDrawList()->AddText(at, kLineInk, line.c_str());
+        return;
+      }
+      const io::RgbImage box = lettering_.box({io::valid_utf8(line)}, text_line(), window_.size().width);
+      ImGui::GetWindowDrawList()->AddImage(
+          controls_.picture(kFileNames + row, box), at,
+          {at.x + static_cast<float>(box.width), at.y + static_cast<float>(box.height)});
+    };
+    if (const auto chosen = panel_.draw_files(files_, window_.size(), text)) {
+      open_file(chosen->string());
+    } else if (!files_.is_open()) {
+      notice("files closed");
+    }
+  }
+  panel_.end();
+}
 
 // Does what the user asked for with the pointer.
 void Viewer::grant(const ControlRequests& requests) {
@@ -437,8 +475,7 @@ void Viewer::grant(const ControlRequests& requests) {
     change_zoom(*requests.zoom, area.width / 2.0, area.height / 2.0);
   }
   if (requests.settings) {
-    change_settings(*requests.settings, fmt::format("{}, strength {:.2f}", filter_text(*requests.settings),
-                                                    requests.settings->noise.strength));
+    change_settings(*requests.settings, settings_text(*requests.settings));
   }
 }
 
@@ -452,19 +489,51 @@ void Viewer::follow_visibility(Clock::time_point now) {
   window_.show_pointer(visible || !window_.is_full_screen());
 }
 
-void Viewer::draw_mark() {
-  if (!mark_) {
+// The box with handles at its corners and edges.
+void Viewer::draw_box() {
+  if (!box_ || (!marking_ && !box_->is_held() && !panel_.is_visible(Clock::now()))) {
     return;
   }
-  const auto outline = [this](double inset, ImU32 color) {
-    ImGui::GetBackgroundDrawList()->AddRect({static_cast<float>(std::min(mark_->x0, mark_->x1) + inset),
-                                             static_cast<float>(std::min(mark_->y0, mark_->y1) + inset)},
-                                            {static_cast<float>(std::max(mark_->x0, mark_->x1) - inset),
-                                             static_cast<float>(std::max(mark_->y0, mark_->y1) - inset)},
-                                            color);
+  const io::Rectangle& box = box_->box();
+  const io::Size area = picture_area();
+  const auto [x0, y0] = view_.to_window({double(box.x), double(box.y)}, area);
+  const auto [x1, y1] = view_.to_window({double(box.x + box.width), double(box.y + box.height)}, area);
+  ImDrawList* const list = ImGui::GetBackgroundDrawList();
+  const auto outline = [&](double inset, ImU32 color) {
+    list->AddRect({static_cast<float>(x0 + inset), static_cast<float>(y0 + inset)},
+                  {static_cast<float>(x1 - inset), static_cast<float>(y1 - inset)}, color);
   };
   outline(0, kLineInk);
   outline(1, kLineEdgeInk);
+  const auto half = static_cast<float>(kHandle * scale() / 2);
+  for (const double x : {x0, (x0 + x1) / 2, x1}) {
+    for (const double y : {y0, (y0 + y1) / 2, y1}) {
+      if (marking_ || (x == (x0 + x1) / 2 && y == (y0 + y1) / 2)) {
+        continue;
+      }
+      const ImVec2 at{static_cast<float>(x), static_cast<float>(y)};
+      list->AddRectFilled({at.x - half - 1, at.y - half - 1}, {at.x + half + 1, at.y + half + 1},
+                          kLineEdgeInk);
+      list->AddRectFilled({at.x - half, at.y - half}, {at.x + half, at.y + half}, kLineInk);
+    }
+  }
+}
+
+View::Point Viewer::in_picture(const io::WindowEvent& event) const {
+  const io::Size area = picture_area();
+  const double x = event.x >= area.width && side_ == Side::kSideBySide ? event.x - area.width : event.x;
+  return view_.to_picture({x, event.y}, area);
+}
+
+// True if the pointer holds the box now.
+bool Viewer::grab_box(const io::WindowEvent& event) {
+  if (!box_ || event.right || !panel_.is_visible(Clock::now())) {
+    return false;
+  }
+  const View::Point at = in_picture(event);
+  const View::Point unit = view_.to_picture({event.x + 1, event.y}, picture_area());
+  const double pixel = unit.x - view_.to_picture({event.x, event.y}, picture_area()).x;
+  return box_->grab(at.x, at.y, kHandle * scale() * pixel);
 }
 
 void Viewer::draw_labels(int split) {
@@ -489,6 +558,12 @@ void Viewer::draw_labels(int split) {
     case Side::kDenoised:
       label(kDenoisedLabel, "denoised", 0, false);
       break;
+    case Side::kPair: {
+      const std::array<DenoiseSettings, 2> both = pair_.both(player_->settings());
+      label(kNoisyLabel, "A: " + settings_text(both[0]), split, true);
+      label(kDenoisedLabel, "B: " + settings_text(both[1]), split, false);
+      break;
+    }
     case Side::kSideBySide:
       label(kNoisyLabel, "noisy", 0, false);
       label(kDenoisedLabel, "denoised", size.width / 2, false);
@@ -579,7 +654,8 @@ Statistics Viewer::statistics() const {
   Statistics statistics;
   statistics.source = options_.source;
   statistics.format = limpid::to_string(options_.format) + "  " +
-                      io::to_string(options_.display, options_.format.color_model);
+                      io::to_string(options_.display, options_.format.color_model) +
+                      (shown_->noisy.interlaced ? "  interlaced" : "");
   statistics.engine = options_.engine;
   statistics.position = player_->is_seeking() ? player_->position() : shown_->time;
   statistics.duration = options_.duration;
@@ -657,7 +733,12 @@ void Viewer::handle(const io::WindowEvent& event) {
       quit_ = true;
       break;
     case Kind::kKey:
-      press(event.key);
+      if (!files_.is_open()) {
+        press(event.key);
+      } else if (const auto chosen = files_.press(event.key)) {
+        open_file(chosen->string());
+      }
+      redraw_ = true;
       break;
     case Kind::kPointer:
     case Kind::kDrag:
@@ -666,6 +747,9 @@ void Viewer::handle(const io::WindowEvent& event) {
     case Kind::kLeave:
     case Kind::kWheel:
       handle_pointer(event);
+      break;
+    case Kind::kFile:
+      open_file(event.path);
       break;
     case Kind::kChanged:
       if (size != window_size_) {
@@ -702,12 +786,15 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
   if (event.kind == Kind::kPointer) {
     pointer_x_ = event.x;
     pointer_y_ = event.y;
-    redraw_ = (split_.point(event.x, window_.size().width) && side_ == Side::kSplit) || redraw_;
+    redraw_ = (split_.point(event.x, window_.size().width) && has_line()) || redraw_;
   } else if (event.kind == Kind::kDrag) {
     handle_drag(event);
   } else if (event.kind == Kind::kPress) {
     on_picture_ = true;
     dragged_ = 0;
+    if (grab_box(event)) {
+      return;
+    }
     if (event.clicks == 2 && !event.right) {
       window_.toggle_full_screen();
     }
@@ -723,11 +810,16 @@ void Viewer::handle_drag(const io::WindowEvent& event) {
   dragged_ += std::abs(event.dx) + std::abs(event.dy);
   redraw_ = true;
   if (event.right) {
-    mark_ = {mark_ ? mark_->x0 : event.x - event.dx, mark_ ? mark_->y0 : event.y - event.dy, event.x,
-             event.y};
+    marking_ = marking_.value_or(View::Point{event.x - event.dx, event.y - event.dy});
+    box_.emplace(view_.picture_part(marking_->x, marking_->y, event.x, event.y, picture_area()),
+                 picture_size(), NoiseTracker::kLeastSide);
     return;
   }
-  const bool picture_moves = view_.zoom() > 0 || side_ != Side::kSplit;
+  if (box_ && box_->is_held()) {
+    const View::Point at = in_picture(event);
+    return box_->drag(at.x, at.y);
+  }
+  const bool picture_moves = view_.zoom() > 0 || !has_line();
   pointer_x_ = event.x;
   pointer_y_ = event.y;
   if (!split_.drag(event.x - event.dx, event.x, window_.size().width, event.touch, picture_moves)) {
@@ -737,13 +829,15 @@ void Viewer::handle_drag(const io::WindowEvent& event) {
 
 void Viewer::handle_release(const io::WindowEvent& event) {
   constexpr double kClick = 4;
-  if (event.right && mark_ && shown_ != nullptr) {
-    take_noise_of_mark();
-  } else if (on_picture_ && !event.right && dragged_ < kClick && shown_ != nullptr) {
+  const bool held_box = box_ && box_->is_held();
+  const bool moved_box = held_box && box_->release();
+  if (((event.right && marking_) || moved_box) && shown_ != nullptr) {
+    take_noise_of_box();
+  } else if (on_picture_ && !held_box && !event.right && dragged_ < kClick && shown_ != nullptr) {
     toggle_pause();
   }
   on_picture_ = false;
-  mark_.reset();
+  marking_.reset();
   split_.release();
 }
 

@@ -12,13 +12,18 @@
 
 #include "app/player/background_write.h"
 #include "app/player/controls.h"
+#include "app/player/file_list.h"
+#include "app/player/noise_box.h"
 #include "app/player/osd.h"
 #include "app/player/passage.h"
 #include "app/player/player.h"
+#include "app/player/settings_pair.h"
 #include "app/player/view.h"
 #include "app/player/viewer_report.h"
 #include "core/engine/denoiser.h"
+#include "core/engine/field_control.h"
 #include "core/frame/frame.h"
+#include "core/settings/denoising_settings.h"
 #include "io/screen/audio_output.h"
 #include "io/screen/control_layer.h"
 #include "io/screen/display.h"
@@ -64,8 +69,11 @@ struct ViewerOptions {
   /// The words of the command line that denoises the source with these settings, from "limpid" on, without
   /// its output. Empty if there is none, as for a camera.
   std::function<std::vector<std::string>(const DenoiseSettings&, const Passage&)> command;
-  std::string input;                       ///< path of the source, for the names of files written
-  std::string program = "/proc/self/exe";  ///< runs `command`
+  std::string input;  ///< path of the source, for the names of files written
+  /// Returns why the window cannot show a file; empty if it can. Empty for a camera.
+  std::function<std::string(const std::string& path)> refuse_file;
+  FieldChoice fields = FieldChoice::kAuto;  ///< for settings files
+  std::string program = "/proc/self/exe";   ///< runs `command`
   /// Throws UsageError if the settings aren't possible. May be empty.
   std::function<void(const DenoiseSettings&)> check;
 };
@@ -98,6 +106,10 @@ class Viewer {
   const ViewerReport& report() const { return report_; }
   /// The command line that denoises the source as it is set now; empty if there is none.
   std::string command_line() const;
+  /// The settings in use.
+  DenoisingSettings settings() const;
+  /// The file that the user wants to see next, after run(); empty if there is none.
+  const std::string& next_input() const { return next_input_; }
   const PlayerCounters& counters() const { return player_->counters(); }
 
  private:
@@ -109,6 +121,7 @@ class Viewer {
   /// The shown side: a frame that is not denoised yet is shown noisy.
   Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_; }
   bool awaits_refinement() const;
+  bool has_line() const { return side_ == Side::kSplit || side_ == Side::kPair; }
   void handle_end();
   void handle(const io::WindowEvent& event);
   void handle_pointer(const io::WindowEvent& event);
@@ -119,12 +132,16 @@ class Viewer {
   void change_speed(double speed);
   void seek_by(double seconds);
   void change_settings(DenoiseSettings settings, const std::string& text);
-  void change_strength(int direction);
+  void change_strength(int direction, bool luma, bool chroma);
+  void change_mix(int direction);
   void change_level(int direction, bool luma, bool chroma);
   void set_level();
-  void next_planes();
-  void take_noise_of_mark();
-  void take_noise_of_middle();
+  void take_noise_of_box();
+  void propose_box();
+  void draw_box();
+  bool grab_box(const io::WindowEvent& event);
+  View::Point in_picture(const io::WindowEvent& event) const;
+  io::Size picture_size() const { return {converter_.width(), converter_.height()}; }
   void next_profile(int direction);
   void next_filter(int direction);
   void flip_settings();
@@ -133,6 +150,15 @@ class Viewer {
   void change_volume(double volume);
   void mark_passage(std::optional<double>& end, double time);
   void copy_command();
+  void save_settings();
+  void save_noise();
+  void save_json(const std::string& path, const std::string& text);
+  void load_json(const std::string& path);
+  void list_files(bool profiles);
+  void open_file(const std::string& path);
+  std::string stem_of_files() const;
+  void show_pair();
+  void follow_pair();
   void toggle_writing();
   void follow_writing();
   void toggle_pace();
@@ -156,7 +182,6 @@ class Viewer {
   void follow_visibility(Clock::time_point now);
   void draw_text(Clock::time_point now);
   void draw_labels(int split);
-  void draw_mark();
   void measure(Clock::time_point now);
   void follow_audio();
   void seek_audio(double time);
@@ -190,19 +215,19 @@ class Viewer {
   double pointer_x_ = 0;
   double pointer_y_ = 0;
 
-  /// The region being marked, from the point where the right button was pressed to the pointer.
-  struct Mark {
-    double x0, y0, x1, y1;
-  };
-  std::optional<Mark> mark_;
-  std::shared_ptr<Engine> engine_;  ///< looks at the noise of what is marked
+  std::optional<NoiseBox> box_;
+  std::optional<View::Point> marking_;  ///< where the right button was pressed, in pixels of the window
+  std::shared_ptr<Engine> engine_;      ///< measures the noise in the box
 
   Passage passage_;
   double gain_ = 4;  ///< of the difference
   double volume_ = 1;
-  bool linked_ = true;                             ///< the levels of luma and chroma change together
-  std::optional<DenoiseSettings> other_settings_;  ///< B while A is in use, and A while B is
-  bool second_settings_ = false;
+  bool linked_ = true;  ///< luma and chroma change together
+  SettingsPair pair_;
+  bool pair_choice_ = false;                   ///< B was in use when the view of both began
+  std::optional<DenoiseSettings> pair_asked_;  ///< settings that the view of both has requested last
+  FileList files_;
+  std::string next_input_;
   std::unique_ptr<BackgroundWrite> writing_;
   std::string written_;  ///< the file that is written
 

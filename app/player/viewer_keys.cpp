@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The actions of the keys of the window.
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "core/engine/noise_tracker.h"
 #include "core/frame/plane_names.h"
 #include "core/frame/region.h"
+#include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
 
 namespace limpid::app {
@@ -53,6 +56,19 @@ const std::string& neighbor(const std::vector<std::string>& list, const std::str
   const auto place = std::find(list.begin(), list.end(), entry) - list.begin();
   const auto count = static_cast<std::ptrdiff_t>(list.size());
   return list[static_cast<std::size_t>((place + direction + count) % count)];
+}
+
+// The part of the displayed picture that shows a region of the stored frame.
+io::Rectangle displayed_part(const Region& region, const ViewerOptions& options) {
+  const io::Orientation& turned = options.display.orientation;
+  const FrameFormat& format = options.format;
+  const int width = turned.transposed ? format.height : format.width;
+  const int height = turned.transposed ? format.width : format.height;
+  io::Rectangle part = turned.transposed ? io::Rectangle{region.y, region.x, region.height, region.width}
+                                         : io::Rectangle{region.x, region.y, region.width, region.height};
+  part.x = turned.mirrored_x ? width - part.x - part.width : part.x;
+  part.y = turned.mirrored_y ? height - part.y - part.height : part.y;
+  return part;
 }
 
 using ViewerAction = std::function<void(Viewer&)>;
@@ -118,8 +134,15 @@ ViewerActions ViewerKeys::settings() {
   const auto chroma = [](int direction) {
     return [direction](Viewer& v) { v.change_level(direction, v.linked_, true); };
   };
-  return {{"UP", [](Viewer& v) { v.change_strength(1); }},
-          {"DOWN", [](Viewer& v) { v.change_strength(-1); }},
+  const auto strength = [](int direction, bool luma) {
+    return [direction, luma](Viewer& v) { v.change_strength(direction, luma, !luma); };
+  };
+  return {{"UP", strength(1, true)},
+          {"DOWN", strength(-1, true)},
+          {"Shift+UP", strength(1, false)},
+          {"Shift+DOWN", strength(-1, false)},
+          {"d", [](Viewer& v) { v.change_mix(1); }},
+          {"D", [](Viewer& v) { v.change_mix(-1); }},
           {"+", level(1)},
           {"=", level(1)},
           {"-", level(-1)},
@@ -128,9 +151,8 @@ ViewerActions ViewerKeys::settings() {
           {"k",
            [](Viewer& v) {
              v.linked_ = !v.linked_;
-             v.notice(v.linked_ ? "levels of luma and chroma linked" : "levels of luma and chroma separate");
+             v.notice(v.linked_ ? "luma and chroma linked" : "luma and chroma separate");
            }},
-          {"P", [](Viewer& v) { v.next_planes(); }},
           {"a",
            [](Viewer& v) {
              DenoiseSettings settings = v.player_->settings();
@@ -138,7 +160,8 @@ ViewerActions ViewerKeys::settings() {
              v.change_settings(settings, "noise estimated from the clip");
            }},
           {"v", [](Viewer& v) { v.set_level(); }},
-          {"n", [](Viewer& v) { v.take_noise_of_middle(); }},
+          {"n", [](Viewer& v) { v.propose_box(); }},
+          {"N", [](Viewer& v) { v.list_files(true); }},
           {"m", [](Viewer& v) { v.next_filter(1); }},
           {"M", [](Viewer& v) { v.next_filter(-1); }},
           {"c", [](Viewer& v) { v.next_profile(1); }},
@@ -155,6 +178,7 @@ ViewerActions ViewerKeys::view() {
           {"2", side(Side::kDenoised)},
           {"3", side(Side::kSplit)},
           {"4", side(Side::kSideBySide)},
+          {"5", [](Viewer& v) { v.show_pair(); }},
           {"g", [](Viewer& v) { v.change_gain(v.gain_ * 2); }},
           {"G", [](Viewer& v) { v.change_gain(v.gain_ / 2); }},
           {"z",
@@ -212,7 +236,10 @@ ViewerActions ViewerKeys::files() {
              v.notice("the whole file");
            }},
           {"Ctrl+C", [](Viewer& v) { v.copy_command(); }},
-          {"w", [](Viewer& v) { v.toggle_writing(); }}};
+          {"w", [](Viewer& v) { v.toggle_writing(); }},
+          {"Ctrl+S", [](Viewer& v) { v.save_settings(); }},
+          {"Ctrl+N", [](Viewer& v) { v.save_noise(); }},
+          {"Ctrl+O", [](Viewer& v) { v.list_files(false); }}};
 }
 
 ViewerActions ViewerKeys::all() {
@@ -240,8 +267,9 @@ void Viewer::press(const std::string& key) {
 void Viewer::change_side(Side side) {
   // The same key again goes back to the split view.
   side_ = side == side_ ? Side::kSplit : side;
-  static constexpr std::array<const char*, 5> kNames{"split", "noisy", "denoised", "difference",
-                                                     "side by side"};
+  static constexpr std::array<const char*, 6> kNames{"split",      "noisy",        "denoised",
+                                                     "difference", "side by side", "settings A and B"};
+  noisy_uploaded_ = denoised_uploaded_ = false;
   notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(side_)]));
 }
 
@@ -304,6 +332,9 @@ void Viewer::change_settings(DenoiseSettings settings, const std::string& text) 
   } catch (const UsageError& error) {
     return notice(error.what());
   }
+  if (!settings.noise.noise || !settings.noise.noise->color_model) {
+    box_.reset();
+  }
   awaited_ = settings;
   asked_at_ = Clock::now();
   slow_measurements_ = 0;
@@ -311,15 +342,16 @@ void Viewer::change_settings(DenoiseSettings settings, const std::string& text) 
   notice(text);
 }
 
-void Viewer::take_noise_of_mark() {
-  const Region marked =
-      stored_region(view_.picture_part(mark_->x0, mark_->y0, mark_->x1, mark_->y1, picture_area()), options_);
+void Viewer::take_noise_of_box() {
   constexpr int kLeast = NoiseTracker::kLeastSide;
-  if (marked.width < kLeast || marked.height < kLeast) {
-    return notice(fmt::format("{}x{} marked; {}x{} are needed to measure noise", marked.width, marked.height,
+  const io::Rectangle& box = box_->box();
+  if (box.width < kLeast || box.height < kLeast) {
+    return notice(fmt::format("{}x{} marked; {}x{} are needed to measure noise", box.width, box.height,
                               kLeast, kLeast));
   }
-  const Region region = whole_samples(marked, options_.format, shown_->noisy.interlaced);
+  spdlog::debug(fmt::format("box: {}x{} at {},{}", box.width, box.height, box.x, box.y));
+  const Region region =
+      whole_samples(stored_region(box, options_), options_.format, shown_->noisy.interlaced);
   NoiseTracker tracker(*engine_);
   NoiseModel noise;
   if (before_sequence_ + 1 == shown_->sequence && before_.samples != nullptr) {
@@ -327,14 +359,26 @@ void Viewer::take_noise_of_mark() {
   }
   noise = tracker.next(part_of(engine_->in_host_memory(shown_->noisy), region));
   if (!noise.has_noise()) {
-    return notice("no noise was found there: " + evidence_text(noise));
+    return notice("no noise was found in the box: " + evidence_text(noise));
   }
   DenoiseSettings settings = player_->settings();
-  settings.noise.noise = NoiseProfile{noise, options_.format.color_model};
+  // As a file stores it, so that the written result equals the picture.
+  settings.noise.noise =
+      parse_noise_profile(to_json(NoiseProfile{noise, options_.format.color_model}).dump());
   const std::string shape = shape_text(noise, options_.format.color_model);
-  change_settings(settings, fmt::format("from what is marked: {}{}",
-                                        sigma_text(noise, color_plane_names(options_.format)),
-                                        shape.empty() ? "" : ", " + shape));
+  change_settings(settings, "noise measured in the box" + (shape.empty() ? "" : ": " + shape));
+}
+
+// The flattest part of the picture.
+void Viewer::propose_box() {
+  const std::optional<Region> region =
+      flattest_region(engine_->in_host_memory(shown_->noisy), NoiseTracker::kLeastSide);
+  if (!region) {
+    constexpr int kLeast = NoiseTracker::kLeastSide;
+    return notice(fmt::format("{}x{} samples are needed to measure noise", kLeast, kLeast));
+  }
+  box_.emplace(displayed_part(*region, options_), picture_size(), NoiseTracker::kLeastSide);
+  take_noise_of_box();
 }
 
 void Viewer::toggle_pace() {
@@ -349,20 +393,40 @@ void Viewer::change_zoom(int zoom, double x, double y) {
   notice(zoom == 0 ? "zoom: fit" : fmt::format("zoom: {}:1", zoom));
 }
 
-void Viewer::change_strength(int direction) {
+void Viewer::change_strength(int direction, bool luma, bool chroma) {
   DenoiseSettings settings = player_->settings();
-  constexpr float kStep = 0.1F;
-  constexpr float kMost = 10;
-  const float steps = std::round(settings.noise.strength / kStep) + static_cast<float>(direction);
-  settings.noise.strength = std::clamp(steps * kStep, 0.0F, kMost);
-  change_settings(settings, fmt::format("strength {:.2f}", settings.noise.strength));
+  const auto step = [direction](float& factor) {
+    constexpr float kStep = 0.1F;
+    constexpr float kMost = 10;
+    const float steps = std::round(factor / kStep) + static_cast<float>(direction);
+    factor = std::clamp(steps * kStep, 0.0F, kMost);
+  };
+  Strength& strength = settings.noise.strength;
+  const bool together = linked_ || options_.format.color_model != ColorModel::kYuv;
+  if (luma || together) {
+    step(strength.luma);
+  }
+  if (together) {
+    strength.chroma = strength.luma;
+  } else if (chroma) {
+    step(strength.chroma);
+  }
+  change_settings(settings, "strength " + to_string(strength));
+}
+
+void Viewer::change_mix(int direction) {
+  DenoiseSettings settings = player_->settings();
+  constexpr float kStep = 0.05F;
+  const float steps = std::round(settings.noise.mix / kStep) + static_cast<float>(direction);
+  settings.noise.mix = std::clamp(steps * kStep, 0.0F, 1.0F);
+  change_settings(settings, fmt::format("{:.0f} % of the original in the result", 100 * settings.noise.mix));
 }
 
 // The level that is seen, as a level by hand: white noise, which a command line can repeat.
 void Viewer::set_level() {
   DenoiseSettings settings = player_->settings();
   settings.noise.noise = NoiseProfile{NoiseModel{shown_->level.sigma}, std::nullopt};
-  settings.noise.strength = 1;
+  settings.noise.strength = Strength();
   change_settings(settings, sigma_text(settings.noise.noise->noise, color_plane_names(options_.format)));
 }
 
@@ -380,25 +444,8 @@ void Viewer::change_level(int direction, bool luma, bool chroma) {
     step(level.sigma[2]);
   }
   settings.noise.noise = NoiseProfile{level, std::nullopt};
-  settings.noise.strength = by_hand ? settings.noise.strength : 1;
+  settings.noise.strength = by_hand ? settings.noise.strength : Strength();
   change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
-}
-
-void Viewer::next_planes() {
-  DenoiseSettings settings = player_->settings();
-  PlaneChoice& planes = settings.noise.planes;
-  planes = planes == PlaneChoice::kAll    ? PlaneChoice::kLuma
-           : planes == PlaneChoice::kLuma ? PlaneChoice::kChroma
-                                          : PlaneChoice::kAll;
-  change_settings(settings, "planes: " + to_string(planes));
-}
-
-// The noise of the middle of the picture, as a start for those without a mouse.
-void Viewer::take_noise_of_middle() {
-  const io::Size area = picture_area();
-  mark_ = {area.width * 0.35, area.height * 0.35, area.width * 0.65, area.height * 0.65};
-  take_noise_of_mark();
-  mark_.reset();
 }
 
 void Viewer::next_profile(int direction) {
@@ -420,18 +467,59 @@ void Viewer::next_filter(int direction) {
   change_settings(settings, "filter " + settings.filter);
 }
 
-// Two settings to compare: each key changes those in use.
 void Viewer::flip_settings() {
-  const DenoiseSettings used = player_->settings();
-  const DenoiseSettings other = other_settings_.value_or(used);
-  other_settings_ = used;
-  second_settings_ = !second_settings_;
-  change_settings(other, fmt::format("settings {}: {}", second_settings_ ? "B" : "A", filter_text(other)));
+  const DenoiseSettings other = pair_.flip(player_->settings());
+  pair_choice_ = pair_.second();
+  change_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
 }
 
 void Viewer::copy_settings() {
-  other_settings_ = player_->settings();
-  notice(fmt::format("settings copied to {}", second_settings_ ? "A" : "B"));
+  pair_.copy(player_->settings());
+  notice(fmt::format("settings copied to {}", pair_.second() ? "A" : "B"));
+}
+
+// Both settings are shown of a paused picture.
+void Viewer::show_pair() {
+  if (!pair_.is_complete()) {
+    return notice("there are no settings B; B copies the settings, b flips to them");
+  }
+  if (player_options_.live) {
+    return notice("a live source shows one of two settings; b flips between them");
+  }
+  player_->set_paused(true);
+  pair_choice_ = pair_.second();
+  change_side(Side::kPair);
+}
+
+// Denoises the picture with A and with B, one after the other.
+void Viewer::follow_pair() {
+  if (side_ != Side::kPair || shown_ == nullptr || shown_->is_waiting || player_->will_refine()) {
+    return;
+  }
+  if (!player_->paused()) {
+    return change_side(Side::kSplit);
+  }
+  const DenoiseSettings used = player_->settings();
+  const std::size_t own = pair_.second() ? 1 : 0;
+  const auto other_result = [&] { return pair_.result(1 - own, shown_->sequence, used); };
+  if (shown_->settings == used) {
+    if (pair_.result(own, shown_->sequence, used) != shown_) {
+      pair_.keep(shown_, used);
+      redraw_ = true;
+      if (other_result() != nullptr) {
+        spdlog::debug(fmt::format("pair: A and B of frame {}", shown_->noisy.index));
+      }
+    }
+    if (other_result() != nullptr && pair_.second() == pair_choice_) {
+      return;
+    }
+  } else if (pair_asked_ == used) {
+    return;  // under way
+  }
+  pair_asked_ = pair_.flip(used);
+  awaited_ = pair_asked_;
+  asked_at_ = Clock::now();
+  player_->set_settings(*pair_asked_);
 }
 
 void Viewer::change_gain(double gain) {

@@ -4,11 +4,17 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/player/viewer.h"
 #include "core/base/error.h"
+#include "core/base/regular_file.h"
+#include "core/settings/noise_profile.h"
+#include "io/media/writer.h"
 #include "io/screen/png.h"
 
 namespace limpid::app {
@@ -16,10 +22,20 @@ namespace {
 
 constexpr io::Pixel kSavedLineColor = io::make_pixel(255, 255, 255);
 
+// The name of a source, such as a filter graph, as the name of a file.
+std::string file_name_of(const std::string& source) {
+  constexpr std::size_t kLongest = 60;
+  std::string name = std::filesystem::path(source).stem().string().substr(0, kLongest);
+  std::ranges::replace_if(
+      name,
+      [](unsigned char c) { return c < 0x80 && std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.'; },
+      '_');
+  return name.empty() ? "source" : io::valid_utf8(name);
+}
+
 // The beginning of the names of pictures in `folder`, such that no file there begins so.
 std::string free_stem(const std::filesystem::path& folder, const std::string& source, std::int64_t frame) {
-  const std::string first =
-      (folder / fmt::format("{}-{:06}", std::filesystem::path(source).stem().string(), frame)).string();
+  const std::string first = (folder / fmt::format("{}-{:06}", file_name_of(source), frame)).string();
   std::string stem = first;
   std::error_code ignored;
   for (int number = 2; std::filesystem::exists(stem + "-split.png", ignored) ||
@@ -115,6 +131,94 @@ void Viewer::copy_command() {
   window_.copy(line);
   spdlog::info(fmt::format("command: {}", line));
   notice("copied: " + line);
+}
+
+DenoisingSettings Viewer::settings() const {
+  const DenoiseSettings settings = player_->settings();
+  return {filter_settings(settings), settings.noise, options_.fields};
+}
+
+// The beginning of the names of files that belong to the source.
+std::string Viewer::stem_of_files() const {
+  const std::filesystem::path input(options_.input);
+  return options_.input.empty() || options_.input == "-"
+             ? (std::filesystem::path(options_.picture_folder) / file_name_of(options_.source)).string()
+             : (input.parent_path() / input.stem()).string();
+}
+
+void Viewer::save_settings() {
+  const std::string path = free_path(stem_of_files() + "-settings", ".json");
+  save_json(path, to_json(settings()).dump(2));
+}
+
+void Viewer::save_noise() {
+  const std::optional<NoiseProfile> noise = player_->settings().noise.noise;
+  if (!noise || !noise->color_model) {
+    return notice("measure the noise in a box first: n, or drag with the right mouse button");
+  }
+  save_json(free_path(stem_of_files() + "-noise", ".json"), to_json(*noise).dump(2));
+}
+
+void Viewer::save_json(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text << "\n";
+  file.close();
+  if (!file) {
+    spdlog::error(fmt::format("{}: cannot be written", path));
+    return notice(path + ": cannot be written");
+  }
+  spdlog::info(fmt::format("written: {}", path));
+  notice("written: " + path);
+}
+
+// Settings, or a noise profile.
+void Viewer::load_json(const std::string& path) {
+  DenoiseSettings next = player_->settings();
+  try {
+    const std::string text = read_regular_file(path, kMostProfileBytes);
+    if (text.find("\"limpid_noise_profile\"") != std::string::npos &&
+        text.find("\"limpid_settings\"") == std::string::npos) {
+      next.noise.noise = read_noise_profile(path);
+    } else {
+      const DenoisingSettings settings = read_settings(path);
+      if (!settings.filter.name.empty()) {
+        next.filter = settings.filter.name;
+        next.profile = settings.filter.profile.value_or(filter_type(next.filter).default_profile);
+        next.parameters = settings.filter.parameters;
+      }
+      next.noise = settings.noise;
+    }
+    NoiseControl(next.noise, *engine_).check(options_.format);
+  } catch (const Error& error) {
+    return notice(error.what());
+  }
+  box_.reset();
+  change_settings(next, "settings of " + std::filesystem::path(path).filename().string());
+}
+
+void Viewer::list_files(bool profiles) {
+  const std::filesystem::path folder =
+      files_.folder().empty() ? std::filesystem::path(options_.input).parent_path() : files_.folder();
+  const bool media = !profiles && options_.refuse_file;
+  files_.open(folder, media ? "Open a video, picture or settings file" : "Open settings or a noise profile",
+              [media](const std::string& name) {
+                return name.ends_with(".json") || (media && io::is_media_name(name));
+              });
+  notice("files");
+}
+
+void Viewer::open_file(const std::string& path) {
+  if (path.ends_with(".json")) {
+    return load_json(path);
+  }
+  if (!options_.refuse_file) {
+    return notice("this window shows a camera; limpid preview shows files");
+  }
+  if (const std::string why = options_.refuse_file(path); !why.empty()) {
+    return notice(why);
+  }
+  next_input_ = path;
+  quit_ = true;
 }
 
 void Viewer::toggle_writing() {

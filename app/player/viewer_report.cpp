@@ -6,12 +6,14 @@
 #include <chrono>
 
 #include "core/filter/filter.h"
+#include "core/settings/noise_settings.h"
 
 namespace limpid::app {
 
 void ViewerReport::add(const PlayedFrame& frame, Player::Clock::time_point now, bool keeps_times) {
   using Seconds = std::chrono::duration<double>;
   ++shown;
+  interlaced += frame.noisy.interlaced ? 1 : 0;
   ++filters[filter_text(frame.used)];
   if (keeps_times) {
     shown_at.push_back(Seconds(now.time_since_epoch()).count());
@@ -23,6 +25,12 @@ void ViewerReport::add(const PlayedFrame& frame, Player::Clock::time_point now, 
 std::string filter_text(const DenoiseSettings& settings) {
   return settings.filter +
          (filter_type(settings.filter).profiles.empty() ? "" : ":profile=" + settings.profile);
+}
+
+std::string settings_text(const DenoiseSettings& settings) {
+  const std::string mix =
+      settings.noise.mix > 0 ? fmt::format(", {:.0f} % of the original", 100 * settings.noise.mix) : "";
+  return fmt::format("{}, strength {}{}", filter_text(settings), to_string(settings.noise.strength), mix);
 }
 
 std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {

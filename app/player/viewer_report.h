@@ -15,7 +15,8 @@ namespace limpid::app {
 struct ViewerReport {
   std::int64_t shown = 0;
   std::int64_t dropped = 0;
-  FilterCounts filters;  ///< of the frames shown
+  std::int64_t interlaced = 0;  ///< of the frames shown: those filtered by field
+  FilterCounts filters;         ///< of the frames shown
   // Empty unless times are kept: a camera may run for days.
   std::vector<double> shown_at;        ///< seconds of the steady clock at which each frame was shown
   std::vector<double> times;           ///< times of these frames in the source
@@ -28,6 +29,9 @@ struct ViewerReport {
 
 /// Filter and profile as an option takes them, such as "vbm4d:profile=np".
 std::string filter_text(const DenoiseSettings& settings);
+
+/// Filter and strength, such as "vbm4d:profile=np, strength 1.2".
+std::string settings_text(const DenoiseSettings& settings);
 
 /// "sigma Y 14.0 U 11.2 V 13.1", with the names of the color planes.
 std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes);

@@ -26,11 +26,12 @@ std::string plane_list(ColorModel model) {
   return list;
 }
 
-}  // namespace
-
-NoiseModel scaled(const NoiseModel& noise, float factor, float more) {
+// The noise with all standard deviations multiplied by their strength, limited to kMaxSigma.
+NoiseModel scaled(const NoiseModel& noise, const Strength& strength, bool estimated) {
   NoiseModel result = noise;
   for (std::size_t p = 0; p < result.sigma.size(); ++p) {
+    const float factor = p == 0 ? strength.luma : strength.chroma;
+    const float more = estimated ? std::max(factor - 1, 0.0F) : 0;
     result.sigma[p] = std::min(noise.sigma[p] * factor + more, kMaxSigma);
     // Opponent channels whose noise follows from the planes remain so.
     if (noise.opponent[p].sigma > 0) {
@@ -39,6 +40,8 @@ NoiseModel scaled(const NoiseModel& noise, float factor, float more) {
   }
   return result;
 }
+
+}  // namespace
 
 void NoiseControl::observe(const Frame& frame) {
   if (is_estimated()) {
@@ -90,8 +93,8 @@ void NoiseControl::check(const FrameFormat& format) const {
                        ", but the source is " + to_string(format));
     }
   }
-  if (settings_.planes != PlaneChoice::kAll && format.color_model != ColorModel::kYuv) {
-    throw UsageError(std::string("planes: luma and chroma need a source in YUV, and this one is ") +
+  if (settings_.strength.luma != settings_.strength.chroma && format.color_model != ColorModel::kYuv) {
+    throw UsageError("planes, strength: luma and chroma can differ only in YUV, and the source is " +
                      to_string(format));
   }
 }
@@ -101,13 +104,13 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
   NoiseModel level;
   if (settings_.noise) {
     found_ = settings_.noise->noise;
-    level = scaled(found_, settings_.strength);
+    level = scaled(found_, settings_.strength, false);
   } else {
     found_ = tracker_.take();
     if (listener_ && !frame.context_only) {
       listener_(found_, frame);
     }
-    level = scaled(found_, settings_.strength, std::max(settings_.strength - 1, 0.0F));
+    level = scaled(found_, settings_.strength, true);
   }
   // Given levels are used unchanged. Models describe the noise of the video, not the best sigma for
   // filtering.
@@ -121,12 +124,7 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
     }
   }
   level.chroma_strength = {};
-  for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
-    const bool luma = plane == 0;
-    const bool chosen =
-        settings_.planes == PlaneChoice::kAll || luma == (settings_.planes == PlaneChoice::kLuma);
-    level.sigma[plane] = chosen ? level.sigma[plane] : 0;
-  }
+  level.mix = settings_.mix;
   if (frame.context_only) {
     return level;
   }

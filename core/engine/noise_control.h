@@ -19,7 +19,12 @@ namespace limpid {
 /// Maximum noise level, in 8-bit code values.
 inline constexpr float kMaxSigma = 255;
 
-enum class PlaneChoice { kAll, kLuma, kChroma };
+/// Factors of the noise level, 0 to 10. At 0, planes pass through unchanged.
+struct Strength {
+  float luma = 1;    ///< also of gray and RGB
+  float chroma = 1;  ///< of U and V; other color models require the value of `luma`
+  bool operator==(const Strength&) const = default;
+};
 
 /// A noise model given by the user.
 struct NoiseProfile {
@@ -31,17 +36,13 @@ struct NoiseProfile {
 /// Noise settings of the user.
 struct NoiseSettings {
   std::optional<NoiseProfile> noise;  ///< nothing: estimated from the frames
-  /// Factor of all standard deviations. Above 1, estimated ones also grow by (strength - 1) code values, so
-  /// that noise that was barely or not detected can be removed.
-  float strength = 1;
-  PlaneChoice planes = PlaneChoice::kAll;
+  /// Above 1, estimated levels also grow by (strength - 1) code values, so that noise that was barely or not
+  /// detected can be removed.
+  Strength strength = {};
+  float mix = 0;  ///< share of the noisy frame in results, 0 to 1
 
   bool operator==(const NoiseSettings&) const = default;
 };
-
-/// The noise with all standard deviations multiplied by `factor` and increased by `more`, limited to
-/// kMaxSigma.
-NoiseModel scaled(const NoiseModel& noise, float factor, float more = 0);
 
 enum class Latency : std::uint8_t {
   kLookAhead,  ///< a level waits for the frames that it is estimated from

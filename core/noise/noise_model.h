@@ -108,6 +108,8 @@ struct NoiseModel {
   /// unknown.
   std::array<float, 3> chroma_strength{};
   NoiseEvidence evidence{};
+  /// Share of the noisy samples in the results of filters, from 0 to 1 (core/frame/mixing.h).
+  float mix = 0;
   bool operator==(const NoiseModel&) const = default;
 
   /// True if any plane has noise.
@@ -117,7 +119,7 @@ struct NoiseModel {
   PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }
 
   /// Throws UsageError unless all standard deviations are in 0 to 255, shapes have finite, positive numbers,
-  /// and repetitions are from 0 to less than 1.
+  /// repetitions are from 0 to less than 1, and `mix` is from 0 to 1.
   void validate() const;
 };
 

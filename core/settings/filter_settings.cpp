@@ -2,8 +2,10 @@
 #include "core/settings/filter_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <variant>
 
 #include "core/base/lower_case.h"
 #include "core/base/suggestion.h"
@@ -26,6 +28,15 @@ std::optional<Number> number_of(const std::string& text) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+const std::string& text_of(const std::string& text) { return text; }
+
+// The shortest text that number_of() reads back unchanged.
+template <typename Number>
+std::string text_of(Number number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 const std::string kDelay = "delay";
@@ -128,6 +139,17 @@ FilterSettings parse_filter_settings(const std::string& text) {
     throw UsageError(text + ": " + error.what());
   }
   return settings;
+}
+
+std::string to_string(const FilterSettings& settings) {
+  std::string text = settings.name;
+  if (settings.profile) {
+    text += ":profile=" + *settings.profile;
+  }
+  for (const auto& [name, value] : settings.parameters) {
+    text += ":" + name + "=" + std::visit([](const auto& own) { return text_of(own); }, value);
+  }
+  return text;
 }
 
 FilterSettings live(FilterSettings settings, bool frame_by_frame, int delay) {

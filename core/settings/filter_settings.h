@@ -24,6 +24,8 @@ struct FilterSettings {
   std::string name;                                  ///< empty: default_filter()
   std::optional<std::string> profile;                ///< nothing: the filter's default, if it has profiles
   std::map<std::string, ParameterValue> parameters;  ///< keys are ParameterText::option
+
+  bool operator==(const FilterSettings&) const = default;
 };
 
 /// Makes a filter from settings. A delay of 0 selects the filter's defaults for live video
@@ -35,6 +37,9 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
 /// Parses "bm3d:profile=fast:tau=99": a filter's name and any of its settings. Throws UsageError for unknown
 /// names and settings, illegal values, and contradictory settings.
 FilterSettings parse_filter_settings(const std::string& text);
+
+/// The text that parse_filter_settings() parses. The settings must have a name.
+std::string to_string(const FilterSettings& settings);
 
 /// Settings for live video: adds a delay of `delay` frames if the filter has that parameter and none is
 /// given.

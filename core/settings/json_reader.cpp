@@ -139,7 +139,8 @@ std::int64_t JsonValue::integer_in(std::int64_t least, std::int64_t most) const 
        json_->get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
   const std::int64_t number = is_small ? json_->get<std::int64_t>() : 0;
   if (!is_small || number < least || number > most) {
-    fail("must be an integer from " + std::to_string(least) + " to " + std::to_string(most));
+    fail(least == most ? "must be " + std::to_string(least)
+                       : "must be an integer from " + std::to_string(least) + " to " + std::to_string(most));
   }
   return number;
 }

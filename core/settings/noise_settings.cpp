@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/settings/noise_settings.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -23,6 +24,25 @@ std::optional<float> parse_number(std::string_view text, float most) {
     return std::nullopt;
   }
   return value;
+}
+
+// Parses a number from 0 to 10 or its name.
+std::optional<float> parse_factor(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, float>, 3> kStrengths{
+      {{"light", 0.7F}, {"medium", 1.0F}, {"strong", 1.4F}}};
+  for (const auto& [strength, factor] : kStrengths) {
+    if (text == strength) {
+      return factor;
+    }
+  }
+  constexpr float kMostStrength = 10;
+  return parse_number(text, kMostStrength);
+}
+
+// The shortest text of the number.
+std::string text_of(float number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 // Parses one number for all planes, or three.
@@ -61,6 +81,16 @@ std::optional<NoiseProfile> parse_sigma(const std::string& setting, const std::s
       "' is not a noise level: a number from 0 to 255, three of them separated by commas, or auto");
 }
 
+bool is_plain_level(const NoiseProfile& profile) {
+  return profile == NoiseProfile{NoiseModel{profile.noise.sigma}, std::nullopt};
+}
+
+std::string levels_text(const NoiseProfile& profile) {
+  const std::array<float, 3>& sigma = profile.noise.sigma;
+  const bool equal = sigma[0] == sigma[1] && sigma[0] == sigma[2];
+  return equal ? text_of(sigma[0]) : text_of(sigma[0]) + "," + text_of(sigma[1]) + "," + text_of(sigma[2]);
+}
+
 std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::string& text) {
   if (text == "auto") {
     return std::nullopt;
@@ -78,32 +108,45 @@ std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::s
 }
 
 PlaneChoice parse_planes(const std::string& setting, const std::string& text) {
-  for (const PlaneChoice planes : {PlaneChoice::kAll, PlaneChoice::kLuma, PlaneChoice::kChroma}) {
-    if (text == to_string(planes)) {
-      return planes;
+  static constexpr std::array<std::pair<std::string_view, PlaneChoice>, 3> kChoices{
+      {{"all", PlaneChoice::kAll}, {"luma", PlaneChoice::kLuma}, {"chroma", PlaneChoice::kChroma}}};
+  for (const auto& [name, choice] : kChoices) {
+    if (text == name) {
+      return choice;
     }
   }
   throw UsageError(setting + ": '" + text + "' is not one of all, luma and chroma");
 }
 
-std::string to_string(PlaneChoice planes) {
-  return planes == PlaneChoice::kAll ? "all" : planes == PlaneChoice::kLuma ? "luma" : "chroma";
+Strength parse_strength(const std::string& setting, const std::string& text) {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  const std::optional<float> luma = parse_factor(std::string_view(text).substr(0, comma));
+  const std::optional<float> chroma =
+      comma == text.size() ? luma : parse_factor(std::string_view(text).substr(comma + 1));
+  if (!luma || !chroma) {
+    throw UsageError(setting + ": '" + text +
+                     "' is neither a number from 0 to 10 nor one of light, medium, strong, nor two of these "
+                     "for luma and chroma, such as 1,0.5");
+  }
+  return {*luma, *chroma};
 }
 
-float parse_strength(const std::string& setting, const std::string& text) {
-  static constexpr std::array<std::pair<std::string_view, float>, 3> kStrengths{
-      {{"light", 0.7F}, {"medium", 1.0F}, {"strong", 1.4F}}};
-  for (const auto& [strength, factor] : kStrengths) {
-    if (text == strength) {
-      return factor;
-    }
+Strength restricted(Strength strength, PlaneChoice planes) {
+  strength.luma = planes == PlaneChoice::kChroma ? 0 : strength.luma;
+  strength.chroma = planes == PlaneChoice::kLuma ? 0 : strength.chroma;
+  return strength;
+}
+
+std::string to_string(const Strength& strength) {
+  const std::string luma = text_of(strength.luma);
+  return strength.luma == strength.chroma ? luma : luma + "," + text_of(strength.chroma);
+}
+
+float parse_mix(const std::string& setting, const std::string& text) {
+  if (const std::optional<float> mix = parse_number(text, 1)) {
+    return *mix;
   }
-  constexpr float kMostStrength = 10;
-  if (const std::optional<float> factor = parse_number(text, kMostStrength)) {
-    return *factor;
-  }
-  throw UsageError(setting + ": '" + text +
-                   "' is neither a number from 0 to 10 nor one of light, medium, strong");
+  throw UsageError(setting + ": '" + text + "' is not a number from 0 to 1");
 }
 
 }  // namespace limpid

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "cpu/runtime/convert.h"
+#include "cpu/runtime/mixing.h"
 
 namespace limpid::cpu {
 
@@ -71,6 +72,7 @@ Frame StreamDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
       if (filter_->estimates_means()) {
         undo_clipping(*current.frame, current.noise, clipped_ends_, out);
       }
+      mix_in(*current.frame, current.noise.mix, out);
       pass_unusable_samples(*current.frame, out);
     });
   });

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "cuda/runtime/convert.h"
+#include "cuda/runtime/mixing.h"
 
 namespace limpid::cuda {
 
@@ -212,6 +213,7 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   if (filter_->estimates_means()) {
     clipping_.enqueue(noisy.planes, noisy.noise, slot.samples.planes(), kernels_.get());
   }
+  mix_in(format_, noisy.planes, noisy.noise.mix, slot.samples.planes(), kernels_.get());
   for (int p = 0; format_.sample_type == SampleType::kFloat32 && p < format_.color_plane_count(); ++p) {
     pass_unusable_samples(noisy.planes[p], slot.samples.planes()[p], format_.plane_width(p),
                           format_.plane_height(p), kernels_.get());

@@ -223,6 +223,12 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
       result.clicks = event.button.clicks % 2 == 0 && event.button.clicks > 0 ? 2 : 1;
       place(result, event.button.x, event.button.y);
       return result;
+    case SDL_DROPFILE: {
+      const std::unique_ptr<char, decltype(&SDL_free)> path(event.drop.file, &SDL_free);
+      result.kind = Kind::kFile;
+      result.path = path.get();
+      return result;
+    }
     case SDL_SYSWMEVENT:
       if (!is_destruction(event, window.get())) {
         return std::nullopt;

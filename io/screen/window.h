@@ -31,6 +31,7 @@ struct WindowEvent {
     kPress,    ///< a button, or a finger, is down at x, y
     kRelease,  ///< the button, or the finger, is up again at x, y
     kLeave,    ///< the pointer has left the window
+    kFile,     ///< the file `path` was dropped on the window
     kWheel,    ///< the wheel has turned by dy notches, up being positive, at x, y
     kChanged,  ///< resized, shown or uncovered: to be drawn again
     kWake,     ///< Window::wake()
@@ -39,6 +40,7 @@ struct WindowEvent {
   /// What the key types ("q", "?", " "), or its name: LEFT, RIGHT, UP, DOWN, PGUP, PGDN, HOME, END, ESC,
   /// ENTER, BACKSPACE, TAB, with "Shift+" before it; or a letter with "Ctrl+" before it.
   std::string key;
+  std::string path;
   double x = 0;
   double y = 0;
   bool touch = false;  ///< of kDrag: by a finger

@@ -220,7 +220,8 @@ LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log lo
  * - noise: "auto"; a standard deviation in 8-bit code values, "10", or one per plane, "10,5,5"; a profile of
  *   `limpid noise`, as a file name, "camera.json", or as text, which begins with '{'
  * - sigma: another name of the setting noise
- * - strength: "0" to "10", "light", "medium", "strong"
+ * - strength: "0" to "10", "light", "medium", "strong"; two of these for luma and chroma: "1,0.5"
+ * - mix: share of the noisy frame in the result, "0" to "1"
  * - planes: "all", "luma" or "chroma"
  * - fields: "auto" (frames that are flagged as interlaced, and combed ones), "progressive" (none) or
  *   "interlaced" (all) are filtered by field
@@ -228,7 +229,10 @@ LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log lo
  * - live: "1" or "0"; "1": results do not wait for later frames, as in the program's windows. The noise is
  *   estimated without lookahead, and filters along motion have the delay 0, unless another is set
  *
- * The value NULL restores the default. noise, strength and planes apply to the frames that are sent
+ * - settings: a settings file of the window or of the command line ("look.json"), or its text, which begins
+ *   with '{'. It sets filter, noise, strength, mix and fields; settings that are set later override it
+ *
+ * The value NULL restores the default. noise, strength, mix and planes apply to the frames that are sent
  * afterwards, other settings from the next limpid_start(), which checks that they are compatible. */
 LIMPID_API limpid_status limpid_set(limpid_denoiser* denoiser, const char* name, const char* value);
 LIMPID_API limpid_status limpid_set_int(limpid_denoiser* denoiser, const char* name, int32_t value);

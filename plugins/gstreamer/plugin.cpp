@@ -328,7 +328,8 @@ void limpid_denoise_class_init(LimpidDenoiseClass* own) {
       text("filter", limpid::plugins::filter_names().c_str()),
       text("profile", "Quality, from fastest to best: fast, lc, np, high"),
       text("engine", "Engine: auto, cpu, cuda:0"),
-      text("settings", "Other options of limpid denoise, separated by spaces: reach=2 threads=4"),
+      text("settings",
+           "Settings file and other options of limpid denoise, separated by spaces: look.json reach=2"),
       g_param_spec_double("strength", "strength", "Factor of the noise level", 0, 10, 1, kFlags),
       g_param_spec_boolean("live", "live", "Do not wait for later frames", FALSE, kFlags)};
   g_object_class_install_properties(object, std::size(properties), properties);

@@ -17,6 +17,7 @@ namespace {
 // Settings that a running stream accepts. The first two are one setting; the last one that is set applies.
 constexpr const char* kNoise[] = {"noise", "sigma"};
 constexpr const char* kStrength = "strength";
+constexpr const char* kSettingsFile = "settings";
 
 const char* value_of(const Settings& settings, const std::string& name) {
   const auto setting = settings.find(name);
@@ -62,14 +63,17 @@ const std::string& filter_names() {
 
 Settings expanded(Settings settings) {
   std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
-  const Settings::node_type more = settings.extract("settings");
+  const Settings::node_type more = settings.extract(kSettingsFile);
   std::istringstream words(more ? more.mapped() : "");
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos) {
-      throw std::runtime_error("settings: '" + word + "' is not NAME=VALUE");
+    if (equals != std::string::npos) {
+      settings[word.substr(0, equals)] = word.substr(equals + 1);
+    } else if (word.ends_with(".json")) {
+      settings[kSettingsFile] = word;
+    } else {
+      throw std::runtime_error("settings: '" + word + "' is neither NAME=VALUE nor a settings file (.json)");
     }
-    settings[word.substr(0, equals)] = word.substr(equals + 1);
   }
   return settings;
 }
@@ -94,8 +98,14 @@ void Denoiser::start(const limpid_format& format, const Settings& settings) {
         }
       },
       this);
+  // The others override the settings of the file.
+  if (const char* const file = value_of(settings, kSettingsFile)) {
+    set(kSettingsFile, file);
+  }
   for (const auto& [name, value] : settings) {
-    set(name, value.c_str());
+    if (name != kSettingsFile) {
+      set(name, value.c_str());
+    }
   }
   check(limpid_start(denoiser, &format));
   format_ = format;

@@ -53,10 +53,11 @@ std::string arguments_of(const Function& function) {
            "transform_2d_s:data[]:opt;transform_1d_s:data[]:opt;";
   }
   std::string arguments =
-      "clip:vnode;sigma:float[]:opt;noise:data:opt;strength:float:opt;planes:int[]:opt;engine:data:opt;"
+      "clip:vnode;sigma:float[]:opt;noise:data:opt;strength:float:opt;mix:float:opt;planes:int[]:opt;engine:"
+      "data:opt;"
       "threads:int:opt;";
   if (function.filter == nullptr) {
-    arguments += "filter:data:opt;profile:data:opt;";
+    arguments += "settings:data:opt;filter:data:opt;profile:data:opt;";
   }
   constexpr const char* kEnds[] = {":int:opt;", ":float:opt;", ":data:opt;"};  // by limpid_kind
   std::set<std::string> names;

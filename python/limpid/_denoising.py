@@ -158,11 +158,12 @@ class Denoiser:
     def set(self, **settings: Setting) -> None:
         """Changes settings; None resets one to its default.
 
-        noise, sigma, strength and planes hold for the frames that are sent from now on, the others from
+        noise, sigma, strength, mix and planes hold for the frames that are sent from now on, the others from
         the next start() on.
         """
         with self._lock:
-            for name, value in settings.items():
+            # The others override the settings of the file.
+            for name, value in sorted(settings.items(), key=lambda setting: setting[0] != "settings"):
                 option, text = name.replace("_", "-"), _text(value)
                 self._handle.set(option, text)
                 self._settings[option] = text
@@ -311,7 +312,9 @@ def denoise(
     sigma      the noise's standard deviation in 8-bit code values, whatever the depth (1 is 1/255 of data_range): a number,
                or one for each plane. Without it and `noise`, the noise is found.
     noise      a NoiseProfile, or the name of a file with one
-    strength   0 to 10 [1]
+    strength   0 to 10, or a pair for luma and chroma [1]
+    mix        share of the noisy frame in the result, 0 to 1 [0]
+    settings   name of a settings file of the window; the other settings override it
     filter     "vbm4d" (along motion), "bm3d", "nlm", "bilateral", ...: see filters() [vbm4d; of a picture bm3d]
     profile    "fast", "lc", "np", "high"
 

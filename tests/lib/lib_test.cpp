@@ -543,6 +543,30 @@ TEST(Library, SettingsAreTheCommandLines) {
               denoise_by_core(parse_filter("bilateral"), frames));
 }
 
+TEST(Library, ASettingsFileHasAllSettings) {
+  const FrameFormat format = oracle::gray(48, 48);
+  const std::vector<Frame> frames = noisy_frames(format, 1);
+  const auto result = [&](const std::vector<std::pair<const char*, const char*>>& settings) {
+    const Handle denoiser;
+    for (const auto& [name, value] : settings) {
+      EXPECT_EQ(limpid_set(denoiser, name, value), LIMPID_OK) << limpid_error(denoiser);
+    }
+    EXPECT_EQ(start(denoiser, format), LIMPID_OK) << limpid_error(denoiser);
+    return denoise(denoiser, frames);
+  };
+  constexpr const char* kSettings =
+      R"({"limpid_settings": 1, "filter": "bilateral:radius=3", "noise": "10", "strength": "1.5", "mix": 0.25})";
+  const auto expected = result(
+      {{"filter", "bilateral"}, {"radius", "3"}, {"noise", "10"}, {"strength", "1.5"}, {"mix", "0.25"}});
+  expect_same(result({{"settings", kSettings}}), expected);
+  expect_same(result({{"filter", "nlm"}, {"mix", "1"}, {"settings", kSettings}}), expected);
+  expect_same(result({{"settings", kSettings}, {"noise", "12"}, {"strength", "1.25"}}), expected);
+  const Handle denoiser;
+  EXPECT_EQ(limpid_set(denoiser, "settings", "{}"), LIMPID_BAD_ARGUMENT);
+  EXPECT_STREQ(limpid_error(denoiser), "settings: \"limpid_settings\" is missing");
+  EXPECT_EQ(limpid_set(denoiser, "settings", "nosuch.json"), LIMPID_BAD_ARGUMENT);
+}
+
 TEST(Library, WrongSettingsAreToldOf) {
   const Handle denoiser;
   const auto objection = [&](const char* name, const char* value) -> std::string {

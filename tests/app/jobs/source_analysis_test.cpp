@@ -174,7 +174,7 @@ TEST_F(SourceAnalysisTest, ThrowsWhatReaderAndEngineThrow) {
   const std::string file = clip("source.mp4");
   EXPECT_THROW(analyze_source(options_for(file), std::make_shared<FailingEngine>(2.2), go_on), Error);
   NoiseSettings luma;
-  luma.planes = PlaneChoice::kLuma;
+  luma.strength.chroma = 0;
   const std::string colors =
       make("rgb.mkv", "-f lavfi -i testsrc=s=64x48:r=25:d=0.2 -c:v ffv1 -pix_fmt gbrp");
   EXPECT_THROW(analyze(options_for(colors, luma)), UsageError);

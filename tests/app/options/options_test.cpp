@@ -22,12 +22,15 @@
 #include "app/options/filter_options.h"
 #include "app/options/help.h"
 #include "app/options/noise_options.h"
+#include "app/options/settings_option.h"
+#include "app/player/denoise_settings.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/engine_group.h"
 #include "core/engine/noise_control.h"
 #include "core/engines.h"
 #include "core/frame/frame.h"
+#include "core/settings/denoising_settings.h"
 #include "core/settings/noise_profile.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/oracle/pictures.h"
@@ -127,20 +130,73 @@ TEST(NoiseOptions, WhatIsNoProfileIsRefusedByName) {
 }
 
 TEST(NoiseOptions, StrengthIsANumberOrHasAName) {
-  EXPECT_FLOAT_EQ(parse_noise({"--strength", "2.5"}).strength, 2.5F);
+  EXPECT_FLOAT_EQ(parse_noise({"--strength", "2.5"}).strength.luma, 2.5F);
   EXPECT_THROW(parse_noise({"--strength", "-1"}), UsageError);
   EXPECT_THROW(parse_noise({"--strength", "11"}), UsageError);
 
-  EXPECT_FLOAT_EQ(parse_noise({"--strength", "light"}).strength, 0.7F);
-  EXPECT_FLOAT_EQ(parse_noise({"--strength", "Strong"}).strength, 1.4F);
+  EXPECT_FLOAT_EQ(parse_noise({"--strength", "light"}).strength.luma, 0.7F);
+  EXPECT_FLOAT_EQ(parse_noise({"--strength", "Strong"}).strength.luma, 1.4F);
   EXPECT_THROW(parse_noise({"--strength", "heavy"}), UsageError);
 }
 
-TEST(NoiseOptions, PlanesAreChosenByName) {
-  EXPECT_EQ(parse_noise({}).planes, PlaneChoice::kAll);
-  EXPECT_EQ(parse_noise({"--planes", "luma"}).planes, PlaneChoice::kLuma);
-  EXPECT_EQ(parse_noise({"--planes", "Chroma"}).planes, PlaneChoice::kChroma);
+TEST(NoiseOptions, LumaAndChromaHaveStrengthsOfTheirOwn) {
+  EXPECT_EQ(parse_noise({"--strength", "light,0.5"}).strength, (Strength{0.7F, 0.5F}));
+  EXPECT_EQ(parse_noise({}).strength, (Strength{1, 1}));
+  EXPECT_EQ(parse_noise({"--planes", "luma"}).strength, (Strength{1, 0}));
+  EXPECT_EQ(parse_noise({"--planes", "Chroma", "--strength", "2"}).strength, (Strength{0, 2}));
+  for (const char* const wrong : {"1,", ",1", "1,2,3", "1;2"}) {
+    EXPECT_THROW(parse_noise({"--strength", wrong}), UsageError) << wrong;
+  }
   EXPECT_THROW(parse_noise({"--planes", "alpha"}), UsageError);
+  EXPECT_EQ(parse_noise({"--mix", "0.25"}).mix, 0.25F);
+  EXPECT_THROW(parse_noise({"--mix", "1.5"}), UsageError);
+}
+
+TEST(SettingsOption, OtherOptionsOverrideTheFile) {
+  const test::TemporaryFolder folder;
+  const std::string file = (folder.path() / "look.json").string();
+  std::ofstream(file) << R"({"limpid_settings": 1, "filter": "vbm4d:profile=fast:reach=2", "noise": "9,4,5",
+                             "strength": 1.5, "mix": 0.25, "fields": "interlaced"})";
+  const auto read = [&](std::vector<std::string> arguments) {
+    CommandLine command;
+    NoiseOptions noise;
+    FilterOptions filter;
+    FieldOptions fields;
+    SettingsOption settings;
+    noise.add_to(command);
+    filter.add_to(command);
+    fields.add_to(command);
+    settings.add_to(command);
+    arguments.insert(arguments.begin(), {"--settings", file});
+    EXPECT_FALSE(command.parse(std::move(arguments)));
+    settings.read_into(noise, filter, fields);
+    filter.check();
+    return DenoisingSettings{filter.settings(), noise.settings(), fields.choice()};
+  };
+  const DenoisingSettings all = read({});
+  EXPECT_EQ(to_string(all.filter), "vbm4d:profile=fast:reach=2");
+  EXPECT_EQ(all.noise.noise->noise, (NoiseModel{{9, 4, 5}}));
+  EXPECT_EQ(all.noise.strength, (Strength{1.5F, 1.5F}));
+  EXPECT_EQ(all.noise.mix, 0.25F);
+  EXPECT_EQ(all.fields, FieldChoice::kInterlaced);
+
+  const DenoisingSettings some =
+      read({"--profile", "np", "--sigma", "auto", "--strength", "2", "--fields", "auto", "--mix", "0"});
+  EXPECT_EQ(to_string(some.filter), "vbm4d:profile=np:reach=2");
+  EXPECT_EQ(some.noise.noise, std::nullopt);
+  EXPECT_EQ(some.noise.strength, (Strength{2, 2}));
+  EXPECT_EQ(some.noise.mix, 0);
+  EXPECT_EQ(some.fields, FieldChoice::kAuto);
+  EXPECT_EQ(to_string(read({"--filter", "bm3d"}).filter), "bm3d");
+  EXPECT_EQ(to_string(read({"--reach", "3"}).filter), "vbm4d:profile=fast:reach=3");
+  std::ofstream(file) << "{}";
+  try {
+    read({});
+    FAIL() << "the file was accepted";
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("--settings: '" + file + "' is not a settings file"))
+        << error.what();
+  }
 }
 
 TEST(NoiseOptions, RenamedOptionsAreRefusedWithTheirNewNames) {
@@ -319,7 +375,8 @@ TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
     FilterOptions options;
     options.add_to(command);
     parse(command, arguments);
-    return options.live_filter(name, profile);
+    return app::live_filter(
+        {.filter = name, .profile = profile, .parameters = options.settings().parameters, .noise = {}});
   };
   const auto np = std::get<Vbm4dParameters>(live_filter("", "vbm4d", "np"));
   EXPECT_EQ(np, vbm4d_live_profile(Vbm4dProfile::kNp));
@@ -474,8 +531,8 @@ TEST(Printable, ControlCharactersAreShownNotObeyed) {
 
 TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control({.noise = NoiseProfile{NoiseModel{{10, 20, 30}}, std::nullopt}, .strength = 1.4F},
-                       *engine);
+  NoiseControl control(
+      {.noise = NoiseProfile{NoiseModel{{10, 20, 30}}, std::nullopt}, .strength = {1.4F, 1.4F}}, *engine);
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   for (int i = 0; i < 3; ++i) {

@@ -13,6 +13,9 @@
 #include <vector>
 
 #include "app/player/background_write.h"
+#include "app/player/noise_box.h"
+#include "core/settings/denoising_settings.h"
+#include "core/settings/noise_profile.h"
 #include "tests/app/player/viewer_script.h"
 #include "tests/temporary_folder.h"
 
@@ -108,13 +111,12 @@ TEST(ControlsTest, EveryControlDoesItsWork) {
     for (const auto& [name, said] : {Said{"play", "key: paused"},
                                      {"step forward", "frame: "},
                                      {"step back", "frame: "},
-                                     {"luma", "key: bilateral, strength 1.00"},
-                                     {"chroma", "key: bilateral, strength 1.00"},
-                                     {"all planes", "key: bilateral, strength 1.00"},
                                      {"noise of the clip", "key: noise estimated"},
                                      {"noise level", "key: sigma Y"},
-                                     {"linked", "key: levels of luma and chroma separate"},
+                                     {"linked", "key: luma and chroma separate"},
                                      {"noise of a region", "are needed to measure noise"},
+                                     {"noise profile", "key: files"},
+                                     {"cancel files", "key: files closed"},
                                      {"automatic", "key: quality: automatic"},
                                      {"noisy", "key: view: noisy"},
                                      {"denoised", "key: view: denoised"},
@@ -125,6 +127,8 @@ TEST(ControlsTest, EveryControlDoesItsWork) {
                                      {"zoom Fit", "key: zoom: fit"},
                                      {"settings B", "key: settings B"},
                                      {"copy settings", "key: settings copied to A"},
+                                     {"pair", "key: view: settings A and B"},
+                                     {"split", "key: view: split"},
                                      {"in", "key: passage 0:"},
                                      {"out", "key: passage 0:"},
                                      {"whole file", "key: the whole file"},
@@ -175,13 +179,17 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
     for (const auto& [key, said] : {Said{"TAB", "key: controls hide"},
                                     {" ", "key: paused"},
-                                    {"UP", "key: strength 1.10"},
-                                    {"DOWN", "key: strength 1.00"},
+                                    {"UP", "key: strength 1.1"},
+                                    {"DOWN", "key: strength 1"},
+                                    {"d", "key: 5 % of the original in the result"},
+                                    {"D", "key: 0 % of the original in the result"},
                                     {"+", "key: sigma Y 6.0 U 6.0 V 6.0"},
-                                    {"k", "key: levels of luma and chroma separate"},
+                                    {"k", "key: luma and chroma separate"},
+                                    {"Shift+UP", "key: strength 1,1.1"},
+                                    {"Shift+DOWN", "key: strength 1"},
+                                    {"5", "key: there are no settings B"},
                                     {")", "key: sigma Y 6.0 U 7.0 V 7.0"},
                                     {"(", "key: sigma Y 6.0 U 6.0 V 6.0"},
-                                    {"P", "key: planes: luma"},
                                     {"a", "key: noise estimated"},
                                     {"v", "key: sigma Y"},
                                     {"n", "are needed to measure noise"},
@@ -192,6 +200,9 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
                                     {"Q", "key: quality: automatic"},
                                     {"B", "key: settings copied to B"},
                                     {"b", "key: settings B: bilateral"},
+                                    {"5", "key: view: settings A and B"},
+                                    {"3", "key: view: split"},
+                                    {"Ctrl+N", "key: measure the noise in a box first"},
                                     {"4", "key: view: side by side"},
                                     {"g", "key: gain of the difference x8"},
                                     {"G", "key: gain of the difference x4"},
@@ -240,6 +251,221 @@ TEST(ControlsTest, SmallWindowsShowThePanelOnRequest) {
     ControlsScript::click(log, "settings");
     EXPECT_TRUE(log.says("control: strength at "));
   });
+}
+
+/// A window on noisy pictures in which noise can be measured, with files in a temporary folder.
+class FilesScript : public ControlsScript {
+ public:
+  FilesScript() {
+    const FrameFormat format = oracle::yuv(256, 192, 1, 1);
+    picture = allocate_frame(format);
+    for (int p = 0; p < 3; ++p) {
+      for (int y = 0; y < picture.planes[p].height; ++y) {
+        std::fill_n(picture.planes[p].row<std::uint8_t>(y), picture.planes[p].width,
+                    std::uint8_t(80 + y / 4));
+      }
+    }
+    picture = oracle::add_noise(picture, 12, 3);
+    options.format = format;
+    options.input = (folder.path() / "clip.mkv").string();
+    options.refuse_file = [](const std::string& path) {
+      return path.ends_with("bad.mkv") ? path + ": is damaged" : std::string();
+    };
+  }
+
+  static void drop(const std::string& path) {
+    SDL_Event event{};
+    event.type = SDL_DROPFILE;
+    event.drop.file = SDL_strdup(path.c_str());
+    SDL_PushEvent(&event);
+  }
+  std::string file(const std::string& name) const { return (folder.path() / name).string(); }
+
+  test::TemporaryFolder folder;
+};
+
+TEST(FilesTest, SettingsAreSavedAndLoaded) {
+  FilesScript script;
+  script.player_options.settings.noise.strength = {1.5F, 0.5F};
+  script.player_options.settings.noise.mix = 0.25F;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    ControlsScript::click(log, "save settings");
+    EXPECT_TRUE(log.says("key: written: " + script.file("clip-settings.json")));
+    const DenoisingSettings saved = read_settings(script.file("clip-settings.json"));
+    EXPECT_EQ(saved.noise, script.player_options.settings.noise);
+    EXPECT_EQ(to_string(saved.filter), "bilateral");
+    press("Ctrl+S");
+    EXPECT_TRUE(log.says("key: written: " + script.file("clip-settings-2.json"))) << "no file is replaced";
+
+    std::ofstream(script.file("look.json"))
+        << R"({"limpid_settings": 1, "filter": "bm3d:profile=fast:step=5"})";
+    FilesScript::drop(script.file("look.json"));
+    EXPECT_TRUE(log.says("key: settings of look.json"));
+    press("Ctrl+S");
+    EXPECT_TRUE(log.says("key: written: " + script.file("clip-settings-3.json")));
+    EXPECT_EQ(to_string(read_settings(script.file("clip-settings-3.json")).filter),
+              "bm3d:profile=fast:step=5");
+
+    std::ofstream(script.file("wrong.json")) << "{}";
+    FilesScript::drop(script.file("wrong.json"));
+    EXPECT_TRUE(log.says("wrong.json' is not a settings file"));
+    FilesScript::drop(script.file("bad.mkv"));
+    EXPECT_TRUE(log.says("key: " + script.file("bad.mkv") + ": is damaged"));
+  });
+}
+
+TEST(FilesTest, ADroppedVideoIsShownNext) {
+  FilesScript script;
+  Viewer viewer(script.options, script.stages, script.player_options);
+  std::jthread user([&] {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    FilesScript::drop("/films/other.mkv");
+  });
+  viewer.run({});
+  EXPECT_EQ(viewer.next_input(), "/films/other.mkv");
+}
+
+TEST(FilesTest, AFileIsChosenWithThePointerAndWithKeys) {
+  FilesScript script;
+  std::filesystem::create_directory(script.folder.path() / "looks");
+  for (const char* const name : {"soft.json", "strong.json"}) {
+    std::ofstream(script.folder.path() / "looks" / name) << R"({"limpid_settings": 1, "strength": 0.5})";
+  }
+  std::ofstream(script.file("notes.txt")) << "x";
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    ControlsScript::click(log, "open");
+    ControlsScript::click(log, "file looks");
+    ControlsScript::click(log, "file strong.json");
+    EXPECT_TRUE(log.says("key: settings of strong.json"));
+    EXPECT_EQ(log.count("control: file notes.txt"), 0);
+    press("N");
+    EXPECT_TRUE(log.says("key: files", 2));
+    for (const char* const key : {"BACKSPACE", "HOME", "l", "ENTER", "s", "ENTER"}) {
+      press(key);
+    }
+    EXPECT_TRUE(log.says("key: settings of soft.json"));
+    ControlsScript::click(log, "noise profile");
+    EXPECT_TRUE(log.says("key: files", 3));
+    ControlsScript::click(log, "cancel files");
+    EXPECT_TRUE(log.says("key: files closed"));
+    press("Ctrl+O");
+    EXPECT_TRUE(log.says("key: files", 5));
+    press("ESC");
+    press("i");
+    EXPECT_TRUE(log.says("key: statistics")) << "the list is closed, and the window is not";
+  });
+}
+
+TEST(FilesTest, TheNoiseOfABoxIsMeasuredAgainWhereItIsMoved) {
+  FilesScript script;
+  script.options.window.size = {1024, 768};  // 4:1
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press(" ");
+    press("n");
+    EXPECT_TRUE(log.says("key: noise measured in the box"));
+    press("Ctrl+N");
+    EXPECT_TRUE(log.says("key: written: " + script.file("clip-noise.json")));
+    const NoiseProfile first = read_noise_profile(script.file("clip-noise.json"));
+    EXPECT_NEAR(first.noise.sigma[0], 12, 3);
+    // A box of 160x120 samples by the right button, then its left upper handle.
+    SDL_Event event{};
+    const auto button = [&](Place at, Uint32 type, Uint8 which) {
+      event = {};
+      event.type = type;
+      event.button.button = which;
+      event.button.clicks = 1;
+      event.button.x = at.x;
+      event.button.y = at.y;
+      SDL_PushEvent(&event);
+    };
+    button({200, 200}, SDL_MOUSEBUTTONDOWN, SDL_BUTTON_RIGHT);
+    for (const Place to : {Place{400, 400}, Place{600, 560}}) {
+      event = {};
+      event.type = SDL_MOUSEMOTION;
+      event.motion.x = to.x;
+      event.motion.y = to.y;
+      event.motion.xrel = 200;
+      event.motion.yrel = to.y == 400 ? 200 : 160;
+      event.motion.state = SDL_BUTTON_RMASK;
+      SDL_PushEvent(&event);
+    }
+    button({600, 560}, SDL_MOUSEBUTTONUP, SDL_BUTTON_RIGHT);
+    EXPECT_TRUE(log.says("key: noise measured in the box", 2));
+    EXPECT_TRUE(log.says("box: 100x90 at 50,50"));
+    ControlsScript::drag({200, 200}, {100, 160});
+    EXPECT_TRUE(log.says("key: noise measured in the box", 3));
+    EXPECT_TRUE(log.says("box: 125x100 at 25,40"));
+    press("a");
+    EXPECT_TRUE(log.says("key: noise estimated from the clip"));
+  });
+}
+
+TEST(FilesTest, BothSettingsAreShownOfAPausedPicture) {
+  FilesScript script;
+  script.stages.make_denoiser = [&script](const DenoiseSettings& settings, const Frame& frame,
+                                          const NoiseModel& level) {
+    return script.stages.engine->make_denoiser(live_filter(settings), level, frame.format);
+  };
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    for (const char* const key : {"B", "b", "UP", "UP", "UP"}) {
+      press(key);
+    }
+    EXPECT_TRUE(log.says("key: strength 1.3"));
+    press("5");
+    EXPECT_TRUE(log.says("pair: A and B of frame ")) << "both are denoised";
+    press(".");
+    EXPECT_TRUE(log.says("pair: A and B of frame ", 2)) << "and of the next frame";
+    press("1");
+    EXPECT_TRUE(log.says("key: view: noisy"));
+  });
+}
+
+TEST(NoiseBoxTest, IsMovedAndResizedInsideThePicture) {
+  NoiseBox box({100, 100, 80, 64}, {640, 480}, 64);
+  EXPECT_FALSE(box.grab(50, 130, 4));
+  ASSERT_TRUE(box.grab(140, 130, 4));
+  box.drag(150, 110);
+  EXPECT_EQ(box.box(), (io::Rectangle{110, 80, 80, 64}));
+  box.drag(-900, 2000);
+  EXPECT_EQ(box.box(), (io::Rectangle{0, 416, 80, 64}));
+  box.release();
+  EXPECT_FALSE(box.is_held());
+  ASSERT_TRUE(box.grab(81, 417, 4)) << "the right upper corner";
+  box.drag(201, 317);
+  EXPECT_EQ(box.box(), (io::Rectangle{0, 316, 200, 164}));
+  box.drag(0, 470);
+  EXPECT_EQ(box.box(), (io::Rectangle{0, 416, 64, 64})) << "not smaller than 64x64";
+  box.release();
+  ASSERT_TRUE(box.grab(30, 480, 4)) << "the lower edge";
+  box.drag(60, 900);
+  EXPECT_EQ(box.box(), (io::Rectangle{0, 416, 64, 64}));
+}
+
+TEST(NoiseBoxTest, TheFlattestPartIsProposed) {
+  const FrameFormat format = oracle::gray(320, 240);
+  Frame frame = allocate_frame(format);
+  for (int y = 0; y < format.height; ++y) {
+    for (int x = 0; x < format.width; ++x) {
+      const bool flat = x >= 200 && y < 100;
+      const int noise = (x * 7919 + y * 104729) % 9;
+      const int texture = (x / 5 + y / 3) % 2 * 60;
+      frame.planes[0].row<std::uint8_t>(y)[x] =
+          static_cast<std::uint8_t>(y >= 200 ? 0 : 90 + noise + (flat ? 0 : texture));
+    }
+  }
+  const std::optional<Region> region = flattest_region(frame, 64);
+  ASSERT_TRUE(region);
+  EXPECT_GE(region->x, 200);
+  EXPECT_LE(region->y + region->height, 100);
+  EXPECT_FALSE(flattest_region(allocate_frame(oracle::gray(60, 240)), 64));
 }
 
 TEST(BackgroundWriteTest, ReportsProgressAndTheEnd) {

@@ -370,7 +370,7 @@ TEST(PlayerTest, ChangedSettingsShowAtOnceThoughTheFilterWaitsForLaterFrames) {
   Player& player = playing.start();
   ASSERT_TRUE(playing.reaches("best"));
   DenoiseSettings settings = player.settings();
-  settings.noise.strength = 2;
+  settings.noise.strength = {2, 2};
   settings.keeps_pace = true;
   player.set_settings(settings);
   std::shared_ptr<const PlayedFrame> frame = playing.next();

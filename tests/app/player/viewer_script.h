@@ -37,16 +37,18 @@ inline constexpr double kRate = 100;
 inline void press(const std::string& key) {
   SDL_Event event{};
   static const std::map<std::string, SDL_Keycode> names{
-      {"LEFT", SDLK_LEFT}, {"RIGHT", SDLK_RIGHT}, {"UP", SDLK_UP},
-      {"DOWN", SDLK_DOWN}, {"END", SDLK_END},     {"ESC", SDLK_ESCAPE},
-      {"TAB", SDLK_TAB},   {"HOME", SDLK_HOME},   {"BACKSPACE", SDLK_BACKSPACE}};
+      {"LEFT", SDLK_LEFT}, {"RIGHT", SDLK_RIGHT},        {"UP", SDLK_UP},   {"DOWN", SDLK_DOWN},
+      {"END", SDLK_END},   {"ESC", SDLK_ESCAPE},         {"TAB", SDLK_TAB}, {"ENTER", SDLK_RETURN},
+      {"HOME", SDLK_HOME}, {"BACKSPACE", SDLK_BACKSPACE}};
+  const std::string plain = key.starts_with("Shift+") ? key.substr(6) : key;
   if (key.starts_with("Ctrl+")) {
     event.type = SDL_KEYDOWN;
     event.key.keysym.mod = KMOD_CTRL;
     event.key.keysym.sym = SDLK_a + key.back() - 'A';
-  } else if (const auto name = names.find(key); name != names.end()) {
+  } else if (const auto name = names.find(plain); name != names.end()) {
     event.type = SDL_KEYDOWN;
     event.key.keysym.sym = name->second;
+    event.key.keysym.mod = plain == key ? KMOD_NONE : KMOD_LSHIFT;
   } else {
     event.type = SDL_TEXTINPUT;
     std::strcpy(event.text.text, key.c_str());

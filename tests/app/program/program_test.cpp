@@ -12,6 +12,7 @@
 namespace limpid::test {
 
 void ProgramTest::SetUp() {
+  setenv("XDG_STATE_HOME", path("state").c_str(), 1);  // not the developer's
   static const bool has_ffmpeg = [] {
     try {
       return run({"ffmpeg", "-version"}).exit_code == 0 && run({"ffprobe", "-version"}).exit_code == 0;

@@ -23,10 +23,12 @@
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
+#include "core/frame/mixing.h"
 #include "core/settings/filter_settings.h"
 #include "cpu/noise/noise_estimation.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/engine/illegal_filters.h"
+#include "tests/core/noise/clipped_ramp.h"
 #include "tests/oracle/pictures.h"
 #include "tests/oracle/samples.h"
 
@@ -150,6 +152,43 @@ TEST_P(EngineTest, HalfFloatsGiveTheResultsOfFloatsRounded) {
       EXPECT_EQ(different, 0);
     }
   }
+}
+
+TEST_P(EngineTest, MixesTheNoisyFrameIn) {
+  for (const FrameFormat& format :
+       {gray(45, 33), yuv(46, 34, 1, 1, 10), rgb(45, 33, 16), oracle::as_float(gray(45, 33))}) {
+    for (const char* const filter : {"bm3d", "bilateral"}) {
+      SCOPED_TRACE(to_string(format) + ", " + filter);
+      const Frame noisy = oracle::draw_picture(format);
+      NoiseModel noise{{12, 8, 8}};
+      Frame expected = test::copy_of(run_filter(engine(), noisy, parse_filter(filter), noise));
+      noise.mix = 0.3F;
+      visit_samples(format, [&]<typename Sample>(Sample) {
+        for (int p = 0; p < format.plane_count(); ++p) {
+          for (int y = 0; y < format.plane_height(p); ++y) {
+            for (int x = 0; x < format.plane_width(p); ++x) {
+              Sample& sample = expected.planes[p].row<Sample>(y)[x];
+              sample = mixed(noisy.planes[p].row<Sample>(y)[x], sample, noise.mix);
+            }
+          }
+        }
+      });
+      EXPECT_TRUE(oracle::same_bits(run_filter(engine(), noisy, parse_filter(filter), noise), expected));
+      noise.mix = 1;
+      const Frame whole = run_filter(engine(), noisy, parse_filter(filter), noise);
+      EXPECT_TRUE(format.is_float() || oracle::same_bits(whole, noisy));
+    }
+  }
+}
+
+TEST(Mixing, RoundsToNearest) {
+  EXPECT_EQ(mixed<std::uint8_t>(255, 0, 0.5F), 128);
+  EXPECT_EQ(mixed<std::uint8_t>(0, 255, 0.25F), 191);
+  EXPECT_EQ(mixed<std::uint8_t>(7, 200, 0), 200);
+  EXPECT_EQ(mixed<std::uint16_t>(65535, 65535, 0.37F), 65535);
+  EXPECT_EQ(mixed<std::uint16_t>(65535, 0, 1), 65535);
+  EXPECT_EQ(mixed<float>(2, -1, 0.5F), 0.5F);
+  EXPECT_EQ(mixed<Half>(Half(2), Half(-1), 0.5F).bits, Half(0.5F).bits);
 }
 
 TEST_P(EngineTest, HalfFloatsHaveTheNoiseOfFloats) {

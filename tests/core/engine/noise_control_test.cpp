@@ -20,8 +20,8 @@ namespace {
 
 TEST(NoiseControl, ScalesByStrength) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control({.noise = NoiseProfile{NoiseModel{{10, 20, 200}}, std::nullopt}, .strength = 1.4F},
-                       *engine);
+  NoiseControl control(
+      {.noise = NoiseProfile{NoiseModel{{10, 20, 200}}, std::nullopt}, .strength = {1.4F, 1.4F}}, *engine);
   const NoiseModel level = control.level_for(Frame{});
   EXPECT_FLOAT_EQ(level.sigma[0], 14);
   EXPECT_FLOAT_EQ(level.sigma[1], 28);
@@ -34,9 +34,10 @@ TEST(NoiseControl, StrengthRaisesEstimatesThatAreSmall) {
   for (int y = 0; y < 64; ++y) {
     std::fill_n(black.planes[0].row<std::uint8_t>(y), 64, std::uint8_t{16});
   }
-  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 1}, *engine).level_for(black).sigma[0], 0);
-  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 0.5F}, *engine).level_for(black).sigma[0], 0);
-  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 3}, *engine).level_for(black).sigma[0], 2);
+  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = {}}, *engine).level_for(black).sigma[0], 0);
+  EXPECT_EQ(
+      NoiseControl({.noise = std::nullopt, .strength = {0.5F, 0.5F}}, *engine).level_for(black).sigma[0], 0);
+  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = {3, 3}}, *engine).level_for(black).sigma[0], 2);
 }
 
 TEST(NoiseControl, SubsampledChromaIsFilteredByWhatIsBestForIt) {
@@ -71,23 +72,23 @@ TEST(NoiseControl, ProfilesOfOtherSourcesAreRefused) {
   EXPECT_EQ(NoiseControl(settings, *engine).level_for(frame).sigma[2], 10);
 }
 
-TEST(NoiseControl, ChoosesPlanes) {
+TEST(NoiseControl, LumaAndChromaHaveStrengthsOfTheirOwn) {
   const auto engine = engine_registry().open("cpu");
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
-  const NoiseModel sigma{{10, 10, 10}};
-  EXPECT_EQ(NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kLuma}, *engine)
-                .level_for(frame),
-            (NoiseModel{{10, 0, 0}}));
-  EXPECT_EQ(
-      NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kChroma}, *engine)
-          .level_for(frame),
-      (NoiseModel{{0, 10, 10}}));
+  const auto level = [&](const Strength& strength, float mix = 0) {
+    NoiseSettings settings{.noise = NoiseProfile{NoiseModel{{10, 10, 10}}, std::nullopt}};
+    settings.strength = strength;
+    settings.mix = mix;
+    return NoiseControl(settings, *engine).level_for(frame);
+  };
+  EXPECT_EQ(level({1, 0}), (NoiseModel{{10, 0, 0}}));
+  EXPECT_EQ(level({0, 1}), (NoiseModel{{0, 10, 10}}));
+  EXPECT_EQ(level({2, 0.5F}), (NoiseModel{{20, 5, 5}}));
+  EXPECT_EQ(level({1, 1}, 0.25F).mix, 0.25F);
   frame.format.color_model = ColorModel::kRgb;
-  EXPECT_THROW(
-      NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kLuma}, *engine)
-          .level_for(frame),
-      UsageError);
+  EXPECT_EQ(level({2, 2}), (NoiseModel{{20, 20, 20}}));
+  EXPECT_THROW(level({1, 0}), UsageError);
 }
 
 Frame shifted(int index, float sigma) {

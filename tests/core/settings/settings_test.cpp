@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/bm3d/bm3d_parameters.h"
+#include "core/settings/denoising_settings.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
@@ -49,6 +51,64 @@ TEST(FilterSettings, WhatAnotherFilterHasIsRefusedByName) {
   }
   settings = {.name = "nlm", .profile = "fast", .parameters = {}};
   EXPECT_THROW(make_filter(settings, false), OtherFiltersSetting);
+}
+
+TEST(FilterSettings, AreReadBackFromTheirText) {
+  FilterSettings settings{.name = "vbm4d", .profile = "np", .parameters = {{"step", 3}, {"lambda", 2.7F}}};
+  EXPECT_EQ(to_string(settings), "vbm4d:profile=np:lambda=2.7:step=3");
+  settings.parameters["lambda"] = 0.1F + 0.2F;
+  const FilterSettings read = parse_filter_settings(to_string(settings));
+  EXPECT_EQ(read.profile, settings.profile);
+  EXPECT_EQ(read.parameters, settings.parameters);
+}
+
+TEST(DenoisingSettings, AreReadBackFromTheirFile) {
+  DenoisingSettings settings;
+  settings.filter = parse_filter_settings("bm3d:profile=fast:tau=99");
+  settings.noise.strength = {1.2F, 0.5F};
+  settings.noise.mix = 0.15F;
+  settings.fields = FieldChoice::kProgressive;
+  NoiseModel noise{{10, 5, 5}};
+  noise.shape[0].repetition = 0.25F;
+  for (const std::optional<NoiseProfile>& given :
+       {std::optional<NoiseProfile>(), std::optional(NoiseProfile{NoiseModel{{7, 7, 7}}, std::nullopt}),
+        std::optional(NoiseProfile{NoiseModel{{7, 3, 4}}, std::nullopt}),
+        std::optional(NoiseProfile{noise, ColorModel::kYuv})}) {
+    settings.noise.noise = given;
+    const std::string text = to_json(settings).dump();
+    SCOPED_TRACE(text);
+    const DenoisingSettings read = parse_settings(text);
+    EXPECT_EQ(to_string(read.filter), to_string(settings.filter));
+    EXPECT_EQ(read.noise, settings.noise);
+    EXPECT_EQ(read.fields, settings.fields);
+  }
+  const DenoisingSettings defaults = parse_settings(R"({"limpid_settings": 1})");
+  EXPECT_EQ(defaults.filter.name, "");
+  EXPECT_EQ(defaults.noise, NoiseSettings());
+  EXPECT_EQ(parse_settings(R"({"limpid_settings": 1, "strength": "Light", "noise": 9.5})").noise.strength,
+            (Strength{0.7F, 0.7F}));
+}
+
+TEST(DenoisingSettings, WhatIsWrongWithAFileIsSaid) {
+  const auto complaint = [](const std::string& members) -> std::string {
+    try {
+      parse_settings("{" + members + "}");
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string mark = "\"limpid_settings\": 1, ";
+  EXPECT_EQ(complaint(""), "\"limpid_settings\" is missing");
+  EXPECT_EQ(complaint("\"limpid_settings\": 2"), "\"limpid_settings\" must be 1");
+  EXPECT_EQ(complaint(mark + "\"sigma\": 3"), "\"sigma\" is not a setting");
+  EXPECT_EQ(complaint(mark + "\"mix\": 3"), "\"mix\" is not valid: mix: '3' is not a number from 0 to 1");
+  EXPECT_NE(complaint(mark + "\"filter\": \"mean\"").find("\"filter\" is not valid: "), std::string::npos);
+  EXPECT_NE(complaint(mark + "\"noise\": {}").find("\"noise\" is not valid: "), std::string::npos);
+  EXPECT_NE(complaint(mark + "\"strength\": [1]").find("\"strength\""), std::string::npos);
+  EXPECT_THROW(parse_settings("[1]"), UsageError);
+  EXPECT_THROW(parse_settings("{"), UsageError);
+  EXPECT_THROW(read_settings("nosuch.json"), UsageError);
 }
 
 TEST(NoiseSettings, AProfileMayBeATextToo) {

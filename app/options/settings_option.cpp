@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "app/options/settings_option.h"
+
+#include "core/base/error.h"
+#include "core/settings/denoising_settings.h"
+
+namespace limpid::app {
+
+void SettingsOption::add_to(CommandLine& command) {
+  command
+      .add_option(
+          "--settings", file_,
+          "Settings file of the window, with filter, noise, strength and mix; other options override it")
+      ->type_name("FILE")
+      ->file(".json")
+      ->group("Noise and strength");
+}
+
+void SettingsOption::read_into(NoiseOptions& noise, FilterOptions& filter, FieldOptions& fields) const {
+  if (file_.empty()) {
+    return;
+  }
+  try {
+    const DenoisingSettings settings = read_settings(file_);
+    noise.set_base(settings.noise);
+    filter.set_base(settings.filter);
+    fields.set_base(settings.fields);
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("--settings: ") + error.what());
+  }
+}
+
+}  // namespace limpid::app

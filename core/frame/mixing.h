@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+// The mix of a noisy sample and its estimate: noisy * mix + estimate * (1 - mix). Also for device code. All
+// engines mix with equal arithmetic.
+
+namespace limpid {
+
+/// A share from 0 to 1 in units of 2^-16.
+constexpr std::uint32_t mix_weight(float mix) { return static_cast<std::uint32_t>(mix * 65536 + 0.5F); }
+
+/// Integers are rounded to nearest, halves up.
+template <typename Sample>
+constexpr Sample mixed(Sample noisy, Sample estimate, float mix) {
+  if constexpr (std::is_integral_v<Sample>) {
+    constexpr std::uint32_t kOne = 65536;
+    const std::uint32_t weight = mix_weight(mix);
+    return static_cast<Sample>((noisy * weight + estimate * (kOne - weight) + kOne / 2) / kOne);
+  } else {
+    const auto value = static_cast<float>(estimate);
+    return Sample(value + mix * (static_cast<float>(noisy) - value));
+  }
+}
+
+}  // namespace limpid

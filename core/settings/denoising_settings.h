@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "core/engine/field_control.h"
+#include "core/engine/noise_control.h"
+#include "core/settings/filter_settings.h"
+
+namespace limpid {
+
+/// All settings on which the result for a video depends.
+struct DenoisingSettings {
+  FilterSettings filter;
+  NoiseSettings noise;
+  FieldChoice fields = FieldChoice::kAuto;
+};
+
+// The file format of settings:
+//
+//   {"limpid_settings": 1,
+//    "filter": "vbm4d:profile=np:reach=4",
+//    "noise": {"limpid_noise_profile": 1, ...},
+//    "strength": "1.2,1", "mix": 0.1, "fields": "auto"}
+//
+// `noise` is "auto", a level ("10"), a level per plane ("10,5,5"), or a profile
+// (core/settings/noise_profile.h). All members but the first are optional; the defaults are those of the
+// command line.
+
+nlohmann::ordered_json to_json(const DenoisingSettings& settings);
+
+/// Throws UsageError for a text that is not such a document.
+DenoisingSettings parse_settings(const std::string& text);
+
+/// Throws a UsageError that names the file if it cannot be read or does not contain settings.
+DenoisingSettings read_settings(const std::filesystem::path& path);
+
+}  // namespace limpid

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "core/frame/frame.h"
+
+namespace limpid::cpu {
+
+/// Mixes the noisy samples into the color planes of `out`, the estimate of `noisy` (core/frame/mixing.h), on
+/// the threads of the caller's arena. `mix`: share of the noisy samples, 0 to 1.
+void mix_in(const Frame& noisy, float mix, Frame& out);
+
+}  // namespace limpid::cpu

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "core/frame/frame.h"
+#include "cuda/runtime/frame_filter.h"
+
+namespace limpid::cuda {
+
+/// Enqueues the mix of the noisy samples into the color planes of `out`, the estimate of `noisy`, bit-exact
+/// with the CPU engine (core/frame/mixing.h). `mix`: share of the noisy samples, 0 to 1.
+void mix_in(const FrameFormat& format, const SamplePlanes& noisy, float mix, const SamplePlanes& out,
+            cudaStream_t stream);
+
+}  // namespace limpid::cuda
