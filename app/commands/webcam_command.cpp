@@ -52,6 +52,7 @@ struct WebcamOptions {
   io::WriterOptions writer;
   std::string loopback;
   bool no_window = false;
+  bool no_audio = false;
   ViewingOptions viewing;
 };
 
@@ -167,6 +168,10 @@ void settle_input(WebcamOptions& options) {
   // Each thread of a decoder holds a frame back.
   reader.decoder_threads = 1;
   reader.options.emplace_back("flags", "low_delay");
+  reader.audio = !options.no_audio;
+  if (!reader.sound_device.empty() && reader.input_format == "v4l2") {
+    reader.options.emplace_back("timestamps", "abs");  // the clock of audio devices
+  }
 }
 
 /// Cameras and screens give frames when it is time for them; libavfilter's sources as fast as they are asked.
@@ -266,6 +271,9 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   }
   writer.overwrite = overwrite;
   writer.begin_at_zero = true;  // the camera may have run for days
+  if (writer.audio_codec.empty() && std::filesystem::path(file).extension() != ".webm") {
+    writer.audio_codec = "aac";  // devices deliver PCM
+  }
   writer.encoder_threads = encoder_threads(engine);
   io::Writer recording(file, reader, writer);
   log_warnings(io::texts_of(recording.diagnostics()));
@@ -461,6 +469,9 @@ int show_webcam(WebcamOptions& options, Console& console) {
   stages.read = [&source, &sinks] {
     io::Reader::Item item = source.read();
     sinks.recorder().serve();
+    if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {
+      sinks.recorder().offer(*packet);
+    }
     return item;
   };
   stages.denoised = [&sinks](const PlayedFrame& frame) {
@@ -483,6 +494,9 @@ int show_webcam(WebcamOptions& options, Console& console) {
   if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
       !why.empty()) {
     spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, why));
+  }
+  if (const std::string why = source.reader().sound_failure(); !why.empty()) {
+    spdlog::warn(fmt::format("{}: the sound ended: {}", viewing.reader.sound_device, why));
   }
   return viewing.tell(report, "", interrupts);
 }
@@ -522,7 +536,20 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->file()
       ->group(kOutput);
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing recording")->group(kOutput);
-  options->encoding.add_to(*command, kOutput, {"codec", "crf", "preset", "encoder_option", "pix_fmt"});
+  options->encoding.add_to(
+      *command, kOutput,
+      {"codec", "crf", "preset", "encoder_option", "pix_fmt", "audio_codec", "audio_bitrate"});
+  command
+      ->add_option("--audio", options->viewing.reader.sound_device,
+                   "Record the sound of this audio device, such as default or hw:1 [sound of DEVICE, if any]")
+      ->type_name("AUDIO-DEVICE")
+      ->group(kOutput);
+  command
+      ->add_option("--audio-format", options->viewing.reader.sound_format,
+                   "Input of libavdevice for --audio: alsa, pulse or another one [alsa]")
+      ->type_name("NAME")
+      ->group(kOutput);
+  command->add_flag("--no-audio", options->no_audio, "Record no sound")->group(kOutput);
   command
       ->add_option("--loopback", options->loopback,
                    "Also write the denoised frames to a v4l2loopback device, as a camera for other programs")

@@ -55,7 +55,12 @@ void FrameSink::run() {
 
 void FrameSink::write_all() {
   double begin = 0;
-  while (const std::optional<Frame> frame = queue_.pop()) {
+  while (const auto item = queue_.pop()) {
+    const Frame* const frame = std::get_if<Frame>(&*item);
+    if (frame == nullptr) {
+      writer_.write(*std::get<std::shared_ptr<io::Packet>>(*item));
+      continue;
+    }
     writer_.write(*frame);
     const double time = io::presentation_time(*frame).value_or(0);
     begin = written_ == 0 ? time : begin;
@@ -87,6 +92,11 @@ void FrameSink::offer(const Frame& frame, const std::string& filter) {
     const std::scoped_lock lock(counting_);
     ++filters_[filter];
   }
+}
+
+void FrameSink::offer(std::shared_ptr<io::Packet> packet) {
+  constexpr std::size_t kNoCost = 0;  // packets are small
+  queue_.try_push(std::move(packet), kNoCost);
 }
 
 std::string FrameSink::frames_text(const std::string& name) const {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <variant>
 
 #include "app/pipeline/bounded_queue.h"
 #include "app/player/filter_counts.h"
@@ -32,6 +33,8 @@ class FrameSink {
 
   /// `filter`: a name for the filter of the frame, which log_frames() counts.
   void offer(const Frame& frame, const std::string& filter = "");
+  /// A packet of another stream of the source; none is dropped.
+  void offer(std::shared_ptr<io::Packet> packet);
   /// Takes no more frames: what has been offered is written and the file completed.
   void close();
   /// Does so and waits for it, as does who calls it meanwhile. Warns of what later frames have that can't be
@@ -59,7 +62,7 @@ class FrameSink {
   std::exception_ptr keep_the_beginning(const Error& failure);
 
   io::Writer writer_;
-  BoundedQueue<Frame> queue_;
+  BoundedQueue<std::variant<Frame, std::shared_ptr<io::Packet>>> queue_;
   std::atomic<std::int64_t> written_ = 0;
   std::atomic<std::int64_t> dropped_ = 0;
   std::atomic<double> seconds_ = 0;

@@ -106,6 +106,13 @@ void Recorder::offer(const Frame& frame, const std::string& filter) {
   collect(true);
 }
 
+void Recorder::offer(std::shared_ptr<io::Packet> packet) {
+  const std::scoped_lock lock(mutex_);
+  if (current_ != nullptr) {
+    current_->sink.offer(std::move(packet));
+  }
+}
+
 void Recorder::collect(bool warns) {
   if (current_ != nullptr && current_->sink.has_failed()) {
     ending_.push_back(std::exchange(current_, nullptr));

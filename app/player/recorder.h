@@ -48,6 +48,8 @@ class Recorder {
   void serve();
   /// As FrameSink::offer().
   void offer(const Frame& frame, const std::string& filter = "");
+  /// Sound of the source.
+  void offer(std::shared_ptr<io::Packet> packet);
 
   /// "REC 0:12 3.4 MB", the outcome of the last recording, or nothing.
   std::string status() const;

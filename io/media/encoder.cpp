@@ -728,6 +728,7 @@ void Encoder::send(const Frame& frame) {
   }
   if (first_pts_ == AV_NOPTS_VALUE) {
     first_pts_ = begins_at_zero_ ? pts : 0;
+    zero_ = av_rescale_q(first_pts_, time_base, kMicrosecond);
   }
   picture->pts = av_rescale_q(pts - first_pts_, time_base, context_->time_base);
   if (last_pts_ != AV_NOPTS_VALUE && picture->pts <= last_pts_) {

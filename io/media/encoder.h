@@ -62,6 +62,8 @@ class Encoder {
   const std::shared_ptr<const CudaFramePool>& cuda_frames() const { return cuda_frames_; }
 
   void send(const Frame& frame);
+  /// The source's time that is the zero of the output, in microseconds. Nothing before the first frame.
+  std::optional<std::int64_t> zero() const { return zero_; }
   /// Ends the stream.
   void flush();
   /// The next packet, with its duration, in context().time_base. Returns nothing if more frames are required
@@ -120,6 +122,7 @@ class Encoder {
 
   std::int64_t sent_ = 0;
   bool begins_at_zero_;
+  std::optional<std::int64_t> zero_;
   std::int64_t first_pts_ = AV_NOPTS_VALUE;  ///< time of the first frame in the source's time base
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::map<std::int64_t, std::int64_t> durations_;  ///< durations by PTS, of frames in the encoder

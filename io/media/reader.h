@@ -34,6 +34,9 @@ struct ReaderOptions {
   /// streams.
   bool same_samples = false;
   bool audio = true;  ///< deliver packets of audio streams for copying
+  /// An audio device that is read with a camera, with its format of libavdevice. Empty: none.
+  std::string sound_device;
+  std::string sound_format = "alsa";
   bool subtitles = true;
   bool data = true;  ///< deliver packets of data and attachment streams
   /// Range in seconds from the source's beginning. Times are counted from `start`: earlier frames and packets
@@ -133,6 +136,8 @@ class Reader {
 
   /// Diagnostics so far, without damage before a range or before the target of a seek.
   Diagnostics diagnostics() const;
+  /// The error that ended the sound of ReaderOptions::sound_device; empty while it lasts or without one.
+  std::string sound_failure() const;
 
   /// Number of the decoder's threads: ReaderOptions::decoder_threads, or libavcodec's choice. It affects the
   /// result for damaged streams.

@@ -76,6 +76,7 @@ struct Writer::State {
   State(std::string target_url, const Source& source, const WriterOptions& options);
 
   void write(const Frame& frame);
+  void write(const Packet& packet);
   void take_encoded();
   void write_encoded(PacketHandle packet);
   void finish_encoding();
@@ -94,6 +95,7 @@ struct Writer::State {
   const SegmentWriter* segment = nullptr;  ///< `sink`, if that is a SegmentWriter
   std::unique_ptr<SegmentJoiner> joiner;   ///< null unless segments replace the encoder
   bool joins_segments = false;
+  bool begins_at_zero = false;
   std::int64_t frames = 0;  ///< that have been encoded or joined
 };
 
@@ -101,7 +103,8 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
     : url(std::move(target_url)),
       container(container_for(url, options)),
       rotation(source, container, diagnostics),
-      ditherer(ditherer_for(source, options)) {
+      ditherer(ditherer_for(source, options)),
+      begins_at_zero(options.begin_at_zero) {
   Audio audio(url, container, options);
   WriterOptions encoder_options = options;
   if (!rotation.applied().is_upright() || ditherer != nullptr) {
@@ -131,6 +134,27 @@ void Writer::State::write(const Frame& frame) {
   const Frame rounded = ditherer == nullptr ? frame : ditherer->to_8_bits(frame);
   encoder->send(rotation.applied().is_upright() ? rounded : rotation.turn(rounded));
   take_encoded();
+}
+
+void Writer::State::write(const Packet& packet) {
+  if (!begins_at_zero) {
+    return sink->write_packet(packet);
+  }
+  const std::int64_t time = packet.get().pts;
+  if (!encoder->zero() || time == AV_NOPTS_VALUE) {
+    return;
+  }
+  const std::int64_t zero = av_rescale_q(*encoder->zero(), kMicrosecond, packet.time_base());
+  if (time < zero) {
+    return;
+  }
+  PacketHandle moved(av_packet_clone(&packet.get()));
+  if (moved == nullptr) {
+    throw Error("out of memory");
+  }
+  moved->pts -= zero;
+  moved->dts -= moved->dts == AV_NOPTS_VALUE ? 0 : zero;
+  sink->write_packet(Packet(std::move(moved), packet.time_base()));
 }
 
 void Writer::State::take_encoded() {
@@ -213,7 +237,7 @@ std::function<Frame()> Writer::cuda_frames() const {
 }
 
 void Writer::write(const Frame& frame) { state_->write(frame); }
-void Writer::write(const Packet& packet) { state_->sink->write_packet(packet); }
+void Writer::write(const Packet& packet) { state_->write(packet); }
 void Writer::finish() { state_->finish(); }
 std::string Writer::finish_partial() { return state_->finish_partial(); }
 

@@ -35,7 +35,7 @@ struct WriterOptions {
   std::string audio_bitrate;
   std::int64_t frames = 0;  ///< maximum number of frames to write; chapters are cut to them; 0: all
                             ///< of the source
-  /// Times begin at zero with the first frame; for sources without other streams.
+  /// Times begin at zero with the first frame. Packets of earlier times are left out.
   bool begin_at_zero = false;
   int encoder_threads = 0;  ///< 0: libavcodec's default
   /// Memory of a GPU: accept frames in it if the encoder can read them, see Writer::cuda_frames().

@@ -134,7 +134,33 @@ InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {
   take_up_data_of_one_time(*input);
   // Streams whose parameters are not found may still be decodable, so this is not an error yet.
   avformat_find_stream_info(input.get(), nullptr);
+  if (!options.sound_device.empty()) {
+    add_sound(*input, options);
+  }
   return input;
+}
+
+// The sound becomes a stream of the camera.
+void Demuxer::add_sound(AVFormatContext& input, const ReaderOptions& options) {
+  sound_ = std::make_unique<SoundDevice>(options.sound_device, options.sound_format, options.interrupted);
+  AVStream* const stream = avformat_new_stream(&input, nullptr);
+  if (stream == nullptr) {
+    throw Error("out of memory");
+  }
+  check(avcodec_parameters_copy(stream->codecpar, sound_->stream().codecpar), options.sound_device,
+        "can't keep its parameters");
+  stream->time_base = sound_->stream().time_base;
+  sound_index_ = stream->index;
+}
+
+// Null if there is no sound yet. The times of the camera begin with its first frame.
+PacketHandle Demuxer::read_sound() {
+  PacketHandle packet = sound_ != nullptr && has_read_ ? sound_->take() : nullptr;
+  if (packet != nullptr) {
+    packet->stream_index = sound_index_;
+    clock_.shift(*packet, stream(sound_index_), false);
+  }
+  return packet;
 }
 
 AVIOInterruptCB Demuxer::interrupt_callback() {
@@ -173,6 +199,9 @@ std::int64_t Demuxer::begin() const {
 }
 
 PacketHandle Demuxer::read(bool times_are_guesses) {
+  if (PacketHandle sound = read_sound()) {
+    return sound;
+  }
   PacketHandle packet = make_packet();
   take_demuxer_error();
   int code = av_read_frame(input_.get(), packet.get());
@@ -195,6 +224,7 @@ PacketHandle Demuxer::read(bool times_are_guesses) {
     return nullptr;  // a stream that appeared after the header
   }
   clock_.shift(*packet, stream(packet->stream_index), times_are_guesses);
+  has_read_ = true;
   if (packet->stream_index == video_.index) {
     video_end_ = packet->pos < 0 ? -1 : packet->pos + packet->size;
   }

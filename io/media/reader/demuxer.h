@@ -16,6 +16,7 @@
 #include "io/media/pipe_input.h"
 #include "io/media/reader.h"
 #include "io/media/reader/health.h"
+#include "io/media/reader/sound_device.h"
 #include "io/media/reader/source_clock.h"
 
 namespace limpid::io {
@@ -62,6 +63,8 @@ class Demuxer {
   /// Null at the end, or if none is available yet. `times_are_guesses`: true after a seek.
   PacketHandle read(bool times_are_guesses);
   bool has_ended() const { return has_ended_; }
+  /// The error that ended the sound of ReaderOptions::sound_device; empty while it lasts or without one.
+  std::string sound_failure() const { return sound_ ? sound_->failure() : ""; }
   /// A packet for the caller to copy; null if its stream is not copied.
   std::shared_ptr<Packet> to_copy(PacketHandle packet);
 
@@ -80,6 +83,8 @@ class Demuxer {
   bool is_interrupted() const { return interrupted_ && interrupted_(); }
   AVIOInterruptCB interrupt_callback();
   InputHandle open(const ReaderOptions& options, Dictionary& unused);
+  void add_sound(AVFormatContext& input, const ReaderOptions& options);
+  PacketHandle read_sound();
   void end(int code);
   void forget_position();
 
@@ -89,6 +94,9 @@ class Demuxer {
   Health& health_;
   std::optional<PipeInput> pipe_;  ///< input of `input_` if the source is a pipe
   DeclaredLength declared_;
+  std::unique_ptr<SoundDevice> sound_;
+  bool has_read_ = false;  ///< a packet of the source itself
+  int sound_index_ = -1;   ///< of its stream in `input_`
   InputHandle input_;
   AVStream& video_;
   std::vector<bool> copied_;

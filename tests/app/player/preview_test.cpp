@@ -323,7 +323,7 @@ TEST_F(ControlsPreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
   expect_said(process, "key: written: " + output);
   type({"ctrl+c"});
   const std::string line = "limpid denoise " + clip() +
-                           " --filter bilateral --sigma 5,5,5 --start 0.075 --end 0.275 -o " +
+                           " --filter bilateral --sigma 5 --start 0.075 --end 0.275 -o " +
                            path("clip-denoised-2.mkv");
   expect_said(process, "key: copied: " + line);
   type({"q"});

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -150,6 +151,41 @@ TEST_F(WebcamTest, SaysWhatItCantDo) {
   expect_failure(run(with_camera("nv12", 0, webcam({kCamera, "--record", path("old.mkv")}))), 1,
                  {"old.mkv", "-y"});
   EXPECT_EQ(read_file(path("old.mkv")), "old");
+}
+
+// A white frame and a tone begin together once a second, in the source of the graph or in two devices.
+TEST_F(WebcamTest, RecordingsHaveSoundInStepWithTheFrames) {
+  const std::string picture =
+      "color=black:size=64x48:rate=25,drawbox=t=fill:c=white:enable='lt(mod(t,1),0.1)'";
+  const std::string sound = "aevalsrc='0.5*sin(880*PI*t)*lt(mod(t,1),0.1)':s=48000";
+  const std::vector<std::string> quick{
+      "--input-format", "lavfi", "--no-window", "--filter", "bilateral", "--sigma", "2",
+      "--engine",       "cpu",   "--frames",    "70"};
+  for (const auto& [device, more] :
+       {std::pair{picture + "[out0];" + sound + "[out1]", std::vector<std::string>{}},
+        std::pair{picture, std::vector<std::string>{"--audio", sound, "--audio-format", "lavfi"}}}) {
+    SCOPED_TRACE(device);
+    const std::string out = path("out.mkv");
+    expect_success(limpid(joined(joined({"webcam", device, "--record", out, "-y"}, quick), more)));
+    EXPECT_GT(packet_count(out, "a"), 50U);
+    const Outcome seen = run({"ffmpeg", "-v", "info", "-i", out, "-vf", "blackdetect=d=0.3", "-af",
+                              "silencedetect=n=-30dB:d=0.3", "-f", "null", "-"});
+    const auto time_after = [&seen](const std::string& mark) {
+      const std::size_t place = seen.err.find(mark);
+      return place == std::string::npos ? -1 : std::stod(seen.err.substr(place + mark.size()));
+    };
+    EXPECT_GT(time_after("black_end:"), 0) << seen.err;
+    EXPECT_NEAR(std::remainder(time_after("black_end:") - time_after("silence_end: "), 1), 0, 0.05)
+        << seen.err;
+  }
+  expect_success(limpid(
+      joined({"webcam", picture + "[out0];" + sound + "[out1]", "--record", path("silent.mkv"), "--no-audio"},
+             quick)));
+  EXPECT_EQ(packet_count(path("silent.mkv"), "a"), 0U);
+  expect_failure(limpid(joined({"webcam", picture, "--record", path("none.mkv"), "--audio", "nosuch",
+                                "--audio-format", "alsa"},
+                               quick)),
+                 1, {"nosuch", "the audio device cannot be opened"});
 }
 
 TEST_F(WebcamTest, ARecordingOutlivesWhatElseFails) {

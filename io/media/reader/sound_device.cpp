@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "io/media/reader/sound_device.h"
+
+extern "C" {
+#include <libavdevice/avdevice.h>
+}
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid::io {
+namespace {
+
+// Several seconds: video may stall for a while.
+constexpr std::size_t kMostSoundPackets = 500;
+
+}  // namespace
+
+SoundDevice::SoundDevice(const std::string& url, const std::string& format, std::function<bool()> interrupted)
+    : interrupted_(std::move(interrupted)) {
+  avdevice_register_all();
+  const AVInputFormat* const demuxer = av_find_input_format(format.c_str());
+  if (demuxer == nullptr) {
+    throw UsageError("--audio-format: libavdevice has no input '" + format + "'; alsa and pulse are usual");
+  }
+  AVFormatContext* context = avformat_alloc_context();
+  if (context == nullptr) {
+    throw Error("out of memory");
+  }
+  context->interrupt_callback = {
+      .callback = [](void* own) { return static_cast<SoundDevice*>(own)->is_interrupted() ? 1 : 0; },
+      .opaque = this};
+  forget_logged_messages();
+  if (const int code = avformat_open_input(&context, url.c_str(), demuxer, nullptr); code < 0) {
+    throw Error(url + ": the audio device cannot be opened: " + error_text(code) + logged_reason());
+  }
+  input_.reset(context);
+  avformat_find_stream_info(context, nullptr);
+  const int best = av_find_best_stream(context, AVMEDIA_TYPE_AUDIO, -1, -1, nullptr, 0);
+  if (best < 0) {
+    throw Error(url + ": has no audio");
+  }
+  stream_ = context->streams[best];
+  thread_ = std::jthread([this] { read_all(); });
+}
+
+SoundDevice::~SoundDevice() {
+  stops_ = true;
+  taken_.notify_all();
+}
+
+void SoundDevice::read_all() {
+  while (!is_interrupted()) {
+    PacketHandle packet = make_packet();
+    const int code = av_read_frame(input_.get(), packet.get());
+    std::unique_lock lock(mutex_);
+    if (code == AVERROR(EAGAIN)) {
+      constexpr std::chrono::milliseconds kPause{5};
+      taken_.wait_for(lock, kPause);
+    } else if (code < 0) {
+      failure_ = error_text(code);
+      return;
+    } else if (packet->stream_index == stream_->index) {
+      taken_.wait(lock, [this] { return packets_.size() < kMostSoundPackets || is_interrupted(); });
+      packets_.push_back(std::move(packet));
+    }
+  }
+}
+
+PacketHandle SoundDevice::take() {
+  const std::scoped_lock lock(mutex_);
+  if (packets_.empty()) {
+    return nullptr;
+  }
+  PacketHandle packet = std::move(packets_.front());
+  packets_.pop_front();
+  taken_.notify_all();
+  return packet;
+}
+
+std::string SoundDevice::failure() const {
+  const std::scoped_lock lock(mutex_);
+  return failure_;
+}
+
+}  // namespace limpid::io

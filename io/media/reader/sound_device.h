@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The microphone of a camera. Private to io.
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// An audio device of libavdevice, which is read on a thread of its own, because a device drops sound that
+/// nobody reads in time. Times are those of the device.
+class SoundDevice {
+ public:
+  /// `interrupted` is called repeatedly during waits, on two threads. Throws Error if the device cannot be
+  /// opened, and UsageError if libavdevice has no such format.
+  SoundDevice(const std::string& url, const std::string& format, std::function<bool()> interrupted);
+  SoundDevice(const SoundDevice&) = delete;
+  SoundDevice& operator=(const SoundDevice&) = delete;
+  SoundDevice(SoundDevice&&) = delete;
+  SoundDevice& operator=(SoundDevice&&) = delete;
+  ~SoundDevice();
+
+  const AVStream& stream() const { return *stream_; }
+  /// The next packet if there is one already; else null.
+  PacketHandle take();
+  /// The error that ended the sound; empty while it lasts.
+  std::string failure() const;
+
+ private:
+  void read_all();
+  bool is_interrupted() const { return stops_ || (interrupted_ && interrupted_()); }
+
+  std::function<bool()> interrupted_;
+  std::atomic<bool> stops_ = false;
+  InputHandle input_;
+  AVStream* stream_ = nullptr;
+  mutable std::mutex mutex_;
+  std::condition_variable taken_;
+  std::deque<PacketHandle> packets_;
+  std::string failure_;
+  std::jthread thread_;
+};
+
+}  // namespace limpid::io
