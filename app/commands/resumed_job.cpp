@@ -125,6 +125,7 @@ JobResult merged_result(const Job& job, const MergedFile& merged, int segments, 
            {"segments", segments},
            {"segments_done_before", segments - segments_done},
            {"complete", true},
+           {"cropping", text_of(merged.diagnostics, io::Diagnostic::Kind::kCropping)},
            {"dropped_streams", io::streams_left_out(merged.diagnostics)}}};
 }
 

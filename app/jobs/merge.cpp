@@ -220,8 +220,10 @@ MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, con
   results.end(writer);
   writer.finish();
   merged.diagnostics = io::merged(reader.diagnostics(), writer.diagnostics());
-  warn_of_the_whole(merged.diagnostics,
-                    {.name = planned.path, .frames = merged.frames, .expected = planned.frames});
+  io::Diagnostics news = merged.diagnostics;
+  // The plan was made with this cropping, and has reported it.
+  std::erase_if(news, [](const auto& each) { return each.kind == io::Diagnostic::Kind::kCropping; });
+  warn_of_the_whole(news, {.name = planned.path, .frames = merged.frames, .expected = planned.frames});
   if (results.engines().size() > 1) {
     std::string names;
     for (const std::string& name : results.engines()) {

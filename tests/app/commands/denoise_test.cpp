@@ -362,6 +362,10 @@ TEST_F(DenoiseTest, TellsThatItCropsAsTheContainerRequests) {
   EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["cropping"], sentence);
   EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["width"], 56);
+  const Outcome resumed = limpid(denoise(input, path("resumed.mkv"), {"--json", "--resume"}));
+  expect_success(resumed);
+  EXPECT_EQ(nlohmann::json::parse(resumed.out)["cropping"], sentence);
+  EXPECT_EQ(resumed.err.find(sentence), resumed.err.rfind(sentence)) << "said once: " << resumed.err;
 
   bytes[width + 3] = 72;
   write_file(input, bytes);
