@@ -3,15 +3,16 @@
 #include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@
 #include "app/options/media_options.h"
 #include "app/player/frame_sink.h"
 #include "app/player/headless_player.h"
+#include "app/player/loopback.h"
 #include "app/player/recorder.h"
 #include "core/base/error.h"
 #include "core/engine/field_control.h"
@@ -315,40 +317,47 @@ io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
 /// The recordings and the loopback device. If one fails, the other one and the window continue.
 class Sinks {
  public:
-  explicit Sinks(RecorderOptions options) : records_(!options.file.empty()), recorder_(std::move(options)) {}
+  /// `device`: for the loopback, which begins with the source if `loops_back` is set.
+  Sinks(RecorderOptions recordings, bool loops_back, std::string device,
+        std::function<io::Writer(const std::string& device)> open_loopback)
+      : records_(!recordings.file.empty()),
+        loops_back_(loops_back),
+        recorder_(std::move(recordings)),
+        loopback_(std::move(device), std::move(open_loopback)) {}
 
   Recorder& recorder() { return recorder_; }
-  void set_loopback(std::string name, io::Writer writer) {
-    loopback_name_ = std::move(name);
-    loopback_.emplace(std::move(writer));
-  }
+  Loopback& loopback() { return loopback_; }
 
+  /// Opens the outputs of the command line. Throws Error.
+  void begin() {
+    if (records_) {
+      recorder_.begin();
+    }
+    if (loops_back_) {
+      loopback_.begin();
+    }
+  }
+  /// Opens and closes what the user has asked for. On the thread that reads.
+  void serve() {
+    recorder_.serve();
+    loopback_.serve();
+  }
   /// On one thread.
   void offer(const Frame& frame, const std::string& filter) {
     recorder_.offer(frame, filter);
-    if (loopback_) {
-      loopback_->offer(frame);
-      if (loopback_->has_failed() && !std::exchange(is_told_, true)) {
-        tell_failure();
-      }
-    }
+    loopback_.offer(frame);
   }
 
   /// True if an output of the command line accepts frames, or the command line has no output. On any thread.
   bool work() const {
-    return (!records_ && !loopback_) || (records_ && !recorder_.has_failed()) ||
-           (loopback_ && !loopback_->has_failed());
+    return (!records_ && !loops_back_) || (records_ && !recorder_.has_failed()) ||
+           (loops_back_ && !loopback_.has_failed());
   }
 
   /// The text for the window. On any thread.
   News take_news() {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!loopback_news_.empty()) {
-        return {std::exchange(loopback_news_, ""), true};
-      }
-    }
-    return recorder_.take_news();
+    News news = loopback_.take_news();
+    return news.text.empty() ? recorder_.take_news() : news;
   }
 
   /// Completes what has been written, whatever else has failed: the camera doesn't see it again. Then throws
@@ -362,36 +371,48 @@ class Sinks {
       }
     };
     guarded([this] { recorder_.finish(); });
-    if (loopback_) {
-      guarded([this] {
-        loopback_->finish();
-        loopback_->log_frames(loopback_name_);
-      });
-    }
+    guarded([this] { loopback_.finish(); });
     if (failure != nullptr) {
       std::rethrow_exception(failure);
     }
   }
 
  private:
-  void tell_failure() {
+  const bool records_;
+  const bool loops_back_;
+  Recorder recorder_;
+  Loopback loopback_;
+};
+
+/// The cameras of this machine with their formats.
+std::vector<CameraChoice> camera_choices(const std::string& device) {
+  std::vector<CameraChoice> choices;
+  std::vector<io::Camera> cameras = io::list_cameras();
+  const auto is_listed = [&](const io::Camera& camera) { return camera.node == device; };
+  if (std::ranges::none_of(cameras, is_listed)) {
     try {
-      loopback_->finish();
-    } catch (const std::exception& error) {
-      spdlog::warn(fmt::format("{} gets no more frames: {}", loopback_name_, error.what()));
-      const std::scoped_lock lock(mutex_);
-      loopback_news_ = error.what();
+      cameras = io::list_cameras(device);
+    } catch (const Error&) {
+      // A screen or a filter graph.
     }
   }
-
-  const bool records_;
-  Recorder recorder_;
-  std::string loopback_name_;
-  std::optional<FrameSink> loopback_;
-  bool is_told_ = false;  ///< that it has failed
-  std::mutex mutex_;
-  std::string loopback_news_;
-};
+  for (const io::Camera& camera : cameras) {
+    for (const io::CameraFormat& format : camera.formats) {
+      for (const auto& [size, rates] : format.modes) {
+        CameraChoice choice{.name = "",
+                            .device = camera.node,
+                            .format = format.name,
+                            .size = fmt::format("{}x{}", size.width, size.height),
+                            .fps = rates.empty() ? "" : fmt::format("{:.6g}", std::ranges::max(rates))};
+        choice.name =
+            fmt::format("{} {} {} {}{}", printable(camera.name), camera.node, choice.size, choice.format,
+                        choice.fps.empty() ? "" : fmt::format(" {} fps", choice.fps));
+        choices.push_back(std::move(choice));
+      }
+    }
+  }
+  return choices;
+}
 
 void check_outputs(const WebcamOptions& options) {
   if (options.no_window && options.record.empty() && options.loopback.empty()) {
@@ -406,6 +427,8 @@ ViewerOptions viewer_options(const ViewingOptions& viewing, const Source& source
   options.duration = 0;
   options.recording = [&sinks] { return sinks.recorder().status(); };
   options.toggle_recording = [&sinks] { return sinks.recorder().toggle(); };
+  options.toggle_loopback = [&sinks] { return sinks.loopback().toggle(); };
+  options.loops_back = [&sinks] { return sinks.loopback().is_on(); };
   options.news = [&sinks] { return sinks.take_news(); };
   options.is_needed = [&sinks] { return sinks.work(); };
   options.window.display_lost = [&sinks, tell = options.window.display_lost] {
@@ -438,37 +461,32 @@ ViewerReport run(Shown& shown, Sinks& sinks, ViewingOptions& viewing, const Inte
   return shown.report();
 }
 
-int show_webcam(WebcamOptions& options, Console& console) {
+/// Shows one camera. The camera that the user wants to see next; nothing at the end.
+std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::shared_ptr<Engine>& engine,
+                                        const InterruptWatch& interrupts, int& exit_code) {
   ViewingOptions& viewing = options.viewing;
-  set_up_logging(console, viewing.logging);
-  if (options.list) {
-    return list(options.source, viewing.json);
+  // Before the camera is in use: some answer only one program.
+  const bool loops_back = !options.loopback.empty();
+  std::vector<CameraChoice> cameras;
+  std::string loopback = options.loopback;
+  if (!options.no_window) {
+    cameras = camera_choices(options.source);
+    loopback = loops_back ? loopback : io::first_video_output();
   }
-  viewing.check();
-  options.encoding.apply_to(options.writer);
-  settle_input(options);
-  options.record = io::local_name(options.record);
-  check_outputs(options);
-  InterruptWatch interrupts;
-
-  const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
   Source source(options, *engine);
   warn_of_other_choice(options, source.reader().video());
-
-  Sinks sinks({options.record, options.overwrite, [&](const std::string& name, io::Overwrite overwrite) {
+  Sinks sinks({options.record, options.overwrite,
+               [&](const std::string& name, io::Overwrite overwrite) {
                  return open_recording(options, source.reader(), *engine, name, overwrite);
-               }});
-  if (!options.record.empty()) {
-    sinks.recorder().begin();
-  }
-  if (!options.loopback.empty()) {
-    sinks.set_loopback(options.loopback, open_loopback(options.loopback, source.reader()));
-  }
+               }},
+              loops_back, loopback,
+              [&source](const std::string& device) { return open_loopback(device, source.reader()); });
+  sinks.begin();
 
   PlayerStages stages = viewing.stages(engine, source.reader(), true);
   stages.read = [&source, &sinks] {
     io::Reader::Item item = source.read();
-    sinks.recorder().serve();
+    sinks.serve();
     if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {
       sinks.recorder().offer(*packet);
     }
@@ -481,7 +499,9 @@ int show_webcam(WebcamOptions& options, Console& console) {
   player_options.live = true;
   player_options.duration = 0;
   ViewerOptions shown = viewer_options(viewing, source, *engine, options.source, sinks);
+  shown.cameras = cameras;
   ViewerReport report;
+  std::optional<CameraChoice> next;
   if (options.no_window) {
     HeadlessPlayer player(
         {.frames = shown.frames, .keep_times = shown.keep_times, .is_needed = shown.is_needed},
@@ -490,6 +510,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   } else {
     Viewer viewer(std::move(shown), std::move(stages), std::move(player_options));
     report = run(viewer, sinks, viewing, interrupts);
+    next = viewer.next_camera();
   }
   if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
       !why.empty()) {
@@ -498,7 +519,36 @@ int show_webcam(WebcamOptions& options, Console& console) {
   if (const std::string why = source.reader().sound_failure(); !why.empty()) {
     spdlog::warn(fmt::format("{}: the sound ended: {}", viewing.reader.sound_device, why));
   }
-  return viewing.tell(report, "", interrupts);
+  exit_code = viewing.tell(report, "", interrupts);
+  return next;
+}
+
+int show_webcam(WebcamOptions& options, Console& console) {
+  ViewingOptions& viewing = options.viewing;
+  set_up_logging(console, viewing.logging);
+  if (options.list) {
+    return list(options.source, viewing.json);
+  }
+  viewing.check();
+  options.encoding.apply_to(options.writer);
+  options.record = io::local_name(options.record);
+  check_outputs(options);
+  InterruptWatch interrupts;
+  const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
+  const io::ReaderOptions reader = viewing.reader;
+  settle_input(options);
+  int exit_code = kExitDone;
+  while (const std::optional<CameraChoice> next = show_camera(options, engine, interrupts, exit_code)) {
+    viewing.reader = reader;
+    viewing.closing = false;
+    options.source = next->device;
+    options.input_format = next->format;
+    options.size = next->size;
+    options.fps = next->fps;
+    options.record.clear();  // it has ended with the camera before
+    settle_input(options);
+  }
+  return exit_code;
 }
 
 }  // namespace

@@ -44,7 +44,10 @@ struct ControlState {
 
   Side side = Side::kSplit;
   int zoom = 0;
-  double gain = 4;                ///< of the difference
+  double gain = 4;          ///< of the difference
+  bool loops_back = false;  ///< other programs receive a live source
+  std::vector<std::string> cameras;
+  std::string camera;             ///< the one that is shown
   std::string recording;          ///< of a live source: state of the recording
   std::optional<double> writing;  ///< progress of a file that is written, 0 to 1
 };
@@ -57,6 +60,7 @@ struct ControlRequests {
   std::optional<double> volume;  ///< 0 to 1
   std::optional<double> gain;
   std::optional<int> zoom;
+  std::optional<std::size_t> camera;  ///< of ControlState::cameras
   std::optional<DenoiseSettings> settings;
 };
 

@@ -113,7 +113,7 @@ const std::vector<KeyHelp>& key_help() {
       {"Ctrl+O, drop", "open another file"},
       {"w", "write the passage or the file in the background; cancel"},
       {"s S", "save pictures of noisy, denoised and split; of the window"},
-      {"r", "webcam: begin a recording, end it"},
+      {"r L V", "webcam: record; be a camera for others; next camera"},
       {"i ?", "statistics; these keys"},
       {"q ESC", "quit; ESC leaves the full screen first"},
   };

@@ -4,6 +4,8 @@
 #include <imgui.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <string>
+
 #include "app/console/time_text.h"
 
 namespace limpid::app {
@@ -20,7 +22,30 @@ void ask_by_key(ControlItems& items, ControlRequests& requests, const char* name
   }
 }
 
+void OutputPanel::draw_camera() {
+  draw_heading("Camera");
+  if (!state_.cameras.empty()) {
+    ImGui::SetNextItemWidth(-1);
+    if (ImGui::BeginCombo("###camera", state_.camera.c_str())) {
+      for (std::size_t i = 0; i < state_.cameras.size(); ++i) {
+        if (ImGui::Selectable(state_.cameras[i].c_str(), false)) {
+          requests_.camera = i;
+        }
+        items_.note(("camera " + std::to_string(i)).c_str(), "Show this camera in this format");
+      }
+      ImGui::EndCombo();
+    } else {
+      items_.note("camera", "Camera and format. Key: V");
+    }
+  }
+  ask("loopback", "Loopback", state_.loops_back, "L",
+      "Be a camera for other programs, through v4l2loopback. Key: L");
+}
+
 void OutputPanel::draw() {
+  if (state_.live) {
+    draw_camera();
+  }
   draw_view();
   draw_pair();
   draw_heading("Output");

@@ -23,6 +23,7 @@ class OutputPanel {
   void ask(const char* name, const char* label, bool chosen, const char* key, const char* tooltip) {
     ask_by_key(items_, requests_, name, label, chosen, key, tooltip);
   }
+  void draw_camera();
   void draw_view();
   void draw_pair();
   void draw_files();

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <thread>
 #include <utility>
@@ -420,6 +421,9 @@ ControlState Viewer::control_state() const {
   state.second_settings = pair_.second();
   state.has_box = box_.has_value();
   state.can_open = options_.refuse_file != nullptr;
+  state.loops_back = options_.loops_back && options_.loops_back();
+  std::ranges::transform(options_.cameras, std::back_inserter(state.cameras), &CameraChoice::name);
+  state.camera = options_.source;
   state.filters = options_.filters;
   state.side = side_;
   state.zoom = view_.zoom();
@@ -473,6 +477,9 @@ void Viewer::grant(const ControlRequests& requests) {
   if (requests.zoom) {
     const io::Size area = picture_area();
     change_zoom(*requests.zoom, area.width / 2.0, area.height / 2.0);
+  }
+  if (requests.camera) {
+    show_camera(*requests.camera);
   }
   if (requests.settings) {
     change_settings(*requests.settings, settings_text(*requests.settings));

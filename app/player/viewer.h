@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/player/background_write.h"
+#include "app/player/camera_choice.h"
 #include "app/player/controls.h"
 #include "app/player/file_list.h"
 #include "app/player/noise_box.h"
@@ -62,6 +63,11 @@ struct ViewerOptions {
   std::function<std::string()> recording;
   /// Begins a recording or ends it, and returns a few words on that. Empty if nothing can be recorded.
   std::function<std::string()> toggle_recording;
+  /// Switches the loopback device on or off, and returns a few words on that. Empty for files.
+  std::function<std::string()> toggle_loopback;
+  /// True while other programs receive the frames. Empty for files.
+  std::function<bool()> loops_back;
+  std::vector<CameraChoice> cameras;  ///< that the window can show instead
   /// Returns messages that no key requested; called regularly. May be empty, and so may the text.
   std::function<News()> news;
   /// Called regularly if there is no display: once it returns false, run() ends. May be empty.
@@ -110,6 +116,8 @@ class Viewer {
   DenoisingSettings settings() const;
   /// The file that the user wants to see next, after run(); empty if there is none.
   const std::string& next_input() const { return next_input_; }
+  /// The camera that the user wants to see next, after run().
+  const std::optional<CameraChoice>& next_camera() const { return next_camera_; }
   const PlayerCounters& counters() const { return player_->counters(); }
 
  private:
@@ -158,6 +166,7 @@ class Viewer {
   void open_file(const std::string& path);
   std::string stem_of_files() const;
   void show_pair();
+  void show_camera(std::size_t number);
   void follow_pair();
   void toggle_writing();
   void follow_writing();
@@ -228,6 +237,7 @@ class Viewer {
   std::optional<DenoiseSettings> pair_asked_;  ///< settings that the view of both has requested last
   FileList files_;
   std::string next_input_;
+  std::optional<CameraChoice> next_camera_;
   std::unique_ptr<BackgroundWrite> writing_;
   std::string written_;  ///< the file that is written
 

@@ -221,6 +221,22 @@ ViewerActions ViewerKeys::files() {
              v.notice(v.options_.toggle_recording ? v.options_.toggle_recording()
                                                   : "only the webcam is recorded");
            }},
+          {"L",
+           [](Viewer& v) {
+             v.notice(v.options_.toggle_loopback ? v.options_.toggle_loopback()
+                                                 : "only the webcam has a loopback device");
+           }},
+          {"V",
+           [](Viewer& v) {
+             const auto& all = v.options_.cameras;
+             const auto own = std::ranges::find(all, v.options_.source, &CameraChoice::device);
+             const auto next = std::find_if(
+                 own, all.end(), [&](const CameraChoice& each) { return each.device != v.options_.source; });
+             if (all.empty()) {
+               return v.notice("no other camera");
+             }
+             v.show_camera(next == all.end() ? 0 : static_cast<std::size_t>(next - all.begin()));
+           }},
           // A quarter of a frame more than the frames have, so that rounding leaves none out.
           {"I",
            [](Viewer& v) {
@@ -520,6 +536,12 @@ void Viewer::follow_pair() {
   awaited_ = pair_asked_;
   asked_at_ = Clock::now();
   player_->set_settings(*pair_asked_);
+}
+
+void Viewer::show_camera(std::size_t number) {
+  next_camera_ = options_.cameras[number];
+  quit_ = true;
+  notice("camera: " + next_camera_->name);
 }
 
 void Viewer::change_gain(double gain) {

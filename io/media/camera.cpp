@@ -19,7 +19,7 @@
 namespace limpid::io {
 namespace {
 
-constexpr int kMostDevices = 64;
+constexpr int kMostDevices = 256;
 
 class DeviceFile {
  public:
@@ -198,6 +198,19 @@ std::vector<Camera> list_cameras(const std::string& device) {
     }
   }
   return cameras;
+}
+
+std::string first_video_output() {
+  for (int number = 0; number < kMostDevices; ++number) {
+    const std::string path = "/dev/video" + std::to_string(number);
+    const DeviceFile file(path);
+    v4l2_capability capability{};
+    if (file.is_open() && file.ask(VIDIOC_QUERYCAP, capability) &&
+        (own_capabilities(capability) & V4L2_CAP_VIDEO_OUTPUT) != 0) {
+      return path;
+    }
+  }
+  return "";
 }
 
 bool is_capture_format(const std::string& name) {

@@ -32,6 +32,10 @@ struct Camera {
 /// `device` if that is not empty. Throws Error if `device` cannot be opened or is not a camera.
 std::vector<Camera> list_cameras(const std::string& device = "");
 
+/// The first Video4Linux device that accepts video, as v4l2loopback's do, such as "/dev/video10"; empty if
+/// there is none.
+std::string first_video_output();
+
 /// True if libavdevice captures by this name, as in ReaderOptions::input_format ("v4l2", "x11grab", "lavfi",
 /// ...).
 bool is_capture_format(const std::string& name);

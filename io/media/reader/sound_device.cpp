@@ -20,7 +20,7 @@ constexpr std::size_t kMostSoundPackets = 500;
 }  // namespace
 
 SoundDevice::SoundDevice(const std::string& url, const std::string& format, std::function<bool()> interrupted)
-    : interrupted_(std::move(interrupted)) {
+    : interrupted_(std::move(interrupted)), needs_pace_(format == "lavfi") {
   avdevice_register_all();
   const AVInputFormat* const demuxer = av_find_input_format(format.c_str());
   if (demuxer == nullptr) {
@@ -52,6 +52,13 @@ SoundDevice::~SoundDevice() {
   taken_.notify_all();
 }
 
+// Waits for the time of the packet.
+void SoundDevice::wait_for(const AVPacket& packet, std::unique_lock<std::mutex>& lock) {
+  const std::chrono::microseconds time(av_rescale_q(packet.pts, stream_->time_base, kMicrosecond));
+  zero_ = zero_.value_or(std::chrono::steady_clock::now() - time);
+  taken_.wait_until(lock, *zero_ + time, [this] { return is_interrupted(); });
+}
+
 void SoundDevice::read_all() {
   while (!is_interrupted()) {
     PacketHandle packet = make_packet();
@@ -64,6 +71,9 @@ void SoundDevice::read_all() {
       failure_ = error_text(code);
       return;
     } else if (packet->stream_index == stream_->index) {
+      if (needs_pace_) {
+        wait_for(*packet, lock);
+      }
       taken_.wait(lock, [this] { return packets_.size() < kMostSoundPackets || is_interrupted(); });
       packets_.push_back(std::move(packet));
     }

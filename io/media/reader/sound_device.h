@@ -4,10 +4,12 @@
 // The microphone of a camera. Private to io.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -36,12 +38,15 @@ class SoundDevice {
 
  private:
   void read_all();
+  void wait_for(const AVPacket& packet, std::unique_lock<std::mutex>& lock);
   bool is_interrupted() const { return stops_ || (interrupted_ && interrupted_()); }
 
   std::function<bool()> interrupted_;
   std::atomic<bool> stops_ = false;
   InputHandle input_;
   AVStream* stream_ = nullptr;
+  bool needs_pace_;  ///< libavfilter's sources are as fast as they are asked
+  std::optional<std::chrono::steady_clock::time_point> zero_;  ///< of the packets' times, with `needs_pace_`
   mutable std::mutex mutex_;
   std::condition_variable taken_;
   std::deque<PacketHandle> packets_;

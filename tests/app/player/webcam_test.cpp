@@ -363,6 +363,38 @@ TEST_F(WebcamOnScreenTest, FromGlassToGlass) {
   }
 }
 
+TEST_F(WebcamOnScreenTest, TheWindowHasALoopbackSwitchAndAMenuOfCameras) {
+  Process live(
+      on_screen(joined({"webcam", kCamera, "--controls", "--window-size", "900x900", "--log-level", "debug"},
+                       {"--profile", "fast", "--sigma", "5"}),
+                camera("yuyv", 0, "color=gray:size=64x48")));
+  const std::string window = find_window("limpid");
+  expect_said(live, "shown: the first frame");
+  const auto click = [&](const std::string& name) {
+    const std::string beginning = "control: " + name + " at ";
+    expect_said(live, beginning);
+    std::this_thread::sleep_for(500ms);  // lists find their place in their second frame
+    const std::string said = live.err_so_far();
+    int x = 0;
+    int y = 0;
+    std::sscanf(said.c_str() + said.rfind(beginning) + beginning.size(), "%d,%d", &x, &y);
+    point(window, x, y);
+    xdotool({"click", "1"});
+  };
+  click("loopback");
+  expect_said(live, "news: loopback to /dev/video71");
+  type({"L"});
+  expect_said(live, "news: loopback off");
+  EXPECT_GT(std::filesystem::file_size(path("loopback.yuv")), 0U);
+  click("camera");
+  click("camera 0");
+  expect_said(live, "key: camera: Stand-in");
+  expect_said(live, "shown: the first frame", 2);
+  find_window("limpid");
+  type({"q"});
+  EXPECT_EQ(live.wait().exit_code, 0);
+}
+
 TEST_F(WebcamOnScreenTest, NothingThatHappensToTheWindowHoldsDenoisingUp) {
   for (const bool vsync : {true, false}) {
     const std::vector<std::string> environment = camera("yuyv", 0, "color=gray:size=64x48");
