@@ -86,7 +86,7 @@ std::string text_of(double number) {
 void Denoiser::start(const limpid_format& format, const Settings& settings) {
   settings_.reset();
   limpid_denoiser* denoiser = nullptr;
-  if (limpid_new(&denoiser, nullptr) != LIMPID_OK) {
+  if (limpid_new(&denoiser, engine_) != LIMPID_OK) {
     throw std::bad_alloc();
   }
   handle_.reset(denoiser);

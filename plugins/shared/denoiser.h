@@ -44,8 +44,10 @@ class Denoiser {
  public:
   using Warn = std::function<void(const char* sentence)>;
 
-  /// `warn` is called, during calls of other functions, with settings that cannot be applied fully.
-  explicit Denoiser(Warn warn) : warn_(std::move(warn)) {}
+  /// `warn` is called, during calls of other functions, with settings that cannot be applied fully. `engine`
+  /// may be shared with other denoisers and must outlive the first start(); null: the settings "engine" and
+  /// "threads" select an own one.
+  explicit Denoiser(Warn warn, limpid_engine* engine = nullptr) : warn_(std::move(warn)), engine_(engine) {}
   Denoiser(const Denoiser&) = delete;
   Denoiser(Denoiser&&) = delete;
   Denoiser& operator=(const Denoiser&) = delete;
@@ -81,6 +83,7 @@ class Denoiser {
   };
 
   Warn warn_;
+  limpid_engine* engine_;
   std::unique_ptr<limpid_denoiser, Free> handle_;
   limpid_format format_{};
   std::optional<Settings> settings_;  // of the stream; empty if it cannot continue

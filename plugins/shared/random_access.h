@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 #include <queue>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "plugins/shared/denoiser.h"
@@ -24,11 +26,17 @@ class RandomAccess {
   /// by this number without a restart.
   static constexpr int kFramesToEstimateFrom = 8;
 
-  /// Throws std::runtime_error with a sentence for the user. `denoiser` has a stream, which belongs to this
-  /// object from now on. At most `most_kept` results that come before the requested one are kept.
-  RandomAccess(Denoiser& denoiser, int frame_count, std::size_t most_kept)
+  /// Throws std::runtime_error with a sentence for the user, also if results depend on all earlier frames.
+  /// `denoiser` has a stream, which belongs to this object from now on. At most `most_kept` results that come
+  /// before the requested one are kept. `host` is the name of the host.
+  RandomAccess(Denoiser& denoiser, int frame_count, std::size_t most_kept, const char* host)
       : denoiser_(denoiser), frame_count_(frame_count), most_kept_(most_kept) {
     const limpid_stream_info stream = denoiser.stream();
+    if (stream.reach_before == LIMPID_UNBOUNDED) {
+      throw std::runtime_error(std::string(host) +
+                               " requests frames in any order, so it cannot use the filter " + stream.filter +
+                               ", whose results depend on all earlier frames; use vbm4d with delay=0");
+    }
     const bool estimates = stream.latency > stream.reach_after;
     before_ = stream.reach_before + (estimates ? kFramesToEstimateFrom : 0);
     after_ = denoiser.frames_ahead();
@@ -41,7 +49,8 @@ class RandomAccess {
   /// The result of frame n. `host` has
   ///   Source source(int n)                                 one of the frames first_of(n) to last_of(n)
   ///   limpid_frame frame(const Source&)                    its samples, for limpid_send()
-  ///   Result result(const limpid_frame&, const Source&)    a frame of the host with the samples of a result
+  ///   Result result(limpid_frame&, const Source&)          a frame of the host with the samples of a result,
+  ///                                                        or the result itself, whose `buffer` is then null
   /// Exceptions pass; the next call then restarts the stream.
   template <typename Host>
   Result get(int n, Host& host) {
@@ -56,7 +65,13 @@ class RandomAccess {
     return std::move(results_.extract(n).mapped());
   }
 
-  std::size_t kept() const { return results_.size(); }
+  /// Drops results that are kept. Source frames have changed.
+  void forget_results() { results_.clear(); }
+  /// Drops results, and restarts the stream at the next request.
+  void restart() {
+    forget_results();
+    next_result_ = kNone;
+  }
 
  private:
   static constexpr int kNone = std::numeric_limits<int>::max();

@@ -355,13 +355,7 @@ class Denoising {
           vs->logMessage(mtWarning, (std::string("limpid: ") + sentence).c_str(), core);
         }) {
     denoiser_.start(format_of(clip_), request_.settings);
-    const limpid_stream_info stream = denoiser_.stream();
-    if (stream.reach_before == LIMPID_UNBOUNDED) {
-      throw std::runtime_error("VapourSynth requests frames in any order, so it cannot use the filter " +
-                               std::string(stream.filter) +
-                               ", whose results depend on all earlier frames; use vbm4d with delay=0");
-    }
-    frames_.emplace(denoiser_, clip_.numFrames, most_kept(clip_, core, vs));
+    frames_.emplace(denoiser_, clip_.numFrames, most_kept(clip_, core, vs), "VapourSynth");
   }
   Denoising(const Denoising&) = delete;
   Denoising(Denoising&&) = delete;

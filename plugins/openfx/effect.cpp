@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include "plugins/openfx/effect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "plugins/openfx/measurement.h"
+
+namespace limpid::openfx {
+namespace {
+
+// Frames of clips without an end, and the greatest number of a frame.
+constexpr double kMostFrames = 1 << 28;
+constexpr double kMostStrengthSetting = 10;
+constexpr int kLeastRectangle = 64;
+
+abi::Parameters parameters_of(abi::Effect effect) {
+  abi::Parameters set = nullptr;
+  if (const abi::Status status = suites().effect->parameters(effect, &set); status != abi::kOk) {
+    throw Failure(status);
+  }
+  return set;
+}
+
+abi::Clip clip_of(abi::Effect effect, const char* name) {
+  abi::Clip clip = nullptr;
+  if (const abi::Status status = suites().effect->clip(effect, name, &clip, nullptr); status != abi::kOk) {
+    throw Failure(status);
+  }
+  return clip;
+}
+
+Properties properties_of(abi::Clip clip) {
+  abi::Properties properties = nullptr;
+  suites().effect->clip_properties(clip, &properties);
+  return Properties(properties);
+}
+
+// The time of the frame that an action is about. The second field of a frame is half a frame later.
+double frame_time(const Properties& in) {
+  const double time = in.number(abi::property::kTime);
+  const std::string field = in.text(abi::property::kFieldToRender);
+  return field == abi::kFieldLower || field == abi::kFieldUpper ? std::floor(time) : time;
+}
+
+// The render scale as one number, the geometric mean of both directions.
+double scale_of(const Properties& properties) {
+  const double scale = std::sqrt(properties.number(abi::property::kRenderScale, 0, 1) *
+                                 properties.number(abi::property::kRenderScale, 1, 1));
+  return scale > 0 ? scale : 1;
+}
+
+// In the clip's middle: clips may begin or end with a fade.
+std::pair<int, int> estimated_frames(int count) {
+  const int first = std::max((count - kMeasuredFrames) / 2, 0);
+  return {first, std::min(first + kMeasuredFrames, count) - 1};
+}
+
+bool sets_noise(const plugins::Settings& settings) {
+  return settings.contains("noise") || settings.contains("sigma");
+}
+
+Image required_image(abi::Clip clip, const char* name, double time) {
+  std::optional<Image> image = Image::fetch(clip, time);
+  if (!image) {
+    throw Failure(abi::kFailed,
+                  std::string("the ") + name + " has no image at frame " + plugins::text_of(time));
+  }
+  return std::move(*image);
+}
+
+// The pixels of a part of the picture that is given in canonical coordinates.
+abi::Rectangle pixels_of(const Part& part, const Image& image) {
+  const double aspect = image.properties().number(abi::property::kAspectRatio, 0, 1);
+  const double x_scale =
+      image.properties().number(abi::property::kRenderScale, 0, 1) / (aspect > 0 ? aspect : 1);
+  const double y_scale = image.properties().number(abi::property::kRenderScale, 1, 1);
+  const abi::Rectangle& bounds = image.pixels().bounds;
+  const auto clamped = [](double value, int least, int most) {
+    return static_cast<int>(
+        std::clamp(std::nearbyint(value), static_cast<double>(least), static_cast<double>(most)));
+  };
+  return {clamped(part.x * x_scale, bounds.x1, bounds.x2), clamped(part.y * y_scale, bounds.y1, bounds.y2),
+          clamped((part.x + part.width) * x_scale, bounds.x1, bounds.x2),
+          clamped((part.y + part.height) * y_scale, bounds.y1, bounds.y2)};
+}
+
+}  // namespace
+
+Effect::Effect(abi::Effect handle)
+    : handle_(handle),
+      source_(clip_of(handle, abi::kSource)),
+      output_(clip_of(handle, abi::kOutput)),
+      parameters_(parameters_of(handle)),
+      messages_(handle),
+      streams_(messages_) {
+  parameters_.show_filter();
+}
+
+// The frames of the source at whole distances from a time.
+Effect::Range Effect::range_at(double time) const {
+  const Properties clip = properties_of(source_);
+  const double phase = time - std::floor(time);
+  const double first =
+      std::max(std::ceil(clip.number(abi::property::kFrameRange, 0, time) - phase), -kMostFrames);
+  const double last =
+      std::min(std::floor(clip.number(abi::property::kFrameRange, 1, time) - phase), kMostFrames);
+  const double begin = std::min(first, std::floor(time));
+  return {begin + phase, static_cast<int>(std::max(last, std::floor(time)) - begin) + 1};
+}
+
+void Effect::frames_needed(const Properties& in, const Properties& out) {
+  const double time = frame_time(in);
+  const Range range = range_at(time);
+  const double last_time = range.first_time + range.count - 1;
+  std::pair<int, int> reach{0, 0};
+  const Values values = parameters_.values();
+  const bool estimates = values.noise == NoiseSource::kAutomatic && !sets_noise(values.settings);
+  plugins::Settings settings = values.settings;
+  if (!sets_noise(settings)) {
+    settings["noise"] = "1";
+  }
+  reach = streams_.reach(values.engine, settings);
+  out.set(abi::property::kSourceFrames, std::max(time - reach.first, range.first_time), 0);
+  out.set(abi::property::kSourceFrames, std::min(time + reach.second, last_time), 1);
+  const std::scoped_lock lock(mutex_);
+  if (estimates && estimates_.empty()) {
+    const auto [first, last] = estimated_frames(range.count);
+    out.set(abi::property::kSourceFrames, range.first_time + first, 2);
+    out.set(abi::property::kSourceFrames, range.first_time + last, 3);
+  }
+}
+
+// All of the source: noise and patches are searched for in whole frames.
+void Effect::regions_of_interest(const Properties& in, const Properties& out) {
+  abi::Area region{};
+  if (suites().effect->region_of_definition(source_, frame_time(in), &region) == abi::kOk) {
+    for (int i = 0; const double edge : {region.x1, region.y1, region.x2, region.y2}) {
+      out.set(abi::property::kSourceRegion, edge, i++);
+    }
+  }
+}
+
+bool Effect::is_identity(const Properties& in, const Properties& out) const {
+  if (!parameters_.values().is_identity()) {
+    return false;
+  }
+  out.set(abi::property::kName, abi::kSource);
+  out.set(abi::property::kTime, frame_time(in));
+  return true;
+}
+
+void Effect::render(const Properties& in) {
+  const double time = frame_time(in);
+  const Image out = required_image(output_, "output", in.number(abi::property::kTime));
+  const Image source = required_image(source_, "source", time);
+  int window[4];
+  for (int i = 0; int& edge : window) {
+    edge = in.whole(abi::property::kRenderWindow, i++);
+  }
+  const abi::Rectangle part{window[0], window[1], window[2], window[3]};
+  const Values values = parameters_.values();
+  if (values.is_identity()) {
+    write_source(source, out, part);
+  } else {
+    const Sequence sequence = sequence_for(values, source, time, scale_of(in));
+    const int n = static_cast<int>(std::lround(time - sequence.first_time));
+    streams_.render(sequence, n, handle_, source_,
+                    [&](const limpid_frame& result) { write_result(result, source, out, part); });
+  }
+  messages_.clear();
+}
+
+Sequence Effect::sequence_for(const Values& values, const Image& source, double time, double scale) {
+  const Range range = range_at(time);
+  Sequence sequence{.layout = source.pixels().layout,
+                    .bounds = source.pixels().bounds,
+                    .first_time = range.first_time,
+                    .count = range.count,
+                    .engine = values.engine,
+                    .settings = {}};
+  const bool estimates = values.noise == NoiseSource::kAutomatic && !sets_noise(values.settings);
+  sequence.settings = settings_for(values, estimates ? automatic_noise(sequence) : "", scale);
+  return sequence;
+}
+
+// A host that reduces a picture averages its samples. This reduces the noise in proportion to the scale.
+plugins::Settings Effect::settings_for(const Values& values, const std::string& estimate,
+                                       double scale) const {
+  plugins::Settings settings = values.settings;
+  double strength = values.strength;
+  if (!sets_noise(settings)) {
+    switch (values.noise) {
+      case NoiseSource::kAutomatic:
+        settings["noise"] = estimate;
+        break;
+      case NoiseSource::kLevel:
+        settings["noise"] = plugins::text_of(values.level);
+        strength *= scale;
+        break;
+      case NoiseSource::kMeasured:
+        settings["noise"] = values.profile;
+        strength *= scale / (values.measured_scale > 0 ? values.measured_scale : 1);
+        break;
+    }
+    if (settings["noise"].empty()) {
+      throw Failure(
+          abi::kFailed,
+          "no noise has been measured; use Measure noise, or choose another source of the noise level");
+    }
+  }
+  settings.emplace("strength", plugins::text_of(std::min(strength, kMostStrengthSetting)));
+  return settings;
+}
+
+// The estimate depends on the clip only, so frames may be rendered in any order.
+std::string Effect::automatic_noise(const Sequence& sequence) {
+  const abi::Rectangle& bounds = sequence.bounds;
+  std::string format;
+  for (const int number : {sequence.layout.channels, static_cast<int>(sequence.layout.type), bounds.x1,
+                           bounds.y1, bounds.x2, bounds.y2, sequence.count}) {
+    format += std::to_string(number) + " ";
+  }
+  format += plugins::text_of(sequence.first_time);
+  const std::scoped_lock lock(mutex_);
+  std::string& profile = estimates_[format];
+  if (!profile.empty()) {
+    return profile;
+  }
+  try {
+    std::vector<Framed> frames;
+    const auto [first, last] = estimated_frames(sequence.count);
+    for (int n = first; n <= last; ++n) {
+      frames.emplace_back(required_image(source_, "source", sequence.time_of(n)), bounds);
+    }
+    profile = measure_noise(*shared_engine(sequence.engine), frames).profile;
+  } catch (...) {
+    estimates_.erase(format);
+    throw;
+  }
+  return profile;
+}
+
+void Effect::changed(const Properties& in) {
+  const std::string type = in.text(abi::property::kType);
+  const std::string name = in.text(abi::property::kName);
+  if (type == abi::kTypeClip && name == abi::kSource) {
+    purge();
+  } else if (type == abi::kTypeParameter && name == name::kFilter) {
+    parameters_.show_filter();
+  } else if (type == abi::kTypeParameter && name == name::kMeasure) {
+    measure(in.number(abi::property::kTime));
+  }
+}
+
+void Effect::measure(double time) {
+  const Range range = range_at(time);
+  const int first = static_cast<int>(std::lround(time - range.first_time));
+  const int last = std::min(first + kMeasuredFrames, range.count) - 1;
+  const Progress progress(handle_, "Measuring noise");
+  std::vector<Framed> frames;
+  abi::Rectangle part{};
+  double scale = 1;
+  for (int n = first; n <= last; ++n) {
+    Image image = required_image(source_, "source", range.first_time + n);
+    if (n == first) {
+      part = pixels_of(parameters_.rectangle(), image);
+      scale = scale_of(image.properties());
+    }
+    const int width = part.x2 - part.x1;
+    const int height = part.y2 - part.y1;
+    if (width < kLeastRectangle || height < kLeastRectangle) {
+      throw Failure(abi::kFailed, "the rectangle has " + std::to_string(width) + "x" +
+                                      std::to_string(height) +
+                                      " samples in the picture; at least 64x64 are needed to measure noise");
+    }
+    frames.emplace_back(std::move(image), part);
+    if (!progress.update(static_cast<double>(n - first + 1) / (last - first + 2))) {
+      return;
+    }
+  }
+  const MeasuredNoise noise = measure_noise(*shared_engine(parameters_.values().engine), frames);
+  parameters_.set_measured(noise.profile, noise.level, scale);
+  messages_.clear();
+}
+
+void Effect::end_sequence(const Properties& in) {
+  if (in.whole(abi::property::kIsInteractive) == 0) {
+    streams_.clear();
+  }
+}
+
+void Effect::purge() {
+  streams_.clear();
+  const std::scoped_lock lock(mutex_);
+  estimates_.clear();
+}
+
+}  // namespace limpid::openfx
