@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <sstream>
 
 namespace limpid::openfx {
@@ -324,6 +325,9 @@ std::string Parameters::text(const char* name) const {
 }
 
 Values Parameters::values() const {
+  // The text that a host returns is valid until the next call.
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
   const auto chosen = static_cast<std::size_t>(choice(name::kFilter));
   if (chosen >= usable_filters().size()) {
     throw Failure(abi::kFailed,

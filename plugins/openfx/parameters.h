@@ -61,7 +61,7 @@ class Parameters {
  public:
   explicit Parameters(abi::Parameters set) : set_(set) {}
 
-  /// Throws std::runtime_error with a sentence for the user.
+  /// Throws std::runtime_error with a sentence for the user. May be called on several threads at once.
   Values values() const;
   Part rectangle() const;
   /// Saves a measured profile in the project, and selects it.

@@ -12,8 +12,9 @@ constexpr std::size_t kMostStreams = 3;
 constexpr std::size_t kMostKeptResults = 8;
 // A frame at most so far from the last one of a stream uses that stream.
 constexpr int kNear = 16;
-// Fingerprints of frames so far before the requested one are kept.
-constexpr int kFingerprintsBefore = 64;
+// Renders detect changes of frames at most so far from the rendered one. More distant frames have little
+// weight, and a host may have to make each of them anew.
+constexpr int kChecked = 4;
 constexpr const char* kHostName = "The OpenFX host";
 
 Image image_at(abi::Clip clip, double time) {
@@ -108,12 +109,11 @@ void Stream::prepare(const Sequence& sequence) {
   sequence_ = sequence;
 }
 
-// Source frames may have changed since they were sent.
+// Source frames may have changed since they were sent, and hosts do not report this.
 void Stream::restart_if_changed(int n, abi::Clip source) {
-  const int first = frames_->first_of(n);
-  fingerprints_.erase(fingerprints_.begin(), fingerprints_.lower_bound(first - kFingerprintsBefore));
-  const auto end = fingerprints_.upper_bound(frames_->last_of(n));
-  for (auto each = fingerprints_.lower_bound(first); each != end; ++each) {
+  fingerprints_.erase(fingerprints_.begin(), fingerprints_.lower_bound(frames_->first_of(n)));
+  const auto end = fingerprints_.upper_bound(n + kChecked);
+  for (auto each = fingerprints_.lower_bound(n - kChecked); each != end; ++each) {
     if (!(each->second == image_at(source, sequence_->time_of(each->first)))) {
       fingerprints_.clear();
       frames_->restart();
