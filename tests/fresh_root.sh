@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # For scripts that test the last commit in a fresh Debian base system in a temporary folder. Ends them without root or debootstrap. Uses
-# this machine's mirror and proxies. LIMPID_CCACHE=FOLDER is mounted as ccache's folder.
+# this machine's mirror and proxies. LIMPID_CCACHE=FOLDER is mounted as ccache's folder. LIMPID_ROOTS=FOLDER keeps base systems, with
+# packages for building, for later runs.
 
 for need in debootstrap unshare; do
   command -v "$need" >/dev/null || { echo "$0: needs $need" >&2; exit 2; }
@@ -18,7 +19,23 @@ mirror=${mirror:-http://deb.debian.org/debian/}
 
 # Usage: make_root SYSTEM FOLDER    SYSTEM is Debian's name, such as bookworm
 make_root() {
-  debootstrap --variant=minbase "$1" "$2" "$mirror" && copy_settings "$2"
+  if [[ -n ${LIMPID_ROOTS:-} && -d $LIMPID_ROOTS/$1 ]]; then
+    cp -a "$LIMPID_ROOTS/$1" "$2"
+  else
+    debootstrap --variant=minbase "$1" "$2" "$mirror"
+    # A root need not survive a crash: dpkg does not wait for the disk.
+    echo force-unsafe-io >"$2/etc/dpkg/dpkg.cfg.d/unsafe-io"
+    keep_root "$2" "$1"
+  fi
+  copy_settings "$2"
+}
+
+# Usage: keep_root FOLDER NAME    keeps a root for later runs, if they were requested
+keep_root() {
+  if [[ -n ${LIMPID_ROOTS:-} && ! -d $LIMPID_ROOTS/$2 ]]; then
+    mkdir -p "$LIMPID_ROOTS"
+    cp -a "$1" "$LIMPID_ROOTS/$2"
+  fi
 }
 
 # The proxies, certificates and timeouts with which this machine's apt accesses the mirror.
@@ -49,4 +66,17 @@ in_root() {
       export CCACHE_DIR=/ccache
     fi
     exec chroot "$root" "$@"' in_root "$root" "${LIMPID_CCACHE:-}" "$@" </dev/null
+}
+
+# Runs a command in a root, with its output in $logs/NAME.log, and prints how it ended. Ends the script if it failed.
+# Usage: step NAME ROOT COMMAND
+step() {
+  local start=$SECONDS
+  if in_root "$2" bash -euo pipefail -c "$3" >"$logs/$1.log" 2>&1; then
+    echo "$1: ok, $((SECONDS - start)) s"
+  else
+    tail -n 20 "$logs/$1.log"
+    echo "$1: FAILED (all of it: $logs/$1.log)"
+    exit 1
+  fi
 }

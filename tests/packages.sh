@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes the Debian packages of the last commit in a fresh Debian 12, checks them with lintian, installs them in another system, runs
-# README's commands for packages there, and removes them again.
-# Usage: tests/packages.sh    Requires root and debootstrap. Logs are kept in out/packages/, and the packages in out/packages/made.
+# Makes the Debian packages of the last commit in a fresh Debian, checks them with lintian, installs them in another system, runs README's
+# commands for packages there, and removes them again.
+# Usage: tests/packages.sh [SYSTEM]    Debian's name: bookworm (the default) or trixie. Requires root and debootstrap. Logs are kept in
+# out/packages/SYSTEM, and the packages in out/packages/SYSTEM/made.
 # LIMPID_CCACHE=FOLDER is ccache's folder. LIMPID_CUDA=ON also makes limpid-cuda, with this machine's /usr/local/cuda, for the GPUs of
 # LIMPID_CUDA_ARCHITECTURES.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/fresh_root.sh
 
-logs=$PWD/out/packages
+system=${1:-bookworm}
+logs=$PWD/out/packages/$system
 rm -rf "$logs"
 mkdir -p "$logs"
 folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-packages.XXXXXX")
@@ -17,21 +19,13 @@ chmod 755 "$folder"
 trap 'rm -rf --one-file-system "$folder"' EXIT
 maker=$folder/maker user=$folder/user
 
-# Usage: step NAME ROOT COMMAND
-step() {
-  local start=$SECONDS
-  if in_root "$2" bash -euo pipefail -c "$3" >"$logs/$1.log" 2>&1; then
-    echo "$1: ok, $((SECONDS - start)) s"
-  else
-    tail -n 20 "$logs/$1.log"
-    echo "$1: FAILED (all of it: $logs/$1.log)"
-    exit 1
-  fi
-}
-
-make_root bookworm "$user" >"$logs/root.log" 2>&1
+make_root "$system" "$user" >"$logs/root.log" 2>&1
 in_root "$user" apt-get update -qq
-cp -a "$user" "$maker"
+if [[ -d ${LIMPID_ROOTS:-}/$system-maker ]]; then
+  cp -a "$LIMPID_ROOTS/$system-maker" "$maker"
+else
+  cp -a "$user" "$maker"
+fi
 mkdir "$maker/limpid" "$user/limpid"
 git archive HEAD | tee >(tar x -C "$maker/limpid") | tar x -C "$user/limpid"
 
@@ -49,6 +43,9 @@ if [[ ${LIMPID_CUDA:-} == ON ]]; then
   cp -a "$(realpath /usr/local/cuda)/." "$maker/usr/local/cuda/"
 fi
 step build-tools "$maker" "$install ${tools[*]}; apt-get build-dep -qq -y --no-install-recommends /limpid"
+mv "$maker/limpid" "$folder/source"
+keep_root "$maker" "$system-maker"
+mv "$folder/source" "$maker/limpid"
 step build "$maker" "cd /limpid; LIMPID_CCACHE=${LIMPID_CCACHE_USED:-OFF} dpkg-buildpackage -us -uc ${profiles[*]}"
 # Tags of all severities except experiments and classifications; debian/ explains each override.
 step lintian "$maker" 'said=$(lintian --allow-root --display-info --pedantic /*.changes); echo "$said"; [[ -z $said ]]'
@@ -84,6 +81,8 @@ step installed "$user" '
   frames() { ffmpeg -v error -i "$1" -f rawvideo -; }
   /limpid/denoise_y4m sigma=10 <in.y4m >by_library.y4m
   cmp <(frames by_limpid.y4m) <(frames by_library.y4m)
+  test -e /usr/OFX/Plugins/Limpid.ofx.bundle/Contents/Linux-*/Limpid.ofx
+  test -e /usr/share/applications/limpid.desktop -a -e /usr/share/icons/hicolor/scalable/apps/limpid.svg
   frames in.y4m >in.yuv
   gst-launch-1.0 -q filesrc location=in.yuv ! rawvideoparse width=480 height=270 format=i420 framerate=25/1 ! limpiddenoise noise=10 ! filesink location=by_gstreamer.yuv
   cmp <(frames by_limpid.y4m) by_gstreamer.yuv'

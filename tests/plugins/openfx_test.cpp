@@ -98,7 +98,12 @@ std::vector<double> times_of(const SourceClip& clip) {
 
 class OpenFx : public testing::Test {
  protected:
-  static void SetUpTestSuite() { plugin() = load_plugin(LIMPID_OPENFX_PLUGIN); }
+  static void SetUpTestSuite() { plugin() = load_plugin(plugin_path()); }
+  // The environment may name another plug-in than that of the build, such as that of a release.
+  static const char* plugin_path() {
+    const char* const given = std::getenv("LIMPID_OPENFX_PLUGIN");
+    return given == nullptr ? LIMPID_OPENFX_PLUGIN : given;
+  }
   static abi::Plugin*& plugin() {
     static abi::Plugin* loaded = nullptr;
     return loaded;

