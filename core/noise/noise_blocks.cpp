@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace limpid::noise {
 namespace {
@@ -56,14 +57,14 @@ HalfDctMatrix half_dct_matrix() {
   for (int k = 0; k < kBlock; ++k) {
     for (int i = 0; i < kBlock / 2; ++i) {
       const double norm = k == 0 ? std::sqrt(0.125) : 0.5;
-      matrix[k][i] = static_cast<float>(norm * std::cos((2 * i + 1) * k * M_PI / (2 * kBlock)));
+      matrix[k][i] = static_cast<float>(norm * std::cos((2 * i + 1) * k * std::numbers::pi / (2 * kBlock)));
     }
   }
   return matrix;
 }
 
 Censoring::Censoring() {
-  const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); };
+  const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); };
   const auto below = [](double x) { return std::erfc(-x / std::sqrt(2)) / 2; };
   const auto remaining_mean = [&](double x) { return x * below(x) + density(x); };
   // Means below that of a plane at the very end of the range are random; they get its variance.

@@ -47,7 +47,11 @@
  */
 #define LIMPID_API_VERSION 2
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(LIMPID_BUILD) /* set by the build of the library itself */
+#define LIMPID_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define LIMPID_API __declspec(dllimport)
+#elif defined(__GNUC__)
 #define LIMPID_API __attribute__((visibility("default")))
 #else
 #define LIMPID_API
