@@ -84,7 +84,7 @@ done
 
 # The plug-in's wheel is for any Python, and VapourSynth's for 3.12 or later.
 echo "==== vapoursynth-limpid"
-wheel=$(make vapoursynth_limpid "${pythons[0]}" plugins/vapoursynth -C "cmake.define.$(bash .ci/vapoursynth.sh build/vapoursynth | sed 's/^-D//')")
+wheel=$(make vapoursynth_limpid "${pythons[0]}" plugins/vapoursynth --ignore-requires-python -C "cmake.define.$(bash .ci/vapoursynth.sh build/vapoursynth | sed 's/^-D//')")
 echo "$wheel"
 check_licenses "$wheel"
 if [[ -z $newest ]]; then

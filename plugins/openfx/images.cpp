@@ -142,7 +142,7 @@ std::uint64_t hash_of(const Pixels& pixels, int step) {
       add(row + at, std::min(row_size - at, sizeof lanes));
     }
   }
-  std::uint64_t hash = static_cast<std::uint64_t>(pixels.layout.channels * 4 + pixels.layout.type);
+  auto hash = 4 * static_cast<std::uint64_t>(pixels.layout.channels) + pixels.layout.type;
   for (const std::uint64_t lane : lanes) {
     hash = (hash ^ lane) * kFactor;
     hash ^= hash >> 29;

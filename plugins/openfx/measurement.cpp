@@ -18,11 +18,13 @@ MeasuredNoise measure_noise(limpid_engine& engine, const std::vector<Framed>& fr
   const auto free = [](limpid_denoiser* own) { limpid_free(&own); };
   const std::unique_ptr<limpid_denoiser, decltype(free)> denoiser(made, free);
   std::vector<limpid_frame> views;
+  views.reserve(frames.size());
   for (const Framed& frame : frames) {
     views.push_back(frame_of(frame.pixels()));
     views.back().flags = frame.is_interlaced() ? LIMPID_INTERLACED : 0;
   }
   std::vector<const limpid_frame*> pointers;
+  pointers.reserve(views.size());
   for (const limpid_frame& view : views) {
     pointers.push_back(&view);
   }

@@ -35,7 +35,7 @@ TEST(Release, HasOneVersionAndDate) {
       found(cmake, R"(project\(limpid VERSION ([0-9.]+)[\s\S]*?LIMPID_VERSION_DATE ([-0-9]+)\))");
   EXPECT_EQ(release.substr(0, release.find(' ')), LIMPID_VERSION);
   EXPECT_EQ(found(contents(kSourceFolder + "/CHANGELOG.md"), R"(## ([0-9.]+) \(([-0-9]+)\))"), release);
-  EXPECT_EQ(found(contents(LIMPID_METAINFO), R"(<release version="([^"]*)" date="([^"]*)\")"), release);
+  EXPECT_EQ(found(contents(LIMPID_METAINFO), R"x(<release version="([^"]*)" date="([^"]*)")x"), release);
   const std::string debian = contents(kSourceFolder + "/debian/changelog");
   EXPECT_EQ(found(debian, R"(^limpid \(([^)]*)\))"), LIMPID_VERSION);
   const std::string date = found(debian, R"( -- [^\n]*>  \w+, (\d+ \w+ \d+) )");
