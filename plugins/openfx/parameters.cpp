@@ -176,10 +176,10 @@ class Definitions {
   }
 
  private:
-  Properties define(const char* type, const std::string& name, const std::string& label,
+  Properties define(const std::string& type, const std::string& name, const std::string& label,
                     const std::string& hint) {
     abi::Properties made = nullptr;
-    if (const abi::Status status = suites().parameters->define(set_, type, name.c_str(), &made);
+    if (const abi::Status status = suites().parameters->define(set_, type.c_str(), name.c_str(), &made);
         status != abi::kOk) {
       throw Failure(status);
     }

@@ -44,9 +44,10 @@ void describe(abi::Effect effect) {
 }
 
 void describe_in_context(abi::Effect effect) {
-  for (const char* const name : {abi::kSource, abi::kOutput}) {
+  for (const std::string name : {abi::kSource, abi::kOutput}) {
     abi::Properties made = nullptr;
-    if (const abi::Status status = suites().effect->define_clip(effect, name, &made); status != abi::kOk) {
+    if (const abi::Status status = suites().effect->define_clip(effect, name.c_str(), &made);
+        status != abi::kOk) {
       throw Failure(status);
     }
     const Properties clip(made);

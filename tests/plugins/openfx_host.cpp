@@ -301,7 +301,7 @@ const char* components_of(int channels) {
 
 void describe_picture(PropertySet& image, Picture& picture) {
   const abi::Rectangle& bounds = picture.bounds;
-  image.set(property::kDepth, std::string(picture.depth));
+  image.set(property::kDepth, picture.depth);
   image.set(property::kComponents, std::string(components_of(picture.channels)));
   image.set(property::kData, static_cast<void*>(picture.pixel(bounds.x1, bounds.y1)));
   image.set(property::kRowBytes,
@@ -339,7 +339,8 @@ bool Picture::same_pixels(const Picture& other) const {
   return true;
 }
 
-Picture empty_picture(const abi::Rectangle& bounds, int channels, const char* depth, bool is_top_down) {
+Picture empty_picture(const abi::Rectangle& bounds, int channels, const std::string& depth,
+                      bool is_top_down) {
   Picture picture{bounds, channels, depth, is_top_down, {}};
   picture.samples.assign(static_cast<std::size_t>(picture.row_size() * (bounds.y2 - bounds.y1)),
                          std::byte{0xa5});

@@ -25,7 +25,7 @@ namespace abi = limpid::openfx::abi;
 struct Picture {
   abi::Rectangle bounds{};
   int channels = 4;
-  const char* depth = abi::kByte;
+  std::string depth = abi::kByte;
   bool is_top_down = false;
   std::vector<std::byte> samples;
 
@@ -36,7 +36,7 @@ struct Picture {
   const std::byte* pixel(int x, int y) const { return const_cast<Picture*>(this)->pixel(x, y); }
   bool same_pixels(const Picture& other) const;
 };
-Picture empty_picture(const abi::Rectangle& bounds, int channels, const char* depth,
+Picture empty_picture(const abi::Rectangle& bounds, int channels, const std::string& depth,
                       bool is_top_down = false);
 /// The planes of a frame as a picture whose lower left corner is at (x, y).
 Picture picture_of(const Frame& frame, int x = 0, int y = 0, bool is_top_down = false);
