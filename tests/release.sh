@@ -77,9 +77,10 @@ use_in() {
   cp tests/python/use_wheels.py build/release/bin/openfx_tests "$(ldd build/release/bin/openfx_tests | awk '/libfftw3\./ { print $3 }')" "$root/tests/"
   export DEBIAN_FRONTEND=noninteractive
   step "$system-python" "$root" 'apt-get update -qq; apt-get install -qq -y --no-install-recommends python3-venv; python3 -m venv /venv'
+  copy_settings "$root"  # the package ca-certificates has replaced the certificates
   if in_root "$root" /venv/bin/pip download --quiet --no-deps --no-index --find-links /release --only-binary :all: --dest /tmp limpid-denoise \
     >"$logs/$system-wheel.log" 2>&1; then
-    step "$system-wheel" "$root" '/venv/bin/pip install --find-links /release --only-binary :all: limpid-denoise'
+    step "$system-wheel" "$root" '/venv/bin/pip install numpy; /venv/bin/pip install --no-index --find-links /release limpid-denoise'
   else
     step "$system-source" "$root" "
       apt-get install -qq -y --no-install-recommends cmake g++ ninja-build pkg-config python3-dev libhwy-dev libtbb-dev nlohmann-json3-dev ${LIMPID_CCACHE:+ccache}
