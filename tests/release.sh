@@ -67,7 +67,7 @@ make_debs() {
   done
 }
 
-# Uses the wheels and the bundle in a system that has nothing else. The source is built where there is no wheel for the system's Python.
+# Uses the wheels and the bundle in a system that has nothing else, and builds the Python package from the source in the last system.
 # Usage: use_in SYSTEM
 use_in() {
   local system=$1 root=$folder/$1
@@ -78,16 +78,8 @@ use_in() {
   export DEBIAN_FRONTEND=noninteractive
   step "$system-python" "$root" 'apt-get update -qq; apt-get install -qq -y --no-install-recommends python3-venv; python3 -m venv /venv'
   copy_settings "$root"  # the package ca-certificates has replaced the certificates
-  if in_root "$root" /venv/bin/pip download --quiet --no-deps --no-index --find-links /release --only-binary :all: --dest /tmp limpid-denoise \
-    >"$logs/$system-wheel.log" 2>&1; then
-    step "$system-wheel" "$root" '/venv/bin/pip install numpy; /venv/bin/pip install --no-index --find-links /release limpid-denoise'
-  else
-    step "$system-source" "$root" "
-      apt-get install -qq -y --no-install-recommends cmake g++ ninja-build pkg-config python3-dev libhwy-dev libtbb-dev nlohmann-json3-dev ${LIMPID_CCACHE:+ccache}
-      ${LIMPID_CCACHE:+export CMAKE_CXX_COMPILER_LAUNCHER=ccache}
-      /venv/bin/pip install /release/limpid-$version.tar.gz"
-  fi
-  step "$system-python-use" "$root" '
+  step "$system-wheel" "$root" '/venv/bin/pip install numpy; /venv/bin/pip install --no-index --find-links /release limpid-denoise'
+  step "$system-wheel-use" "$root" '
     if /venv/bin/python -c "import sys; sys.exit(sys.version_info < (3, 12))"; then
       /venv/bin/pip install /release/vapoursynth_limpid-*.whl
     fi
@@ -96,6 +88,12 @@ use_in() {
     mkdir -p /usr/OFX/Plugins; tar x -C /usr/OFX/Plugins -f /release/$bundle"' --no-same-owner
     cd /tmp; binaries=$(echo /usr/OFX/Plugins/Limpid.ofx.bundle/Contents/Linux-*)
     LIMPID_OPENFX_PLUGIN=$binaries/Limpid.ofx LD_LIBRARY_PATH=$binaries:/tests /tests/openfx_tests --gtest_filter=-*Program*'
+  if [[ $system == "${systems[-1]}" ]]; then
+    step "$system-source" "$root" "
+      apt-get install -qq -y --no-install-recommends cmake g++ ninja-build pkg-config python3-dev libhwy-dev libtbb-dev nlohmann-json3-dev ${LIMPID_CCACHE:+ccache}
+      ${LIMPID_CCACHE:+export CMAKE_CXX_COMPILER_LAUNCHER=ccache}
+      python3 -m venv /source; /source/bin/pip install /release/limpid-$version.tar.gz; cd /tmp; /source/bin/python /tests/use_wheels.py"
+  fi
   rm -rf --one-file-system "$root"
 }
 
