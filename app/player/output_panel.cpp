@@ -12,6 +12,7 @@ namespace limpid::app {
 
 void draw_heading(const char* text) {
   ImGui::Spacing();
+  ImGui::AlignTextToFramePadding();
   ImGui::TextDisabled("%s", text);
 }
 
