@@ -4,6 +4,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <cstddef>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -48,9 +49,10 @@ void add_reading(const io::ReaderOptions& reader, Words& words) {
 
 // The name of a file with the profile, by its content: equal profiles have one file.
 std::string stored_profile(const NoiseProfile& profile) {
-  constexpr std::size_t kMostProfiles = 100;
+  // Command lines that were copied name them.
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   const std::string text = to_json(profile).dump(2) + "\n";
-  return StateFolder("noise", kMostProfiles).write(digest_of(text) + ".json", text).string();
+  return StateFolder("noise", kAll).write(digest_of(text) + ".json", text).string();
 }
 
 void add_noise(const NoiseSettings& noise, Words& words) {

@@ -29,7 +29,7 @@ struct PreviewOptions {
   ViewingOptions viewing;
 };
 
-ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& reader, const Engine& engine) {
+ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& reader, Engine& engine) {
   ViewingOptions& viewing = options.viewing;
   const std::string name =
       options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
@@ -42,10 +42,10 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
       return viewing.denoise_command(options.input, settings, passage);
     };
   }
-  result.refuse_file = [&viewing](const std::string& path) -> std::string {
+  result.refuse_file = [&viewing, &engine](const std::string& path) -> std::string {
     try {
       const io::Reader tried(path, viewing.reader);
-      return "";
+      return viewing.objection(tried.video().format, engine);
     } catch (const Error& error) {
       return error.what();
     }
@@ -58,6 +58,10 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
                       InterruptWatch& interrupts, int& exit_code) {
   ViewingOptions& viewing = options.viewing;
   io::Reader reader(options.input, viewing.reader);
+  viewing.recall(options.input, reader.video().format, *engine);
+  if (const std::string why = viewing.objection(reader.video().format, *engine); !why.empty()) {
+    throw UsageError(why);
+  }
   PlayerStages stages = viewing.stages(engine, reader, false);
   // The filter can change during playback.
   FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
@@ -95,11 +99,15 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
     const ViewerReport report = viewer.report();
     const std::string command_line = viewer.command_line();
     viewing.closing = true;
-    exit_code = viewing.tell(report, command_line, interrupts);
+    exit_code = viewing.tell(report, command_line, interrupts, next.empty());
     // Nothing is saved: quitting does not wait until a slow engine has finished its frame.
     constexpr std::chrono::milliseconds kStopPatience{300};
     constexpr std::chrono::milliseconds kPatienceForNext{60000};
     if (!viewer.stop(next.empty() ? kStopPatience : kPatienceForNext)) {
+      if (!next.empty()) {
+        spdlog::error(fmt::format("{}: is not shown: the filter does not end", next));
+        exit_code = kExitFailed;
+      }
       spdlog::default_logger()->flush();
       std::_Exit(exit_code);
     }
@@ -119,10 +127,15 @@ int preview(PreviewOptions& options, Console& console) {
   InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
   int exit_code = kExitDone;
+  bool is_first = true;
   for (std::string next = options.input; !next.empty();) {
     options.input = next;
     viewing.closing = false;
-    viewing.recall(options.input);
+    if (!is_first) {  // they describe the first file
+      viewing.reader.input_format.clear();
+      viewing.reader.options.clear();
+    }
+    is_first = false;
     next = show_file(options, engine, interrupts, exit_code);
   }
   return exit_code;

@@ -169,7 +169,7 @@ void ViewingOptions::add_to(CommandLine& command) {
   command.footer(keys);
 }
 
-void ViewingOptions::recall(const std::string& file) {
+void ViewingOptions::recall(const std::string& file, const FrameFormat& format, Engine& measuring_engine) {
   const bool is_scripted = !screenshot_.empty() || frames_ > 0;
   no_memory = no_memory || is_scripted || sets_any_;
   if (no_memory || file == "-") {
@@ -180,7 +180,9 @@ void ViewingOptions::recall(const std::string& file) {
   try {
     const std::filesystem::path path = kept_settings().path(name_of_kept(file));
     if (std::filesystem::exists(path, missing)) {
-      kept = read_settings(path);
+      const DenoisingSettings read = read_settings(path);
+      NoiseControl(read.noise, measuring_engine).check(format);
+      kept = read;
       spdlog::info(fmt::format("settings: those last chosen for {} ({})", file, path.string()));
     }
   } catch (const Error& error) {
@@ -189,6 +191,26 @@ void ViewingOptions::recall(const std::string& file) {
   noise_.set_base(kept.noise);
   filter_.set_base(kept.filter);
   settle();
+}
+
+void ViewingOptions::carry(const DenoiseSettings& settings, const FrameFormat& format,
+                           Engine& measuring_engine) {
+  carried_ = settings;
+  try {
+    NoiseControl(settings.noise, measuring_engine).check(format);
+  } catch (const UsageError& error) {
+    spdlog::warn(fmt::format("the noise settings of before are not used: {}", error.what()));
+    carried_->noise = {};
+  }
+}
+
+std::string ViewingOptions::objection(const FrameFormat& format, Engine& measuring_engine) const {
+  try {
+    NoiseControl(sets_any_ ? settings_.noise : NoiseSettings(), measuring_engine).check(format);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
 }
 
 void ViewingOptions::remember(const std::string& file, const DenoisingSettings& settings) const {
@@ -275,6 +297,7 @@ PlayerOptions ViewingOptions::player_options(const io::Reader& source) const {
   const io::VideoProperties& video = source.video();
   options.settings = settings_;
   options.settings.filter = filter_.name(video.still_picture);
+  options.settings = carried_.value_or(options.settings);
   options.frames_per_second = video.frames_per_second > 0 ? video.frames_per_second : kGuessedRate;
   options.duration = video.duration;
   return options;
@@ -334,7 +357,7 @@ std::vector<std::string> ViewingOptions::denoise_command(const std::string& inpu
 }
 
 int ViewingOptions::tell(const ViewerReport& report, const std::string& command_line,
-                         const InterruptWatch& interrupts) const {
+                         const InterruptWatch& interrupts, bool is_last) const {
   spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
   if (report.filters.size() > 1) {
     spdlog::info(fmt::format("frames shown: {}", to_text(report.filters)));
@@ -342,7 +365,7 @@ int ViewingOptions::tell(const ViewerReport& report, const std::string& command_
   if (!command_line.empty()) {
     spdlog::info(fmt::format("command: {}", command_line));
   }
-  if (json) {
+  if (json && is_last) {
     nlohmann::ordered_json document = to_json(report);
     document["command"] =
         command_line.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(command_line);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,12 @@ class ViewingOptions {
   /// Checks all options that can be checked before a file is opened, and fills in reader.options. Throws
   /// UsageError.
   void check();
-  /// Uses the settings that were kept for a file (remember()), unless options set any.
-  void recall(const std::string& file);
+  /// Uses the settings that were kept for a file of this format (remember()), unless options set any.
+  void recall(const std::string& file, const FrameFormat& format, Engine& measuring_engine);
+  /// Uses these settings from now on, as far as they suit the format.
+  void carry(const DenoiseSettings& settings, const FrameFormat& format, Engine& measuring_engine);
+  /// Why the options do not suit a file of this format; empty if they do.
+  std::string objection(const FrameFormat& format, Engine& measuring_engine) const;
   /// Keeps the settings for the next window on this file, if they differ from those that it began with.
   void remember(const std::string& file, const DenoisingSettings& settings) const;
   /// Opens the engine and completes `reader`: its frames are allocated in the memory of the engine, and it
@@ -61,9 +66,10 @@ class ViewingOptions {
   std::vector<std::string> denoise_command(const std::string& input_path, const DenoiseSettings& settings,
                                            const Passage& passage) const;
   /// Reports the outcome (frames shown and dropped; with --json also intervals and latencies), and returns
-  /// the exit code. `command_line`: the line that repeats the last settings, or empty.
-  int tell(const ViewerReport& report, const std::string& command_line,
-           const InterruptWatch& interrupts) const;
+  /// the exit code. `command_line`: the line that repeats the last settings, or empty. `is_last`: no other
+  /// source follows; only the last one has a report as JSON.
+  int tell(const ViewerReport& report, const std::string& command_line, const InterruptWatch& interrupts,
+           bool is_last = true) const;
 
  private:
   /// Sets settings_ from the options.
@@ -73,7 +79,8 @@ class ViewingOptions {
   SettingsOption settings_file_;
   FilterOptions filter_;
   DenoiseSettings settings_;  ///< initial settings, without the filter; set by check()
-  bool sets_any_ = false;     ///< an option sets the filter or the noise
+  std::optional<DenoiseSettings> carried_;
+  bool sets_any_ = false;  ///< an option sets the filter or the noise
 
   std::string quality_;
   std::string view_ = "split";

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -13,9 +14,11 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -35,6 +38,7 @@
 #include "app/player/loopback.h"
 #include "app/player/recorder.h"
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 #include "core/engine/field_control.h"
 #include "io/media/camera.h"
 #include "io/media/writer.h"
@@ -171,6 +175,14 @@ void settle_input(WebcamOptions& options) {
   reader.decoder_threads = 1;
   reader.options.emplace_back("flags", "low_delay");
   reader.audio = !options.no_audio;
+  if (options.no_audio && !reader.sound_device.empty()) {
+    throw UsageError("--audio and --no-audio exclude each other");
+  }
+  if (!reader.sound_device.empty() && (reader.input_format == "lavfi") != (reader.sound_format == "lavfi")) {
+    throw UsageError(
+        "--audio-format: filter graphs (lavfi) and devices have different clocks; use lavfi for both "
+        "or for none");
+  }
   if (!reader.sound_device.empty() && reader.input_format == "v4l2") {
     reader.options.emplace_back("timestamps", "abs");  // the clock of audio devices
   }
@@ -234,12 +246,16 @@ class Source {
     }
     spdlog::warn(fmt::format("{}: the source is gone: {}; waiting until it is back", options_.source,
                              text_of(reader_->diagnostics(), io::Diagnostic::Kind::kFailure)));
+    reader_->end_sound();  // for the next reader
     while (!is_interrupted()) {
       constexpr std::chrono::milliseconds kBetweenAttempts{200};
       std::this_thread::sleep_for(kBetweenAttempts);
       std::unique_ptr<io::Reader> next;
       try {
-        next = std::make_unique<io::Reader>(options_.source, options_.viewing.reader);
+        io::ReaderOptions again = options_.viewing.reader;
+        again.first_time =
+            std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun_).count();
+        next = std::make_unique<io::Reader>(options_.source, again);
       } catch (const Error& error) {
         spdlog::debug(fmt::format("{}: not back yet: {}", options_.source, error.what()));
         continue;
@@ -257,8 +273,11 @@ class Source {
     return false;
   }
 
+  using Clock = std::chrono::steady_clock;
+
   const WebcamOptions& options_;
   std::unique_ptr<io::Reader> reader_;
+  const Clock::time_point begun_ = Clock::now();
   const bool needs_pace_;
   Pace pace_;
   FieldControl fields_;
@@ -273,7 +292,10 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   }
   writer.overwrite = overwrite;
   writer.begin_at_zero = true;  // the camera may have run for days
-  if (writer.audio_codec.empty() && std::filesystem::path(file).extension() != ".webm") {
+  static constexpr std::array<std::string_view, 4> kOfAac{".mkv", ".mp4", ".mov", ".m4v"};
+  if (writer.audio_codec.empty() &&
+      std::ranges::find(kOfAac, lower_case(std::filesystem::path(file).extension().string())) !=
+          kOfAac.end()) {
     writer.audio_codec = "aac";  // devices deliver PCM
   }
   writer.encoder_threads = encoder_threads(engine);
@@ -354,8 +376,20 @@ class Sinks {
            (loops_back_ && !loopback_.has_failed());
   }
 
+  /// Tells the user something. On any thread.
+  void tell(const std::string& text) {
+    spdlog::warn(text);
+    const std::scoped_lock lock(mutex_);
+    news_ = {text, true};
+  }
   /// The text for the window. On any thread.
   News take_news() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!news_.text.empty()) {
+        return std::exchange(news_, {});
+      }
+    }
     News news = loopback_.take_news();
     return news.text.empty() ? recorder_.take_news() : news;
   }
@@ -382,6 +416,8 @@ class Sinks {
   const bool loops_back_;
   Recorder recorder_;
   Loopback loopback_;
+  std::mutex mutex_;
+  News news_;
 };
 
 /// The cameras of this machine with their formats.
@@ -484,9 +520,13 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   sinks.begin();
 
   PlayerStages stages = viewing.stages(engine, source.reader(), true);
-  stages.read = [&source, &sinks] {
+  stages.read = [&source, &sinks, &viewing, told = false]() mutable {
     io::Reader::Item item = source.read();
     sinks.serve();
+    if (const std::string why = told ? "" : source.reader().sound_failure(); !why.empty()) {
+      told = true;
+      sinks.tell(fmt::format("{}: the sound ended: {}", viewing.reader.sound_device, why));
+    }
     if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {
       sinks.recorder().offer(*packet);
     }
@@ -511,16 +551,23 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     Viewer viewer(std::move(shown), std::move(stages), std::move(player_options));
     report = run(viewer, sinks, viewing, interrupts);
     next = viewer.next_camera();
+    viewing.carry(viewer.chosen(), source.reader().video().format, *engine);
+    options.loopback = sinks.loopback().was_on() ? sinks.loopback().device() : "";
   }
   if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
       !why.empty()) {
     spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, why));
   }
-  if (const std::string why = source.reader().sound_failure(); !why.empty()) {
-    spdlog::warn(fmt::format("{}: the sound ended: {}", viewing.reader.sound_device, why));
-  }
-  exit_code = viewing.tell(report, "", interrupts);
+  exit_code = viewing.tell(report, "", interrupts, !next);
   return next;
+}
+
+void set_camera(WebcamOptions& options, const CameraChoice& choice) {
+  options.source = choice.device;
+  options.input_format = choice.format;
+  options.size = choice.size;
+  options.fps = choice.fps;
+  settle_input(options);
 }
 
 int show_webcam(WebcamOptions& options, Console& console) {
@@ -538,15 +585,24 @@ int show_webcam(WebcamOptions& options, Console& console) {
   const io::ReaderOptions reader = viewing.reader;
   settle_input(options);
   int exit_code = kExitDone;
-  while (const std::optional<CameraChoice> next = show_camera(options, engine, interrupts, exit_code)) {
+  CameraChoice shown{"", options.source, options.input_format, options.size, options.fps};
+  std::optional<CameraChoice> next = show_camera(options, engine, interrupts, exit_code);
+  while (next) {
     viewing.reader = reader;
     viewing.closing = false;
-    options.source = next->device;
-    options.input_format = next->format;
-    options.size = next->size;
-    options.fps = next->fps;
     options.record.clear();  // it has ended with the camera before
-    settle_input(options);
+    set_camera(options, *next);
+    try {
+      const CameraChoice chosen = *next;
+      next = show_camera(options, engine, interrupts, exit_code);
+      shown = chosen;
+    } catch (const Error& error) {
+      if (*next == shown) {
+        throw;
+      }
+      spdlog::error(error.what());
+      next = shown;  // which could be opened
+    }
   }
   return exit_code;
 }

@@ -71,6 +71,8 @@ class NoiseLog {
 
 }  // namespace
 
-NoiseControl::Listener noise_log(const NoiseSettings& settings) { return NoiseLog(settings.strength.luma); }
+NoiseControl::Listener noise_log(const NoiseSettings& settings) {
+  return NoiseLog(std::max(settings.strength.luma, settings.strength.chroma));
+}
 
 }  // namespace limpid::app

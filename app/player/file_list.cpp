@@ -34,7 +34,8 @@ void FileList::list(const fs::path& folder) {
   std::error_code failure;
   folder_ = fs::canonical(folder.empty() ? "." : folder, failure);
   if (failure) {
-    folder_ = fs::absolute(folder);
+    std::error_code ignored;
+    folder_ = fs::absolute(folder, ignored);
   }
   entries_.clear();
   selected_ = first_ = 0;

@@ -33,7 +33,7 @@ class FrameSink {
 
   /// `filter`: a name for the filter of the frame, which log_frames() counts.
   void offer(const Frame& frame, const std::string& filter = "");
-  /// A packet of another stream of the source; none is dropped.
+  /// A packet of another stream of the source. Packets are small, so none is dropped while frames are taken.
   void offer(std::shared_ptr<io::Packet> packet);
   /// Takes no more frames: what has been offered is written and the file completed.
   void close();

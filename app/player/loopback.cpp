@@ -26,12 +26,13 @@ void Loopback::begin() {
   const std::scoped_lock lock(mutex_);
   sink_ = std::move(opened);
   failed_ = false;
+  failure_ = nullptr;
 }
 
 std::string Loopback::toggle() {
   const std::scoped_lock lock(mutex_);
-  asked_ = true;
-  return sink_ == nullptr ? "loopback begins" : "loopback ends";
+  asked_ = !asked_;
+  return (sink_ == nullptr) == asked_ ? "loopback begins" : "loopback ends";
 }
 
 void Loopback::serve() {
@@ -75,17 +76,19 @@ void Loopback::offer(const Frame& frame) {
       return;
     }
     sink_->offer(frame);
-    failed = sink_->has_failed() && !failed_ ? sink_ : nullptr;
+    failed = sink_->has_failed() ? std::exchange(sink_, nullptr) : nullptr;
   }
-  if (failed != nullptr) {
-    failed_ = true;
-    try {
-      failed->finish();
-    } catch (const std::exception& error) {
-      spdlog::warn(fmt::format("{} gets no more frames: {}", device_, error.what()));
-      const std::scoped_lock lock(mutex_);
-      news_ = {error.what(), true};
-    }
+  if (failed == nullptr) {
+    return;
+  }
+  failed_ = true;
+  try {
+    failed->finish();
+  } catch (const std::exception& error) {
+    spdlog::warn(fmt::format("{} gets no more frames: {}", device_, error.what()));
+    const std::scoped_lock lock(mutex_);
+    news_ = {error.what(), true};
+    failure_ = std::current_exception();
   }
 }
 
@@ -104,9 +107,13 @@ void Loopback::finish() {
   {
     const std::scoped_lock lock(mutex_);
     ended = std::exchange(sink_, nullptr);
+    was_on_ = ended != nullptr;
   }
   if (ended != nullptr) {
     end(ended, device_);
+  }
+  if (failure_ != nullptr) {
+    std::rethrow_exception(failure_);
   }
 }
 

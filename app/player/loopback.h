@@ -2,10 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "app/player/frame_sink.h"
 #include "app/player/osd.h"
@@ -32,10 +34,13 @@ class Loopback {
   void offer(const Frame& frame);
 
   bool is_on() const;
+  /// True if finish() ended it.
+  bool was_on() const { return was_on_; }
+  const std::string& device() const { return device_; }
   bool has_failed() const { return failed_; }
   /// The next event since the last call; without text if there is none.
   News take_news();
-  /// Ends it. Throws what writing has thrown, unless that was reported as news.
+  /// Ends it. Throws what writing has thrown, unless it was switched on again.
   void finish();
 
  private:
@@ -49,6 +54,8 @@ class Loopback {
   std::shared_ptr<FrameSink> sink_;
   std::atomic<bool> failed_ = false;
   News news_;
+  std::exception_ptr failure_;
+  bool was_on_ = false;
 };
 
 }  // namespace limpid::app

@@ -155,6 +155,7 @@ void Viewer::run(const std::stop_token& stop) {
       wait_until(taken.ended && ended_ ? std::nullopt : taken.next_at, stop);
     }
   }
+  restore_pair();
   save_awaited();
   if (!options_.screenshot.empty() && ended_ && report_.shown < options_.frames) {
     throw Error(fmt::format("{}: has no frame {} for the screenshot: it ends after {}", options_.source,
@@ -412,14 +413,15 @@ ControlState Viewer::control_state() const {
   state.speed = player_->speed();
   state.volume = audio_ != nullptr ? std::optional(volume_) : std::nullopt;
   state.passage = passage_;
-  state.settings = player_->settings();
+  state.settings =
+      side_ == Side::kPair ? pair_.both(player_->settings())[pair_choice_ ? 1 : 0] : player_->settings();
   state.used = filter_text(shown_->is_refined ? shown_->settings : shown_->used);
   state.level = shown_->level;
   state.color_model = options_.format.color_model;
   state.planes = color_plane_names(options_.format);
   state.linked = linked_;
-  state.second_settings = pair_.second();
-  state.has_box = box_.has_value();
+  state.second_settings = side_ == Side::kPair ? pair_choice_ : pair_.second();
+  state.has_box = box_ && state.settings.noise.noise == box_noise_;
   state.can_open = options_.refuse_file != nullptr;
   state.loops_back = options_.loops_back && options_.loops_back();
   std::ranges::transform(options_.cameras, std::back_inserter(state.cameras), &CameraChoice::name);
@@ -459,6 +461,9 @@ void Viewer::draw_controls() {
 
 // Does what the user asked for with the pointer.
 void Viewer::grant(const ControlRequests& requests) {
+  if (requests.settings) {
+    restore_pair();
+  }
   for (const std::string& key : requests.keys) {
     press(key);
   }
@@ -527,9 +532,7 @@ void Viewer::draw_box() {
 }
 
 View::Point Viewer::in_picture(const io::WindowEvent& event) const {
-  const io::Size area = picture_area();
-  const double x = event.x >= area.width && side_ == Side::kSideBySide ? event.x - area.width : event.x;
-  return view_.to_picture({x, event.y}, area);
+  return view_.to_picture({event.x - pressed_at_, event.y}, picture_area());
 }
 
 // True if the pointer holds the box now.
@@ -799,6 +802,8 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
   } else if (event.kind == Kind::kPress) {
     on_picture_ = true;
     dragged_ = 0;
+    const int half = picture_area().width;
+    pressed_at_ = side_ == Side::kSideBySide && event.x >= half ? half : 0;
     if (grab_box(event)) {
       return;
     }
@@ -817,9 +822,10 @@ void Viewer::handle_drag(const io::WindowEvent& event) {
   dragged_ += std::abs(event.dx) + std::abs(event.dy);
   redraw_ = true;
   if (event.right) {
-    marking_ = marking_.value_or(View::Point{event.x - event.dx, event.y - event.dy});
-    box_.emplace(view_.picture_part(marking_->x, marking_->y, event.x, event.y, picture_area()),
-                 picture_size(), NoiseTracker::kLeastSide);
+    const double x = event.x - pressed_at_;
+    marking_ = marking_.value_or(View::Point{x - event.dx, event.y - event.dy});
+    box_.emplace(view_.picture_part(marking_->x, marking_->y, x, event.y, picture_area()), picture_size(),
+                 NoiseTracker::kLeastSide);
     return;
   }
   if (box_ && box_->is_held()) {

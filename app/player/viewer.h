@@ -112,8 +112,9 @@ class Viewer {
   const ViewerReport& report() const { return report_; }
   /// The command line that denoises the source as it is set now; empty if there is none.
   std::string command_line() const;
-  /// The settings in use.
+  /// The settings that the user has chosen.
   DenoisingSettings settings() const;
+  DenoiseSettings chosen() const { return player_->settings(); }
   /// The file that the user wants to see next, after run(); empty if there is none.
   const std::string& next_input() const { return next_input_; }
   /// The camera that the user wants to see next, after run().
@@ -166,6 +167,7 @@ class Viewer {
   void open_file(const std::string& path);
   std::string stem_of_files() const;
   void show_pair();
+  void restore_pair();
   void show_camera(std::size_t number);
   void follow_pair();
   void toggle_writing();
@@ -225,8 +227,10 @@ class Viewer {
   double pointer_y_ = 0;
 
   std::optional<NoiseBox> box_;
-  std::optional<View::Point> marking_;  ///< where the right button was pressed, in pixels of the window
-  std::shared_ptr<Engine> engine_;      ///< measures the noise in the box
+  std::optional<NoiseProfile> box_noise_;  ///< measured there
+  double pressed_at_ = 0;                  ///< left edge of the picture on which a button was pressed
+  std::optional<View::Point> marking_;     ///< where the right button was pressed, in pixels of the window
+  std::shared_ptr<Engine> engine_;         ///< measures the noise in the box
 
   Passage passage_;
   double gain_ = 4;  ///< of the difference

@@ -232,10 +232,12 @@ ViewerActions ViewerKeys::files() {
              const auto own = std::ranges::find(all, v.options_.source, &CameraChoice::device);
              const auto next = std::find_if(
                  own, all.end(), [&](const CameraChoice& each) { return each.device != v.options_.source; });
-             if (all.empty()) {
+             const auto first = std::ranges::find_if(
+                 all, [&](const CameraChoice& each) { return each.device != v.options_.source; });
+             if (first == all.end()) {
                return v.notice("no other camera");
              }
-             v.show_camera(next == all.end() ? 0 : static_cast<std::size_t>(next - all.begin()));
+             v.show_camera(static_cast<std::size_t>((next == all.end() ? first : next) - all.begin()));
            }},
           // A quarter of a frame more than the frames have, so that rounding leaves none out.
           {"I",
@@ -267,6 +269,7 @@ ViewerActions ViewerKeys::all() {
 }
 
 void Viewer::press(const std::string& key) {
+  restore_pair();
   static const ViewerActions actions = ViewerKeys::all();
   if (notice_until_ == Clock::time_point::max()) {
     notice_.clear();
@@ -348,10 +351,13 @@ void Viewer::change_settings(DenoiseSettings settings, const std::string& text) 
   } catch (const UsageError& error) {
     return notice(error.what());
   }
-  if (!settings.noise.noise || !settings.noise.noise->color_model) {
+  if (settings.noise.noise != box_noise_) {
     box_.reset();
   }
   awaited_ = settings;
+  if (side_ == Side::kPair) {
+    pair_asked_ = settings;
+  }
   asked_at_ = Clock::now();
   slow_measurements_ = 0;
   player_->set_settings(settings);
@@ -381,6 +387,7 @@ void Viewer::take_noise_of_box() {
   // As a file stores it, so that the written result equals the picture.
   settings.noise.noise =
       parse_noise_profile(to_json(NoiseProfile{noise, options_.format.color_model}).dump());
+  box_noise_ = settings.noise.noise;
   const std::string shape = shape_text(noise, options_.format.color_model);
   change_settings(settings, "noise measured in the box" + (shape.empty() ? "" : ": " + shape));
 }
@@ -412,10 +419,10 @@ void Viewer::change_zoom(int zoom, double x, double y) {
 void Viewer::change_strength(int direction, bool luma, bool chroma) {
   DenoiseSettings settings = player_->settings();
   const auto step = [direction](float& factor) {
-    constexpr float kStep = 0.1F;
+    constexpr float kSteps = 10;  // to 1
     constexpr float kMost = 10;
-    const float steps = std::round(factor / kStep) + static_cast<float>(direction);
-    factor = std::clamp(steps * kStep, 0.0F, kMost);
+    const float steps = std::round(factor * kSteps) + static_cast<float>(direction);
+    factor = std::clamp(steps / kSteps, 0.0F, kMost);
   };
   Strength& strength = settings.noise.strength;
   const bool together = linked_ || options_.format.color_model != ColorModel::kYuv;
@@ -432,9 +439,9 @@ void Viewer::change_strength(int direction, bool luma, bool chroma) {
 
 void Viewer::change_mix(int direction) {
   DenoiseSettings settings = player_->settings();
-  constexpr float kStep = 0.05F;
-  const float steps = std::round(settings.noise.mix / kStep) + static_cast<float>(direction);
-  settings.noise.mix = std::clamp(steps * kStep, 0.0F, 1.0F);
+  constexpr float kSteps = 20;  // to 1
+  const float steps = std::round(settings.noise.mix * kSteps) + static_cast<float>(direction);
+  settings.noise.mix = std::clamp(steps / kSteps, 0.0F, 1.0F);
   change_settings(settings, fmt::format("{:.0f} % of the original in the result", 100 * settings.noise.mix));
 }
 
@@ -504,7 +511,16 @@ void Viewer::show_pair() {
   }
   player_->set_paused(true);
   pair_choice_ = pair_.second();
+  pair_asked_.reset();  // frames with these settings may not come while paused
   change_side(Side::kPair);
+}
+
+// Ends a change of settings that the view of both has made, not the user.
+void Viewer::restore_pair() {
+  if (side_ == Side::kPair && pair_.second() != pair_choice_) {
+    pair_asked_ = pair_.flip(player_->settings());
+    player_->set_settings(*pair_asked_);
+  }
 }
 
 // Denoises the picture with A and with B, one after the other.

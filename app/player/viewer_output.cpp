@@ -174,6 +174,7 @@ void Viewer::save_json(const std::string& path, const std::string& text) {
 // Settings, or a noise profile.
 void Viewer::load_json(const std::string& path) {
   DenoiseSettings next = player_->settings();
+  std::string remark;
   try {
     const std::string text = read_regular_file(path, kMostProfileBytes);
     if (text.find("\"limpid_noise_profile\"") != std::string::npos &&
@@ -187,13 +188,14 @@ void Viewer::load_json(const std::string& path) {
         next.parameters = settings.filter.parameters;
       }
       next.noise = settings.noise;
+      remark = settings.fields == options_.fields ? "" : "; --fields stays as it was at the start";
     }
     NoiseControl(next.noise, *engine_).check(options_.format);
   } catch (const Error& error) {
     return notice(error.what());
   }
   box_.reset();
-  change_settings(next, "settings of " + std::filesystem::path(path).filename().string());
+  change_settings(next, "settings of " + std::filesystem::path(path).filename().string() + remark);
 }
 
 void Viewer::list_files(bool profiles) {
@@ -208,6 +210,7 @@ void Viewer::list_files(bool profiles) {
 }
 
 void Viewer::open_file(const std::string& path) {
+  restore_pair();
   if (path.ends_with(".json")) {
     return load_json(path);
   }
@@ -216,6 +219,9 @@ void Viewer::open_file(const std::string& path) {
   }
   if (const std::string why = options_.refuse_file(path); !why.empty()) {
     return notice(why);
+  }
+  if (writing_ != nullptr) {
+    return notice("a file is being written; w cancels it");
   }
   next_input_ = path;
   quit_ = true;

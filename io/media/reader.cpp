@@ -57,6 +57,7 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 const std::string& Reader::url() const { return state_->url(); }
 const VideoProperties& Reader::video() const { return state_->video(); }
 Diagnostics Reader::diagnostics() const { return state_->diagnostics(); }
+void Reader::end_sound() { state_->end_sound(); }
 std::string Reader::sound_failure() const { return state_->sound_failure(); }
 Reader::Item Reader::read() { return state_->read(); }
 void Reader::seek(double seconds, double before, const std::function<bool()>& given_up) {

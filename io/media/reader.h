@@ -37,6 +37,7 @@ struct ReaderOptions {
   /// An audio device that is read with a camera, with its format of libavdevice. Empty: none.
   std::string sound_device;
   std::string sound_format = "alsa";
+  std::int64_t first_time = 0;  ///< time of the first packet of a device, in microseconds
   bool subtitles = true;
   bool data = true;  ///< deliver packets of data and attachment streams
   /// Range in seconds from the source's beginning. Times are counted from `start`: earlier frames and packets
@@ -138,6 +139,8 @@ class Reader {
   Diagnostics diagnostics() const;
   /// The error that ended the sound of ReaderOptions::sound_device; empty while it lasts or without one.
   std::string sound_failure() const;
+  /// Closes ReaderOptions::sound_device, so that another Reader can open it.
+  void end_sound();
 
   /// Number of the decoder's threads: ReaderOptions::decoder_threads, or libavcodec's choice. It affects the
   /// result for damaged streams.

@@ -70,6 +70,14 @@ const AVOutputFormat& container_for(const std::string& url, const WriterOptions&
   return container;
 }
 
+PacketHandle clone_of(const Packet& packet) {
+  PacketHandle clone(av_packet_clone(&packet.get()));
+  if (clone == nullptr) {
+    throw Error("out of memory");
+  }
+  return clone;
+}
+
 }  // namespace
 
 struct Writer::State {
@@ -96,7 +104,8 @@ struct Writer::State {
   std::unique_ptr<SegmentJoiner> joiner;   ///< null unless segments replace the encoder
   bool joins_segments = false;
   bool begins_at_zero = false;
-  std::int64_t frames = 0;  ///< that have been encoded or joined
+  std::vector<Packet> early;  ///< from before the first frame, with `begins_at_zero`
+  std::int64_t frames = 0;    ///< that have been encoded or joined
 };
 
 Writer::State::State(std::string target_url, const Source& source, const WriterOptions& options)
@@ -133,6 +142,9 @@ void Writer::State::write(const Frame& frame) {
   sink->expect(frame);
   const Frame rounded = ditherer == nullptr ? frame : ditherer->to_8_bits(frame);
   encoder->send(rotation.applied().is_upright() ? rounded : rotation.turn(rounded));
+  for (const Packet& packet : std::exchange(early, {})) {
+    write(packet);
+  }
   take_encoded();
 }
 
@@ -141,17 +153,21 @@ void Writer::State::write(const Packet& packet) {
     return sink->write_packet(packet);
   }
   const std::int64_t time = packet.get().pts;
-  if (!encoder->zero() || time == AV_NOPTS_VALUE) {
+  if (time == AV_NOPTS_VALUE) {
+    return;
+  }
+  if (!encoder->zero()) {
+    constexpr std::size_t kMostEarly = 1000;
+    if (early.size() < kMostEarly) {
+      early.emplace_back(clone_of(packet), packet.time_base());
+    }
     return;
   }
   const std::int64_t zero = av_rescale_q(*encoder->zero(), kMicrosecond, packet.time_base());
   if (time < zero) {
     return;
   }
-  PacketHandle moved(av_packet_clone(&packet.get()));
-  if (moved == nullptr) {
-    throw Error("out of memory");
-  }
+  PacketHandle moved = clone_of(packet);
   moved->pts -= zero;
   moved->dts -= moved->dts == AV_NOPTS_VALUE ? 0 : zero;
   sink->write_packet(Packet(std::move(moved), packet.time_base()));

@@ -113,6 +113,9 @@ void Denoiser::start(const limpid_format& format, const Settings& settings) {
 }
 
 bool Denoiser::goes_on_with(const limpid_format& format, const Settings& settings) const {
+  if (settings.contains(kSettingsFile) && settings_ != settings) {
+    return false;  // the file may have the levels that settings lack
+  }
   return settings_ && std::memcmp(&format_, &format, sizeof format) == 0 &&
          without_levels(*settings_) == without_levels(settings);
 }

@@ -166,6 +166,7 @@ class Denoiser:
             for name, value in sorted(settings.items(), key=lambda setting: setting[0] != "settings"):
                 option, text = name.replace("_", "-"), _text(value)
                 self._handle.set(option, text)
+                self._settings.pop(option, None)  # in the order in which they were set
                 self._settings[option] = text
 
     def start(self, frame: Any) -> None:

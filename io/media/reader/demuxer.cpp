@@ -115,7 +115,7 @@ Demuxer::Demuxer(std::string url, const ReaderOptions& options, Dictionary& unus
       input_(open(options, unused)),
       video_(best_video(url_, *input_)),
       copied_(choose_copied(*input_, video_, options)),
-      clock_(*input_) {}
+      clock_(*input_, options.first_time) {}
 
 InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {
   const AVInputFormat* const requested = requested_format(url_, options);

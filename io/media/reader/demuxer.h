@@ -63,6 +63,8 @@ class Demuxer {
   /// Null at the end, or if none is available yet. `times_are_guesses`: true after a seek.
   PacketHandle read(bool times_are_guesses);
   bool has_ended() const { return has_ended_; }
+  /// Closes the sound device.
+  void end_sound() { sound_.reset(); }
   /// The error that ended the sound of ReaderOptions::sound_device; empty while it lasts or without one.
   std::string sound_failure() const { return sound_ ? sound_->failure() : ""; }
   /// A packet for the caller to copy; null if its stream is not copied.

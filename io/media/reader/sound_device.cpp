@@ -33,6 +33,7 @@ SoundDevice::SoundDevice(const std::string& url, const std::string& format, std:
   context->interrupt_callback = {
       .callback = [](void* own) { return static_cast<SoundDevice*>(own)->is_interrupted() ? 1 : 0; },
       .opaque = this};
+  context->flags |= AVFMT_FLAG_NONBLOCK;  // a blocking device does not notice an interrupt
   forget_logged_messages();
   if (const int code = avformat_open_input(&context, url.c_str(), demuxer, nullptr); code < 0) {
     throw Error(url + ": the audio device cannot be opened: " + error_text(code) + logged_reason());
@@ -48,7 +49,10 @@ SoundDevice::SoundDevice(const std::string& url, const std::string& format, std:
 }
 
 SoundDevice::~SoundDevice() {
-  stops_ = true;
+  {
+    const std::scoped_lock lock(mutex_);
+    stops_ = true;
+  }
   taken_.notify_all();
 }
 

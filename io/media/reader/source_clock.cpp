@@ -8,11 +8,12 @@
 
 namespace limpid::io {
 
-SourceClock::SourceClock(const AVFormatContext& input)
+SourceClock::SourceClock(const AVFormatContext& input, std::int64_t first_time)
     : kind_(is_device(*input.iformat)   ? Kind::kBeginsWithFirstPacket
             : has_jumps(*input.iformat) ? Kind::kJumps
                                         : Kind::kSteady),
       first_jump_(TimeRange::kOpen),
+      first_time_(first_time),
       next_time_(input.nb_streams, AV_NOPTS_VALUE) {
   if (kind_ == Kind::kJumps && input.start_time != AV_NOPTS_VALUE) {
     offset_ = first_offset_ = -input.start_time;
@@ -25,7 +26,7 @@ void SourceClock::shift(AVPacket& packet, const AVStream& stream, bool times_are
   if (kind_ == Kind::kJumps) {
     take_out_jump(packet, stream, times_are_guesses);
   } else if (kind_ == Kind::kBeginsWithFirstPacket && packet.pts != AV_NOPTS_VALUE) {
-    offset_ -= av_rescale_q(packet.pts, stream.time_base, kMicrosecond);
+    offset_ += first_time_ - av_rescale_q(packet.pts, stream.time_base, kMicrosecond);
     kind_ = Kind::kSteady;
   }
   const std::int64_t offset = is_timeless(stream) ? 0 : av_rescale_q(offset_, kMicrosecond, stream.time_base);

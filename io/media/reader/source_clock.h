@@ -16,8 +16,8 @@ class SourceClock {
  public:
   /// The offset is the time of the first packet. MPEG streams (AVFMT_TS_DISCONT) begin at zero. The clocks of
   /// devices count from the start of the machine or from 1970, so the times of devices also begin at zero
-  /// with the first packet.
-  explicit SourceClock(const AVFormatContext& input);
+  /// with the first packet, or at `first_time`, in microseconds.
+  explicit SourceClock(const AVFormatContext& input, std::int64_t first_time = 0);
 
   /// Makes `time` the zero of all timestamps. Must be called before the first packet.
   void set_zero(std::int64_t time);
@@ -44,6 +44,7 @@ class SourceClock {
   std::int64_t offset_ = 0;
   std::int64_t first_offset_ = 0;
   std::int64_t first_jump_;
+  std::int64_t first_time_;
   std::vector<std::int64_t> next_time_;  ///< expected time of the next packet, by stream
 };
 

@@ -42,6 +42,7 @@ struct Reader::State {
   void set_why_not_on_cuda(std::string why) { video_.why_not_on_cuda = std::move(why); }
   Source source() const;
   bool can_seek() const { return demuxer_.can_seek(); }
+  void end_sound() { demuxer_.end_sound(); }
   std::string sound_failure() const { return demuxer_.sound_failure(); }
   Diagnostics diagnostics() const { return health_.diagnostics(range_.has_video_ended()); }
   const Decoder& decoder() const { return decoder_; }
