@@ -31,7 +31,7 @@ StateFolder::StateFolder(const std::string& name, std::size_t most) : most_(most
 fs::path StateFolder::write(const std::string& name, const std::string& text) const {
   std::error_code failure;
   fs::create_directories(folder_, failure);
-  const fs::path target = path(name);
+  fs::path target = path(name);
   const fs::path temporary = path(fmt::format("{}.{}", name, getpid()));
   std::ofstream file(temporary, std::ios::binary);
   file << text;

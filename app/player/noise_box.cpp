@@ -22,13 +22,13 @@ int near_edge(double at, double first, double last, double reach) {
   return to_first < to_last ? -1 : 1;
 }
 
-struct Span {
+struct BoxSide {
   int begin = 0;
   int length = 0;
 };
 
 // A side of the box after the pointer has moved by `by`. `edge`: as Held has it.
-Span moved(const Span& from, double by, int edge, int least, int whole) {
+BoxSide moved(const BoxSide& from, double by, int edge, int least, int whole) {
   const int steps = static_cast<int>(std::lround(by));
   if (edge == 0) {
     return {std::clamp(from.begin + steps, 0, std::max(whole - from.length, 0)), from.length};
@@ -115,8 +115,8 @@ void NoiseBox::drag(double x, double y) {
   }
   const io::Rectangle& from = held_->from;
   const bool both = held_->horizontal == 0 && held_->vertical == 0;
-  Span columns{from.x, from.width};
-  Span rows{from.y, from.height};
+  BoxSide columns{from.x, from.width};
+  BoxSide rows{from.y, from.height};
   if (both || held_->horizontal != 0) {
     columns = moved(columns, x - held_->x, held_->horizontal, least_, picture_.width);
   }

@@ -508,19 +508,20 @@ void Viewer::draw_box() {
   }
   const io::Rectangle& box = box_->box();
   const io::Size area = picture_area();
-  const auto [x0, y0] = view_.to_window({double(box.x), double(box.y)}, area);
-  const auto [x1, y1] = view_.to_window({double(box.x + box.width), double(box.y + box.height)}, area);
+  const View::Point first = view_.to_window({double(box.x), double(box.y)}, area);
+  const View::Point last = view_.to_window({double(box.x + box.width), double(box.y + box.height)}, area);
   ImDrawList* const list = ImGui::GetBackgroundDrawList();
   const auto outline = [&](double inset, ImU32 color) {
-    list->AddRect({static_cast<float>(x0 + inset), static_cast<float>(y0 + inset)},
-                  {static_cast<float>(x1 - inset), static_cast<float>(y1 - inset)}, color);
+    list->AddRect({static_cast<float>(first.x + inset), static_cast<float>(first.y + inset)},
+                  {static_cast<float>(last.x - inset), static_cast<float>(last.y - inset)}, color);
   };
   outline(0, kLineInk);
   outline(1, kLineEdgeInk);
+  const View::Point middle{(first.x + last.x) / 2, (first.y + last.y) / 2};
   const auto half = static_cast<float>(kHandle * scale() / 2);
-  for (const double x : {x0, (x0 + x1) / 2, x1}) {
-    for (const double y : {y0, (y0 + y1) / 2, y1}) {
-      if (marking_ || (x == (x0 + x1) / 2 && y == (y0 + y1) / 2)) {
+  for (const double x : {first.x, middle.x, last.x}) {
+    for (const double y : {first.y, middle.y, last.y}) {
+      if (marking_ || (x == middle.x && y == middle.y)) {
         continue;
       }
       const ImVec2 at{static_cast<float>(x), static_cast<float>(y)};

@@ -10,7 +10,10 @@
 namespace limpid {
 
 /// A share from 0 to 1 in units of 2^-16.
-constexpr std::uint32_t mix_weight(float mix) { return static_cast<std::uint32_t>(mix * 65536 + 0.5F); }
+constexpr std::uint32_t mix_weight(float mix) {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): std::lround() is no constant expression
+  return static_cast<std::uint32_t>(mix * 65536 + 0.5F);
+}
 
 /// Integers are rounded to nearest, halves up.
 template <typename Sample>

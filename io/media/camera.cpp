@@ -202,7 +202,7 @@ std::vector<Camera> list_cameras(const std::string& device) {
 
 std::string first_video_output() {
   for (int number = 0; number < kMostDevices; ++number) {
-    const std::string path = "/dev/video" + std::to_string(number);
+    std::string path = "/dev/video" + std::to_string(number);
     const DeviceFile file(path);
     v4l2_capability capability{};
     if (file.is_open() && file.ask(VIDIOC_QUERYCAP, capability) &&
