@@ -33,8 +33,11 @@ make_root() {
 # Usage: keep_root FOLDER NAME    keeps a root for later runs, if they were requested
 keep_root() {
   if [[ -n ${LIMPID_ROOTS:-} && ! -d $LIMPID_ROOTS/$2 ]]; then
+    local copy=$LIMPID_ROOTS/.$2.$$
     mkdir -p "$LIMPID_ROOTS"
-    cp -a "$1" "$LIMPID_ROOTS/$2"
+    cp -a "$1" "$copy"
+    # An interrupted copy never has the name. Another run may have kept the root meanwhile.
+    mv -T "$copy" "$LIMPID_ROOTS/$2" 2>/dev/null || rm -rf --one-file-system "$copy"
   fi
 }
 
