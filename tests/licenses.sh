@@ -24,7 +24,7 @@ cp "$(dirname "${BASH_SOURCE[0]}")/../LICENSE" "$licenses/LICENSE"
 add_package nlohmann-json3-dev
 for library in "$@"; do
   name=$(basename "$library" | sed -E 's/-[0-9a-f]{8}(\.so)/\1/')  # without auditwheel's hash
-  package=$(dpkg -S "*/$name" 2>/dev/null | head -n 1 | cut -d: -f1)
+  package=$(dpkg -S "*/$name" 2>/dev/null | head -n 1 | cut -d: -f1 || true)
   [[ -n $package ]] || { echo "no Debian package has $name, whose license is needed" >&2; exit 1; }
   add_package "$package"
 done
