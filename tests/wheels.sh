@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Makes the wheels `limpid-denoise` and `vapoursynth-limpid`, each with the libraries that it needs in itself, and tests them in environments that
 # have nothing else. They are then in out/wheels.
-# Usage: tests/wheels.sh [PYTHON...]    such as python3.12; without, python3 and the newest other one that is there
+# Usage: tests/wheels.sh [PYTHON...]    such as python3.12; without, python3 and the newest other one that is there. One of them must be
+# 3.12 or later, which VapourSynth needs.
 # Needs PyPI, and build/release, whose programs' results are compared with. CMAKE_ARGS holds more options, such as -DLIMPID_CUDA=ON.
 set -euo pipefail
 shopt -s inherit_errexit
@@ -88,9 +89,9 @@ wheel=$(make vapoursynth_limpid "${pythons[0]}" plugins/vapoursynth --ignore-req
 echo "$wheel"
 check_licenses "$wheel"
 if [[ -z $newest ]]; then
-  echo "vapoursynth-limpid is made and not tested: VapourSynth needs Python 3.12"
+  echo "vapoursynth-limpid is made and not tested: VapourSynth needs Python 3.12; install it, or name one as PYTHON" >&2
   ls -l "$wheels"
-  exit
+  exit 1
 fi
 environment=$folder/$(basename "$newest")
 "$environment/bin/pip" --quiet --disable-pip-version-check install "$wheel"
