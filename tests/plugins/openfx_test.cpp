@@ -520,7 +520,8 @@ TEST_F(OpenFx, RefusesWhatItDoesNotSupport) {
   effect->set("options", "filter=recursive");
   EXPECT_NE(refusal().find("use vbm4d with delay=0"), std::string::npos) << effect->message;
   effect->set("options", "bogus");
-  EXPECT_NE(refusal().find("'bogus' is not NAME=VALUE"), std::string::npos) << effect->message;
+  EXPECT_NE(refusal().find("'bogus' is neither NAME=VALUE nor a settings file (.json)"), std::string::npos)
+      << effect->message;
   effect->set("options", "");
   effect->set("vbm4d_step", "99");
   EXPECT_NE(refusal().find("step"), std::string::npos) << effect->message;
