@@ -80,28 +80,35 @@ void Properties::set(const char* name, void* value) const {
   suites().properties->set_pointer(set_, name, 0, value);
 }
 
-bool Messages::is_new(const std::string& sentence) { return shown_.insert(sentence).second; }
+bool Messages::is_new(const std::string& sentence) {
+  const std::scoped_lock lock(mutex_);
+  return shown_.insert(sentence).second;
+}
 
 void Messages::error(const std::string& sentence) {
-  const std::scoped_lock lock(mutex_);
-  const abi::MessageSuite* const suite = suites().message;
-  if (suite == nullptr || sentence.empty()) {
+  if (suites().message == nullptr || sentence.empty()) {
     return;
   }
-  if (suites().message_version >= 2) {
-    if (persistent_ != sentence) {
-      suite->set_persistent(effect_, abi::kMessageError, "", "%s", sentence.c_str());
-      persistent_ = sentence;
-    }
-  } else if (is_new(sentence)) {
-    suite->message(effect_, abi::kMessageError, "", "%s", sentence.c_str());
+  if (suites().message_version < 2) {
+    return show_once(abi::kMessageError, sentence);
+  }
+  const std::scoped_lock lock(mutex_);
+  if (persistent_ != sentence) {
+    suites().message->set_persistent(effect_, abi::kMessageError, "", "%s", sentence.c_str());
+    persistent_ = sentence;
   }
 }
 
 void Messages::warn(const std::string& sentence) {
-  const std::scoped_lock lock(mutex_);
-  if (suites().message != nullptr && is_new(sentence)) {
-    suites().message->message(effect_, abi::kMessageWarning, "", "%s", sentence.c_str());
+  if (suites().message != nullptr) {
+    show_once(abi::kMessageWarning, sentence);
+  }
+}
+
+// Hosts may show a dialog, and render on other threads until it is closed: the mutex is not held meanwhile.
+void Messages::show_once(const char* type, const std::string& sentence) {
+  if (is_new(sentence)) {
+    suites().message->message(effect_, type, "", "%s", sentence.c_str());
   }
 }
 

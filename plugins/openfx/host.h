@@ -74,6 +74,7 @@ class Messages {
 
  private:
   bool is_new(const std::string& sentence);
+  void show_once(const char* type, const std::string& sentence);
 
   abi::Effect effect_;
   std::mutex mutex_;
