@@ -201,6 +201,7 @@ inline constexpr const char* kIdentifier = "OfxImagePropUniqueIdentifier";
 
 inline constexpr const char* kTypeClip = "OfxTypeClip";
 inline constexpr const char* kTypeParameter = "OfxTypeParameter";
+inline constexpr const char* kChangeTime = "OfxChangeTime";
 inline constexpr const char* kMessageError = "OfxMessageError";
 inline constexpr const char* kMessageWarning = "OfxMessageWarning";
 

@@ -2,9 +2,12 @@
 #include "plugins/openfx/parameters.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <mutex>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 namespace limpid::openfx {
 namespace {
@@ -116,6 +119,18 @@ std::vector<std::string> names_in(const char* range) {
     names.push_back(word);
   }
   return names;
+}
+
+// True for 0, and for zeros of several planes such as "0,0,0".
+bool is_zero(const std::string& setting) {
+  std::istringstream numbers(setting);
+  bool is = !setting.empty();
+  for (std::string part; is && std::getline(numbers, part, ',');) {
+    double number = 1;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    is = error == std::errc{} && end == part.data() + part.size() && number == 0;
+  }
+  return is;
 }
 
 // Defines parameters in a group.
@@ -292,9 +307,27 @@ void define_parameters(abi::Parameters set) {
       "progressive (none) or interlaced (all)",
       kFieldChoices);
   define.text(name::kEngine, "Engine", "Engine: auto, cpu, cuda:0, cuda:0,1 or cuda:all", "auto");
-  define.text(name::kOptions, "Options",
-              "Other options of limpid denoise without dashes, separated by spaces: delay=2", "");
+  define.text(
+      name::kOptions, "Options",
+      "Other options of limpid denoise without dashes, separated by spaces: delay=2. They override the "
+      "parameters. Settings files are not supported",
+      "");
   define.end_group();
+}
+
+bool Values::is_identity() const {
+  const auto of_options = [this](const char* name) {
+    const auto setting = settings.find(name);
+    return setting == settings.end() ? std::string() : setting->second;
+  };
+  if (const std::string own = of_options("strength"); own.empty() ? strength == 0 : is_zero(own)) {
+    return true;
+  }
+  if (sets_noise()) {
+    // The library applies sigma after noise.
+    return is_zero(of_options(settings.contains("sigma") ? "sigma" : "noise"));
+  }
+  return noise == NoiseSource::kLevel && level == 0;
 }
 
 abi::Parameter Parameters::handle(const char* name) const {
@@ -306,21 +339,28 @@ abi::Parameter Parameters::handle(const char* name) const {
   return parameter;
 }
 
+template <typename... Value>
+void Parameters::get(const char* name, Value*... values) const {
+  if (const abi::Status status = suites().parameters->get(handle(name), values...); status != abi::kOk) {
+    throw Failure(status, std::string("the host cannot give the value of the parameter ") + name);
+  }
+}
+
 int Parameters::choice(const char* name) const {
   int value = 0;
-  suites().parameters->get(handle(name), &value);
+  get(name, &value);
   return value;
 }
 
 double Parameters::number(const char* name) const {
   double value = 0;
-  suites().parameters->get(handle(name), &value);
+  get(name, &value);
   return value;
 }
 
 std::string Parameters::text(const char* name) const {
   char* value = nullptr;
-  suites().parameters->get(handle(name), &value);
+  get(name, &value);
   return value == nullptr ? "" : value;
 }
 
@@ -350,7 +390,13 @@ Values Parameters::values() const {
       settings[parameter.name] = index <= names.size() ? names[index - 1] : "";
     }
   });
-  return {.settings = plugins::expanded(settings),
+  settings = plugins::expanded(settings);
+  if (settings.contains("settings")) {
+    throw Failure(abi::kFailed, "the settings file '" + settings["settings"] +
+                                    "' in Options is not supported, because the parameters would override "
+                                    "it; write its settings as NAME=VALUE");
+  }
+  return {.settings = std::move(settings),
           .noise = static_cast<NoiseSource>(choice(name::kNoise)),
           .level = number(name::kLevel),
           .strength = number(name::kStrength),
@@ -361,8 +407,8 @@ Values Parameters::values() const {
 
 Part Parameters::rectangle() const {
   Part part{};
-  suites().parameters->get(handle(name::kPosition), &part.x, &part.y);
-  suites().parameters->get(handle(name::kSize), &part.width, &part.height);
+  get(name::kPosition, &part.x, &part.y);
+  get(name::kSize, &part.width, &part.height);
   return part;
 }
 

@@ -36,7 +36,7 @@ enum class NoiseSource { kAutomatic = 0, kLevel = 1, kMeasured = 2 };
 
 /// The values of the parameters.
 struct Values {
-  plugins::Settings settings;  ///< without noise, strength and engine
+  plugins::Settings settings;  ///< noise and strength are in it only if Options has them; engine is not
   NoiseSource noise = NoiseSource::kAutomatic;
   double level = 0;  ///< standard deviation in 8-bit code values
   double strength = 1;
@@ -44,8 +44,10 @@ struct Values {
   std::string profile;        ///< measured, as JSON; "" before
   double measured_scale = 1;  ///< the render scale of the frames that the profile was measured from
 
+  /// True if Options has the noise level or profile, which then replaces that of `noise`.
+  bool sets_noise() const { return settings.contains("noise") || settings.contains("sigma"); }
   /// True if frames pass unchanged.
-  bool is_identity() const { return strength == 0 || (noise == NoiseSource::kLevel && level == 0); }
+  bool is_identity() const;
 };
 
 /// A part of the picture in the host's canonical coordinates, which do not depend on the render scale.
@@ -74,6 +76,8 @@ class Parameters {
   int choice(const char* name) const;
   double number(const char* name) const;
   std::string text(const char* name) const;
+  template <typename... Value>
+  void get(const char* name, Value*... values) const;
 
   abi::Parameters set_;
 };

@@ -139,9 +139,10 @@ const abi::EffectSuite kEffects{
         },
     .image =
         [](abi::Clip clip, double time, const abi::Area* /*region*/, abi::Properties* image) {
-          PropertySet* const made = clip_of(clip).effect->image(clip_of(clip).name, time);
+          auto& [effect, name] = clip_of(clip);
+          PropertySet* const made = effect->image(name, time);
           *image = made == nullptr ? nullptr : made->handle();
-          return made == nullptr ? abi::kFailed : abi::kOk;
+          return made == nullptr ? effect->status_of(name, time) : abi::kOk;
         },
     .release_image =
         [](abi::Properties image) {
@@ -162,6 +163,9 @@ const abi::EffectSuite kEffects{
 abi::Status get_parameter(abi::Parameter handle, ...) {
   const std::scoped_lock lock(properties_mutex());
   HostParameter& parameter = parameter_of(handle);
+  if (parameter.status != abi::kOk) {
+    return parameter.status;
+  }
   std::va_list arguments;
   va_start(arguments, handle);
   if (parameter.type == abi::parameter::kString) {
@@ -471,7 +475,13 @@ PropertySet* HostEffect::image(const std::string& clip, double time) {
   if (!announced_times_.contains(time)) {
     unannounced_.insert(time);
   }
+  if (source_.missing.contains(time)) {
+    return nullptr;
+  }
   describe_picture(*made, source_.frames[static_cast<std::size_t>(n)]);
+  if (source_.row_bytes != 0) {
+    made->set(property::kRowBytes, source_.row_bytes);
+  }
   made->set(property::kPremultiplication, source_.premultiplication);
   made->set(property::kField, source_.field);
   made->set(property::kRenderScale, source_.scale, 0);
@@ -479,6 +489,11 @@ PropertySet* HostEffect::image(const std::string& clip, double time) {
   made->set(property::kAspectRatio, 1.0);
   made->set(property::kIdentifier, source_.has_identifiers ? "frame " + std::to_string(time) : std::string());
   return made.release();
+}
+
+abi::Status HostEffect::status_of(const std::string& clip, double time) const {
+  const auto missing = source_.missing.find(time);
+  return clip == abi::kOutput || missing == source_.missing.end() ? abi::kFailed : missing->second;
 }
 
 void HostEffect::ask_for_frames(double time) {
@@ -505,8 +520,9 @@ HostEffect::Rendered HostEffect::render(double time, const abi::Rectangle* windo
   in.set(property::kRenderScale, source_.scale, 1);
   Rendered rendered;
   const Picture& like = source_.frames.at(static_cast<std::size_t>(std::floor(time - source_.first_time)));
-  rendered.picture = empty_picture(like.bounds, like.channels, like.depth, like.is_top_down);
-  const abi::Rectangle& area = window == nullptr ? like.bounds : *window;
+  const abi::Rectangle bounds = output_bounds.value_or(like.bounds);
+  rendered.picture = empty_picture(bounds, like.channels, like.depth, like.is_top_down);
+  const abi::Rectangle& area = window == nullptr ? bounds : *window;
   for (int i = 0; const int edge : {area.x1, area.y1, area.x2, area.y2}) {
     in.set(property::kRenderWindow, edge, i++);
   }
@@ -543,9 +559,13 @@ std::map<double, Picture> HostEffect::render_all(const std::vector<double>& time
   return results;
 }
 
-abi::Status HostEffect::end_sequence() {
+abi::Status HostEffect::end_sequence(std::optional<std::pair<double, double>> range) {
   PropertySet in;
   PropertySet out;
+  if (range) {
+    in.set(property::kFrameRange, range->first, 0);
+    in.set(property::kFrameRange, range->second, 1);
+  }
   in.set(property::kIsInteractive, 0);
   return act(abi::kEndSequence, in, out);
 }
@@ -559,9 +579,10 @@ abi::Status HostEffect::press(const std::string& parameter, double time) {
   return act(abi::kInstanceChanged, in, out);
 }
 
-abi::Status HostEffect::source_changed() {
+abi::Status HostEffect::source_changed(const char* reason) {
   PropertySet in;
   PropertySet out;
+  in.set(property::kChangeReason, std::string(reason));
   in.set(property::kType, std::string(abi::kTypeClip));
   in.set(property::kName, std::string(abi::kSource));
   return act(abi::kInstanceChanged, in, out);

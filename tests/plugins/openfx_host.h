@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -65,6 +66,7 @@ struct HostParameter {
   PropertySet properties;
   std::vector<double> numbers;  // of doubles and choices
   std::string text;
+  abi::Status status = abi::kOk;  // of requests for the value
 };
 
 /// What the source gives.
@@ -75,6 +77,8 @@ struct SourceClip {
   std::string field = abi::kFieldNone;
   double scale = 1;
   bool has_identifiers = false;
+  std::map<double, abi::Status> missing;  // statuses of images that the host does not give, by time
+  int row_bytes = 0;                      // a wrong size of rows; 0: the right one
 };
 
 /// An effect of the plug-in: its description, or an instance.
@@ -102,9 +106,10 @@ class HostEffect {
   Rendered render(double time, const abi::Rectangle* window = nullptr, const char* field = abi::kFieldNone);
   /// Renders frames in this order, each on one of some threads; results by time.
   std::map<double, Picture> render_all(const std::vector<double>& times, int threads);
-  abi::Status end_sequence();
+  /// By default, of a sequence whose frames the host does not name.
+  abi::Status end_sequence(std::optional<std::pair<double, double>> range = std::nullopt);
   abi::Status press(const std::string& parameter, double time);
-  abi::Status source_changed();
+  abi::Status source_changed(const char* reason = "OfxChangeUserEdited");
 
   void set(const std::string& parameter, double value);
   void set(const std::string& parameter, double first, double second);
@@ -120,6 +125,7 @@ class HostEffect {
   PropertySet& clip(const std::string& name) { return clips_.at(name); }
   /// Times of the source that renders fetched without having asked for them.
   std::set<double> unannounced() const { return unannounced_; }
+  void forget_announced() { announced_times_.clear(); }
   int fetched() const { return fetched_; }
 
   // What the plug-in has told.
@@ -128,11 +134,13 @@ class HostEffect {
   std::vector<double> progress;
   bool cancels = false;
   std::atomic<bool> aborts = false;
+  std::optional<abi::Rectangle> output_bounds;  // none: those of the source's frame
 
   // Used by the suites.
   std::map<std::string, HostParameter> parameters_;
   std::map<std::string, PropertySet> clips_;
   PropertySet* image(const std::string& clip, double time);
+  abi::Status status_of(const std::string& clip, double time) const;
   std::recursive_mutex mutex;
 
   abi::Effect handle() { return reinterpret_cast<abi::Effect>(this); }

@@ -312,6 +312,25 @@ TEST_F(OpenFx, PassesFramesOfStrengthZero) {
   EXPECT_TRUE(effect->render(0).is_identity);
 }
 
+TEST_F(OpenFx, DecidesWithOptionsWhetherFramesPass) {
+  const auto effect = instance(clip_of(noisy_frames(rgba(52, 40), 1)));
+  const auto passes = [&](const std::string& options) {
+    effect->set("options", options);
+    const HostEffect::Rendered rendered = effect->render(0);
+    EXPECT_EQ(rendered.status, abi::kOk) << effect->message;
+    return rendered.is_identity;
+  };
+  EXPECT_TRUE(passes("strength=0"));
+  EXPECT_TRUE(passes("sigma=0"));
+  EXPECT_TRUE(passes("sigma=0,0,0"));
+  EXPECT_FALSE(passes("sigma=0,5,0"));
+  effect->set("level", 0);
+  EXPECT_TRUE(passes(""));
+  EXPECT_FALSE(passes("sigma=10"));
+  effect->set("strength", 0);
+  EXPECT_FALSE(passes("sigma=10 strength=1"));
+}
+
 // Divides by alpha, filters by the library, multiplies by alpha, in plain code.
 TEST_F(OpenFx, FiltersPremultipliedColorsDividedByAlpha) {
   std::vector<Frame> frames = noisy_frames(rgba(52, 40), 3);
@@ -522,6 +541,8 @@ TEST_F(OpenFx, RefusesWhatItDoesNotSupport) {
   effect->set("options", "bogus");
   EXPECT_NE(refusal().find("'bogus' is neither NAME=VALUE nor a settings file (.json)"), std::string::npos)
       << effect->message;
+  effect->set("options", "look.json");
+  EXPECT_NE(refusal().find("settings file 'look.json'"), std::string::npos) << effect->message;
   effect->set("options", "");
   effect->set("vbm4d_step", "99");
   EXPECT_NE(refusal().find("step"), std::string::npos) << effect->message;
