@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
+
+#include "plugins/shared/denoiser.h"
 
 namespace limpid::openfx {
 namespace {
@@ -120,8 +123,9 @@ void write_row(const limpid_frame& result, int row, int first, const Sample* sou
   }
 }
 
-// A hash of bounds, layout and every `step`th row.
-std::uint64_t hash_of(const Pixels& pixels, int step) {
+// A hash of bounds, layout, premultiplication, fields and every `step`th row.
+std::uint64_t hash_of(const Image& image, int step) {
+  const Pixels& pixels = image.pixels();
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;
   constexpr std::size_t kLanes = 4;
   std::uint64_t lanes[kLanes] = {1, 2, 3, 4};
@@ -142,7 +146,11 @@ std::uint64_t hash_of(const Pixels& pixels, int step) {
       add(row + at, std::min(row_size - at, sizeof lanes));
     }
   }
-  auto hash = 4 * static_cast<std::uint64_t>(pixels.layout.channels) + pixels.layout.type;
+  std::uint64_t hash = 0;
+  for (const int trait : {pixels.layout.channels, static_cast<int>(pixels.layout.type),
+                          image.is_premultiplied() ? 1 : 0, image.is_interlaced() ? 1 : 0}) {
+    hash = 8 * hash + static_cast<std::uint64_t>(trait);
+  }
   for (const std::uint64_t lane : lanes) {
     hash = (hash ^ lane) * kFactor;
     hash ^= hash >> 29;
@@ -171,12 +179,30 @@ Layout layout_of(const Properties& image) {
   return layout;
 }
 
-// Throws Failure if the images differ in layout.
+// Sets the columns x1 to x2 - 1 of a row to 0.
+void clear(const Pixels& out, int y, int x1, int x2) {
+  if (x1 < x2) {
+    std::memset(out.pixel(x1, y), 0, static_cast<std::size_t>(x2 - x1) * out.pixel_bytes());
+  }
+}
+
+// The part of `out` that `source` has. Sets the rest of the part to 0. Throws Failure if the images differ in
+// layout.
 abi::Rectangle written_part(const Pixels& source, const Pixels& out, const abi::Rectangle& part) {
   if (source.layout != out.layout) {
     throw Failure(abi::kUnsupported, "the output must have the components and the bit depth of the source");
   }
-  return common_part(common_part(part, out.bounds), source.bounds);
+  const abi::Rectangle all = common_part(part, out.bounds);
+  const abi::Rectangle area = common_part(all, source.bounds);
+  for (int y = all.y1; y < all.y2; ++y) {
+    if (y < area.y1 || y >= area.y2) {
+      clear(out, y, all.x1, all.x2);
+    } else {
+      clear(out, y, all.x1, area.x1);
+      clear(out, y, area.x2, all.x2);
+    }
+  }
+  return area;
 }
 
 }  // namespace
@@ -187,8 +213,12 @@ std::size_t sample_bytes(limpid_sample_type type) {
 
 std::optional<Image> Image::fetch(abi::Clip clip, double time) {
   abi::Properties image = nullptr;
-  if (suites().effect->image(clip, time, nullptr, &image) != abi::kOk || image == nullptr) {
+  const abi::Status status = suites().effect->image(clip, time, nullptr, &image);
+  if (status == abi::kFailed || (status == abi::kOk && image == nullptr)) {
     return std::nullopt;
+  }
+  if (status != abi::kOk) {
+    throw Failure(status, "the host cannot give the image at frame " + plugins::text_of(time));
   }
   return Image(image);
 }
@@ -205,6 +235,11 @@ Image::Image(abi::Properties image) : handle_(image), properties_(image) {
                layout_of(properties_)};
     if (pixels_.lowest_row == nullptr || pixels_.width() <= 0 || pixels_.height() <= 0) {
       throw Failure(abi::kFailed, "the host's image has no samples");
+    }
+    const std::size_t row_size = static_cast<std::size_t>(pixels_.width()) * pixels_.pixel_bytes();
+    if (static_cast<std::size_t>(std::abs(pixels_.row_bytes)) < row_size) {
+      throw Failure(abi::kFailed, "the host's image has rows of " + std::to_string(pixels_.row_bytes) +
+                                      " bytes; its pixels need " + std::to_string(row_size));
     }
   } catch (...) {
     suites().effect->release_image(handle_);
@@ -242,12 +277,22 @@ Framed::Framed(Image image, const abi::Rectangle& bounds)
   }
 }
 
-void Framed::copy_from(const Image& image) {
-  const Pixels& from = image.pixels();
+Framed::Framed(const Layout& layout, const abi::Rectangle& bounds)
+    : is_interlaced_(false),
+      pixels_{.lowest_row = nullptr, .row_bytes = 0, .bounds = bounds, .layout = layout} {
+  allocate();
+}
+
+void Framed::allocate() {
   pixels_.row_bytes =
-      static_cast<std::ptrdiff_t>(static_cast<std::size_t>(pixels_.width()) * from.pixel_bytes());
+      static_cast<std::ptrdiff_t>(static_cast<std::size_t>(pixels_.width()) * pixels_.pixel_bytes());
   samples_.resize(static_cast<std::size_t>(pixels_.row_bytes) * static_cast<std::size_t>(pixels_.height()));
   pixels_.lowest_row = samples_.data();
+}
+
+void Framed::copy_from(const Image& image) {
+  const Pixels& from = image.pixels();
+  allocate();
   const abi::Rectangle part = common_part(from.bounds, pixels_.bounds);
   const int width = part.x2 - part.x1;
   for (int y = part.y1; y < part.y2; ++y) {
@@ -311,14 +356,21 @@ void write_source(const Image& source, const Image& out, const abi::Rectangle& p
 
 Fingerprint::Fingerprint(const Image& image)
     : identifier_(image.properties().text(abi::property::kIdentifier)),
-      some_rows_(hash_of(image.pixels(), kSomeRows)),
-      all_rows_(hash_of(image.pixels(), 1)) {}
+      some_rows_(hash_of(image, kSomeRows)),
+      all_rows_(hash_of(image, 1)) {}
 
 bool Fingerprint::operator==(const Image& image) const {
   const bool has_identifier =
       !identifier_.empty() && identifier_ == image.properties().text(abi::property::kIdentifier);
-  return has_identifier ? some_rows_ == hash_of(image.pixels(), kSomeRows)
-                        : all_rows_ == hash_of(image.pixels(), 1);
+  return has_identifier ? some_rows_ == hash_of(image, kSomeRows) : all_rows_ == hash_of(image, 1);
+}
+
+std::optional<Fingerprint> fingerprint_of(const std::optional<Image>& image) {
+  return image ? std::optional<Fingerprint>(*image) : std::nullopt;
+}
+
+bool is_unchanged(const std::optional<Fingerprint>& before, const std::optional<Image>& image) {
+  return before && image ? *before == *image : !before && !image;
 }
 
 }  // namespace limpid::openfx

@@ -46,8 +46,8 @@ struct Pixels {
 /// An image of a clip, released by the destructor.
 class Image {
  public:
-  /// The image at a time; none if the clip has none there. Throws Failure if Limpid does not support its
-  /// format.
+  /// The image at a time; none if the clip has none there. Throws Failure if the host cannot give the image
+  /// for another reason, or if Limpid does not support its format.
   static std::optional<Image> fetch(abi::Clip clip, double time);
 
   Image(Image&& other) noexcept;
@@ -76,10 +76,13 @@ class Image {
 class Framed {
  public:
   Framed(Image image, const abi::Rectangle& bounds);
+  /// A black and transparent frame, in place of an image that the clip does not have.
+  Framed(const Layout& layout, const abi::Rectangle& bounds);
   const Pixels& pixels() const { return pixels_; }
   bool is_interlaced() const { return is_interlaced_; }
 
  private:
+  void allocate();
   void copy_from(const Image& image);
 
   bool is_interlaced_;
@@ -93,13 +96,15 @@ limpid_format format_of(const Pixels& pixels);
 limpid_frame frame_of(const Pixels& pixels);
 
 /// Writes a frame of the library, in the bounds of `source`, to a part of `out`. If `source` is
-/// premultiplied, colors are multiplied by alpha, and pixels whose alpha is 0 are those of `source`.
+/// premultiplied, colors are multiplied by alpha, and pixels whose alpha is 0 are those of `source`. Pixels
+/// of the part outside `source` are black and transparent.
 void write_result(const limpid_frame& result, const Image& source, const Image& out,
                   const abi::Rectangle& part);
-/// Copies the part of `source` to `out`.
+/// Copies the part of `source` to `out`. Pixels of the part outside `source` are black and transparent.
 void write_source(const Image& source, const Image& out, const abi::Rectangle& part);
 
-/// Detects changes of an image since it was last fetched.
+/// Detects changes of an image since it was last fetched: of its samples, bounds, layout, premultiplication
+/// and fields.
 class Fingerprint {
  public:
   explicit Fingerprint(const Image& image);
@@ -112,5 +117,8 @@ class Fingerprint {
   std::uint64_t some_rows_;
   std::uint64_t all_rows_;
 };
+/// Fingerprint of an image, or none of a missing one.
+std::optional<Fingerprint> fingerprint_of(const std::optional<Image>& image);
+bool is_unchanged(const std::optional<Fingerprint>& before, const std::optional<Image>& image);
 
 }  // namespace limpid::openfx

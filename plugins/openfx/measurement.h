@@ -18,7 +18,8 @@ struct MeasuredNoise {
   std::string level;    ///< "9.8, 9.6, 9.7": of each color, in 8-bit code values
 };
 
-/// Measures the noise of consecutive frames of one layout and one size. Throws Failure with a sentence.
+/// Measures the noise of frames in their order. Throws Failure with a sentence, also if there is no frame, or
+/// if frames differ in layout or size.
 MeasuredNoise measure_noise(limpid_engine& engine, const std::vector<Framed>& frames);
 
 }  // namespace limpid::openfx

@@ -449,6 +449,49 @@ TEST_F(OpenFx, RendersAWindowFromWholeFrames) {
   EXPECT_EQ(out.number(property::kSourceRegion, 3), 40);
 }
 
+TEST_F(OpenFx, ClearsTheOutputOutsideTheSource) {
+  const std::vector<Frame> frames = noisy_frames(rgba(52, 40), 3);
+  for (const char* const premultiplication : {abi::kUnpremultiplied, abi::kPremultiplied}) {
+    for (const double strength : {0., 1.}) {
+      std::vector<Frame> opaque = frames;
+      fill_alpha<std::uint8_t>(opaque, 255);
+      SourceClip clip = clip_of(opaque);
+      clip.premultiplication = premultiplication;
+      const auto effect = instance(clip);
+      effect->set("strength", strength);
+      effect->output_bounds = {-9, -5, 60, 47};
+      const Picture result = effect->render(1).picture;
+      const Picture expected = picture_of(strength == 0 ? opaque[1] : by_library(opaque, settings())[1]);
+      for (int y = -5; y < 47; ++y) {
+        for (int x = -9; x < 60; ++x) {
+          const bool is_inside = x >= 0 && x < 52 && y >= 0 && y < 40;
+          const std::uint32_t clear = 0;
+          ASSERT_EQ(std::memcmp(result.pixel(x, y),
+                                is_inside ? static_cast<const void*>(expected.pixel(x, y)) : &clear, 4),
+                    0)
+              << x << " " << y;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(OpenFx, PassesOtherErrorsOfTheHostOn) {
+  SourceClip clip = clip_of(noisy_frames(rgba(52, 40), 3));
+  for (const abi::Status status : {abi::kNoMemory, abi::kBadHandle}) {
+    clip.missing[2] = status;
+    EXPECT_EQ(instance(clip)->render(1).status, status);
+  }
+  const auto effect = instance(clip_of(noisy_frames(rgba(52, 40), 1)));
+  effect->parameter("level").status = abi::kBadHandle;
+  EXPECT_EQ(effect->render(0).status, abi::kBadHandle);
+  EXPECT_NE(effect->message.find("parameter level"), std::string::npos) << effect->message;
+  effect->parameter("level").status = abi::kOk;
+  effect->source().row_bytes = -207;
+  EXPECT_EQ(effect->render(0).status, abi::kFailed);
+  EXPECT_NE(effect->message.find("need 208"), std::string::npos) << effect->message;
+}
+
 // Neighbors are 0 outside their bounds.
 TEST_F(OpenFx, TakesFramesOfOtherBounds) {
   std::vector<Frame> frames = noisy_frames(rgba(52, 40), 3);
@@ -480,6 +523,28 @@ TEST_F(OpenFx, SeesChangesOfTheSource) {
     EXPECT_TRUE(effect->render(4).picture.same_pixels(picture_of(expected[4])));
     EXPECT_TRUE(effect->render(2).picture.same_pixels(picture_of(expected[2])));
   }
+}
+
+TEST_F(OpenFx, SeesChangesOfFieldsAndPremultiplication) {
+  const std::vector<Frame> frames = noisy_frames(rgba(52, 40), 3);
+  const auto effect = instance(clip_of(frames));
+  EXPECT_TRUE(effect->render(1).picture.same_pixels(picture_of(by_library(frames, settings())[1])));
+  effect->source().field = abi::kFieldBoth;
+  Settings interlaced = settings();
+  interlaced.emplace_back("fields", "interlaced");
+  EXPECT_TRUE(effect->render(1).picture.same_pixels(picture_of(by_library(frames, interlaced)[1])));
+  effect->source().premultiplication = abi::kPremultiplied;
+  const auto other = instance(effect->source());
+  EXPECT_TRUE(effect->render(1).picture.same_pixels(other->render(1).picture));
+}
+
+TEST_F(OpenFx, RefusesEstimatesFromFramesOfSeveralFormats) {
+  SourceClip clip = clip_of(noisy_frames(rgba(96, 80), 3));
+  clip.frames[2] = picture_of(noisy_frames(oracle::rgb(96, 80), 1)[0]);
+  const auto effect = instance(clip);
+  effect->set("noise", 0);
+  EXPECT_EQ(effect->render(0).status, abi::kUnsupported);
+  EXPECT_NE(effect->message.find("not supported"), std::string::npos) << effect->message;
 }
 
 TEST_F(OpenFx, MeasuresInARectangleAndSavesTheProfileInTheProject) {
