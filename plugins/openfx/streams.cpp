@@ -17,14 +17,6 @@ constexpr int kNear = 16;
 constexpr int kChecked = 4;
 constexpr const char* kHostName = "The OpenFX host";
 
-Image image_at(abi::Clip clip, double time) {
-  std::optional<Image> image = Image::fetch(clip, time);
-  if (!image) {
-    throw Failure(abi::kFailed, "the source has no image at frame " + plugins::text_of(time));
-  }
-  return std::move(*image);
-}
-
 }  // namespace
 
 std::shared_ptr<limpid_engine> shared_engine(const std::string& name) {
@@ -54,19 +46,24 @@ class Stream::Host {
   Host(Stream& own, abi::Effect effect, abi::Clip source) : own_(own), effect_(effect), source_(source) {}
 
   int source(int n) {
-    if (suites().effect->abort(effect_) != 0) {
-      throw Failure(abi::kOk);
-    }
-    Image image = image_at(source_, own_.sequence_->time_of(n));
-    if (image.pixels().layout != own_.sequence_->layout) {
+    end_if_aborted();
+    const Sequence& sequence = *own_.sequence_;
+    std::optional<Image> image = Image::fetch(source_, sequence.time_of(n));
+    if (!image) {
+      end_if_aborted();
+    } else if (image->pixels().layout != sequence.layout) {
       throw Failure(abi::kUnsupported, "frames of different components or bit depths are not supported");
     }
     const auto known = own_.fingerprints_.find(n);
-    if (known != own_.fingerprints_.end() && !(known->second == image)) {
+    if (known != own_.fingerprints_.end() && !is_unchanged(known->second, image)) {
       own_.frames_->forget_results();
     }
-    own_.fingerprints_.insert_or_assign(n, Fingerprint(image));
-    framed_.emplace(std::move(image), own_.sequence_->bounds);
+    own_.fingerprints_.insert_or_assign(n, fingerprint_of(image));
+    if (image) {
+      framed_.emplace(std::move(*image), sequence.bounds);
+    } else {
+      framed_.emplace(sequence.layout, sequence.bounds);
+    }
     return n;
   }
 
@@ -83,6 +80,13 @@ class Stream::Host {
   }
 
  private:
+  // An aborting host may give no images.
+  void end_if_aborted() const {
+    if (suites().effect->abort(effect_) != 0) {
+      throw Failure(abi::kOk);
+    }
+  }
+
   Stream& own_;
   abi::Effect effect_;
   abi::Clip source_;
@@ -112,9 +116,10 @@ void Stream::prepare(const Sequence& sequence) {
 // Source frames may have changed since they were sent, and hosts do not report this.
 void Stream::restart_if_changed(int n, abi::Clip source) {
   fingerprints_.erase(fingerprints_.begin(), fingerprints_.lower_bound(frames_->first_of(n)));
-  const auto end = fingerprints_.upper_bound(n + kChecked);
+  // Hosts were requested to have the frames up to last_of(n).
+  const auto end = fingerprints_.upper_bound(std::min(n + kChecked, frames_->last_of(n)));
   for (auto each = fingerprints_.lower_bound(n - kChecked); each != end; ++each) {
-    if (!(each->second == image_at(source, sequence_->time_of(each->first)))) {
+    if (!is_unchanged(each->second, Image::fetch(source, sequence_->time_of(each->first)))) {
       fingerprints_.clear();
       frames_->restart();
       last_ = {-1, nullptr};

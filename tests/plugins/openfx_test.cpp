@@ -237,6 +237,18 @@ TEST_F(OpenFx, GivesTheSameBitsInAnyOrderOnAnyThreads) {
   }
 }
 
+// Also when the stream has gone on to frames beyond the reach of an earlier one.
+TEST_F(OpenFx, FetchesAnnouncedFramesOnly) {
+  const auto effect = instance(clip_of(noisy_frames(rgba(52, 40), 24)));
+  effect->set("filter", 1);  // a filter of single frames
+  effect->set("profile", 0);
+  EXPECT_EQ(effect->render(12).status, abi::kOk) << effect->message;
+  EXPECT_EQ(effect->render(14).status, abi::kOk) << effect->message;
+  effect->forget_announced();
+  EXPECT_EQ(effect->render(10).status, abi::kOk) << effect->message;
+  EXPECT_EQ(effect->unannounced(), std::set<double>{});
+}
+
 TEST_F(OpenFx, EstimatesTheNoiseFromTheMiddleOfTheClip) {
   const std::vector<Frame> frames = noisy_frames(rgba(96, 80), 20);
   const std::vector<Frame> middle(frames.begin() + 2, frames.begin() + 18);
@@ -474,6 +486,30 @@ TEST_F(OpenFx, ClearsTheOutputOutsideTheSource) {
       }
     }
   }
+}
+
+TEST_F(OpenFx, TakesMissingNeighborsAsBlack) {
+  const std::vector<Frame> frames = noisy_frames(rgba(52, 40), 5);
+  SourceClip clip = clip_of(frames);
+  clip.missing[3] = abi::kFailed;
+  const auto effect = instance(clip);
+  std::vector<Frame> with_black = noisy_frames(rgba(52, 40), 5);
+  for (int c = 0; c < 4; ++c) {
+    for (int y = 0; y < 40; ++y) {
+      std::fill_n(with_black[3].planes[c].row<std::uint8_t>(y), 52, std::uint8_t{0});
+    }
+  }
+  const std::vector<Frame> expected = by_library(with_black, settings());
+  for (const int n : {1, 2, 4}) {
+    const HostEffect::Rendered rendered = effect->render(n);
+    EXPECT_EQ(rendered.status, abi::kOk) << effect->message;
+    EXPECT_TRUE(rendered.picture.same_pixels(picture_of(expected[static_cast<std::size_t>(n)]))) << n;
+  }
+  EXPECT_EQ(effect->render(3).status, abi::kFailed);
+  EXPECT_NE(effect->message.find("no image at frame 3"), std::string::npos) << effect->message;
+  // The image exists later.
+  effect->source().missing.clear();
+  EXPECT_TRUE(effect->render(2).picture.same_pixels(picture_of(by_library(frames, settings())[2])));
 }
 
 TEST_F(OpenFx, PassesOtherErrorsOfTheHostOn) {
