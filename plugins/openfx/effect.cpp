@@ -58,19 +58,6 @@ std::pair<int, int> estimated_frames(int count) {
   return {first, std::min(first + kMeasuredFrames, count) - 1};
 }
 
-bool sets_noise(const plugins::Settings& settings) {
-  return settings.contains("noise") || settings.contains("sigma");
-}
-
-Image required_image(abi::Clip clip, const char* name, double time) {
-  std::optional<Image> image = Image::fetch(clip, time);
-  if (!image) {
-    throw Failure(abi::kFailed,
-                  std::string("the ") + name + " has no image at frame " + plugins::text_of(time));
-  }
-  return std::move(*image);
-}
-
 // The pixels of a part of the picture that is given in canonical coordinates.
 abi::Rectangle pixels_of(const Part& part, const Image& image) {
   const double aspect = image.properties().number(abi::property::kAspectRatio, 0, 1);
@@ -87,6 +74,18 @@ abi::Rectangle pixels_of(const Part& part, const Image& image) {
           clamped((part.y + part.height) * y_scale, bounds.y1, bounds.y2)};
 }
 
+// The pixels to measure noise in. Throws Failure if they are too few.
+abi::Rectangle measured_part(const Part& rectangle, const Image& image) {
+  const abi::Rectangle part = pixels_of(rectangle, image);
+  const int width = part.x2 - part.x1;
+  const int height = part.y2 - part.y1;
+  if (width < kLeastRectangle || height < kLeastRectangle) {
+    throw Failure(abi::kFailed, "the rectangle has " + std::to_string(width) + "x" + std::to_string(height) +
+                                    " samples in the picture; at least 64x64 are needed to measure noise");
+  }
+  return part;
+}
+
 }  // namespace
 
 Effect::Effect(abi::Effect handle)
@@ -97,6 +96,19 @@ Effect::Effect(abi::Effect handle)
       messages_(handle),
       streams_(messages_) {
   parameters_.show_filter();
+}
+
+// Throws Failure with kOk if the host has no image because it has aborted the action.
+Image Effect::required_image(abi::Clip clip, const char* name, double time) const {
+  std::optional<Image> image = Image::fetch(clip, time);
+  if (!image && suites().effect->abort(handle_) != 0) {
+    throw Failure(abi::kOk);
+  }
+  if (!image) {
+    throw Failure(abi::kFailed,
+                  std::string("the ") + name + " has no image at frame " + plugins::text_of(time));
+  }
+  return std::move(*image);
 }
 
 // The frames of the source at whole distances from a time.
@@ -115,18 +127,16 @@ void Effect::frames_needed(const Properties& in, const Properties& out) {
   const double time = frame_time(in);
   const Range range = range_at(time);
   const double last_time = range.first_time + range.count - 1;
-  std::pair<int, int> reach{0, 0};
   const Values values = parameters_.values();
-  const bool estimates = values.noise == NoiseSource::kAutomatic && !sets_noise(values.settings);
   plugins::Settings settings = values.settings;
-  if (!sets_noise(settings)) {
+  if (!values.sets_noise()) {
     settings["noise"] = "1";
   }
-  reach = streams_.reach(values.engine, settings);
+  const std::pair<int, int> reach = streams_.reach(values.engine, settings);
   out.set(abi::property::kSourceFrames, std::max(time - reach.first, range.first_time), 0);
   out.set(abi::property::kSourceFrames, std::min(time + reach.second, last_time), 1);
-  const std::scoped_lock lock(mutex_);
-  if (estimates && estimates_.empty()) {
+  // Renders may estimate the noise again at any time: after changes of the source, and for other formats.
+  if (values.noise == NoiseSource::kAutomatic && !values.sets_noise()) {
     const auto [first, last] = estimated_frames(range.count);
     out.set(abi::property::kSourceFrames, range.first_time + first, 2);
     out.set(abi::property::kSourceFrames, range.first_time + last, 3);
@@ -181,8 +191,8 @@ Sequence Effect::sequence_for(const Values& values, const Image& source, double 
                     .count = range.count,
                     .engine = values.engine,
                     .settings = {}};
-  const bool estimates = values.noise == NoiseSource::kAutomatic && !sets_noise(values.settings);
-  sequence.settings = settings_for(values, estimates ? automatic_noise(sequence) : "", scale);
+  const bool estimates = values.noise == NoiseSource::kAutomatic && !values.sets_noise();
+  sequence.settings = settings_for(values, estimates ? automatic_noise(sequence, source, time) : "", scale);
   return sequence;
 }
 
@@ -191,7 +201,7 @@ plugins::Settings Effect::settings_for(const Values& values, const std::string& 
                                        double scale) const {
   plugins::Settings settings = values.settings;
   double strength = values.strength;
-  if (!sets_noise(settings)) {
+  if (!values.sets_noise()) {
     switch (values.noise) {
       case NoiseSource::kAutomatic:
         settings["noise"] = estimate;
@@ -216,34 +226,67 @@ plugins::Settings Effect::settings_for(const Values& values, const std::string& 
 }
 
 // The estimate depends on the clip only, so frames may be rendered in any order.
-std::string Effect::automatic_noise(const Sequence& sequence) {
+std::string Effect::automatic_noise(const Sequence& sequence, const Image& source, double time) {
   const abi::Rectangle& bounds = sequence.bounds;
-  std::string format;
+  std::string format = sequence.engine + " ";
   for (const int number : {sequence.layout.channels, static_cast<int>(sequence.layout.type), bounds.x1,
                            bounds.y1, bounds.x2, bounds.y2, sequence.count}) {
     format += std::to_string(number) + " ";
   }
   format += plugins::text_of(sequence.first_time);
-  const std::scoped_lock lock(mutex_);
-  std::string& profile = estimates_[format];
-  if (!profile.empty()) {
-    return profile;
+  const auto known = [&] {
+    const std::scoped_lock lock(mutex_);
+    const auto found = estimates_.find(format);
+    return found == estimates_.end() ? nullptr : found->second;
+  };
+  const std::shared_ptr<const Estimate> before = known();
+  if (before != nullptr && is_current(*before, source, time)) {
+    return before->profile;
   }
-  try {
-    std::vector<Framed> frames;
-    const auto [first, last] = estimated_frames(sequence.count);
-    for (int n = first; n <= last; ++n) {
-      frames.emplace_back(required_image(source_, "source", sequence.time_of(n)), bounds);
+  const std::scoped_lock estimating(estimating_);
+  // Another thread may have estimated the noise meanwhile.
+  std::shared_ptr<const Estimate> now = known();
+  if (now == nullptr || now == before) {
+    now = estimate(sequence);
+    const std::scoped_lock lock(mutex_);
+    estimates_[format] = now;
+  }
+  return now->profile;
+}
+
+// Source frames may have changed since the noise was estimated, and hosts do not report this. The first frame
+// of the estimate is fetched for each render, and the rendered frame may be another one of the estimate.
+bool Effect::is_current(const Estimate& estimate, const Image& source, double time) const {
+  if (const auto own = estimate.frames.find(time);
+      own != estimate.frames.end() && !(own->second && *own->second == source)) {
+    return false;
+  }
+  const auto& [first_time, first] = *estimate.frames.begin();
+  return first_time == time || is_unchanged(first, Image::fetch(source_, first_time));
+}
+
+std::shared_ptr<const Effect::Estimate> Effect::estimate(const Sequence& sequence) const {
+  auto made = std::make_shared<Estimate>();
+  std::vector<Framed> frames;
+  const auto [first, last] = estimated_frames(sequence.count);
+  for (int n = first; n <= last; ++n) {
+    const double time = sequence.time_of(n);
+    std::optional<Image> image = Image::fetch(source_, time);
+    made->frames.emplace(time, fingerprint_of(image));
+    if (image) {
+      frames.emplace_back(std::move(*image), sequence.bounds);
+    } else if (suites().effect->abort(handle_) != 0) {
+      throw Failure(abi::kOk);
     }
-    profile = measure_noise(*shared_engine(sequence.engine), frames).profile;
-  } catch (...) {
-    estimates_.erase(format);
-    throw;
   }
-  return profile;
+  made->profile = measure_noise(*shared_engine(sequence.engine), frames).profile;
+  return made;
 }
 
 void Effect::changed(const Properties& in) {
+  if (in.text(abi::property::kChangeReason) == abi::kChangeTime) {
+    return;  // the host shows another frame, and no parameter is animated
+  }
   const std::string type = in.text(abi::property::kType);
   const std::string name = in.text(abi::property::kName);
   if (type == abi::kTypeClip && name == abi::kSource) {
@@ -264,19 +307,16 @@ void Effect::measure(double time) {
   abi::Rectangle part{};
   double scale = 1;
   for (int n = first; n <= last; ++n) {
-    Image image = required_image(source_, "source", range.first_time + n);
+    const double frame_time = range.first_time + n;
+    std::optional<Image> image =
+        n == first ? required_image(source_, "source", frame_time) : Image::fetch(source_, frame_time);
     if (n == first) {
-      part = pixels_of(parameters_.rectangle(), image);
-      scale = scale_of(image.properties());
+      part = measured_part(parameters_.rectangle(), *image);
+      scale = scale_of(image->properties());
     }
-    const int width = part.x2 - part.x1;
-    const int height = part.y2 - part.y1;
-    if (width < kLeastRectangle || height < kLeastRectangle) {
-      throw Failure(abi::kFailed, "the rectangle has " + std::to_string(width) + "x" +
-                                      std::to_string(height) +
-                                      " samples in the picture; at least 64x64 are needed to measure noise");
+    if (image) {
+      frames.emplace_back(std::move(*image), part);
     }
-    frames.emplace_back(std::move(image), part);
     if (!progress.update(static_cast<double>(n - first + 1) / (last - first + 2))) {
       return;
     }
@@ -287,7 +327,9 @@ void Effect::measure(double time) {
 }
 
 void Effect::end_sequence(const Properties& in) {
-  if (in.whole(abi::property::kIsInteractive) == 0) {
+  const double first = in.number(abi::property::kFrameRange, 0, 0);
+  const double last = in.number(abi::property::kFrameRange, 1, first + 1);
+  if (in.whole(abi::property::kIsInteractive) == 0 && last - first >= 1) {
     streams_.clear();
   }
 }

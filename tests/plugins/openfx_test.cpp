@@ -528,6 +528,20 @@ TEST_F(OpenFx, PassesOtherErrorsOfTheHostOn) {
   EXPECT_NE(effect->message.find("need 208"), std::string::npos) << effect->message;
 }
 
+TEST_F(OpenFx, EstimatesWithoutMissingFrames) {
+  const std::vector<Frame> frames = noisy_frames(rgba(96, 80), 16);
+  SourceClip clip = clip_of(frames);
+  clip.missing = {{0, abi::kFailed}, {15, abi::kFailed}};
+  const auto effect = instance(clip);
+  effect->set("noise", 0);
+  effect->set("filter", 1);  // a filter of single frames
+  effect->set("profile", 0);
+  const std::string profile = profile_of({frames.begin() + 1, frames.end() - 1});
+  const Picture expected = picture_of(by_library(frames, {{"noise", profile}, {"filter", "bm3d"}})[4]);
+  EXPECT_TRUE(effect->render(4).picture.same_pixels(expected)) << effect->message;
+  EXPECT_TRUE(effect->render(4).picture.same_pixels(expected)) << effect->message;
+}
+
 // Neighbors are 0 outside their bounds.
 TEST_F(OpenFx, TakesFramesOfOtherBounds) {
   std::vector<Frame> frames = noisy_frames(rgba(52, 40), 3);
@@ -574,6 +588,25 @@ TEST_F(OpenFx, SeesChangesOfFieldsAndPremultiplication) {
   EXPECT_TRUE(effect->render(1).picture.same_pixels(other->render(1).picture));
 }
 
+TEST_F(OpenFx, EstimatesAgainAfterChangesOfTheSource) {
+  for (const bool has_identifiers : {false, true}) {  // which do not change
+    SourceClip clip = clip_of(noisy_frames(rgba(96, 80), 20));
+    clip.has_identifiers = has_identifiers;
+    const auto effect = instance(clip);
+    effect->set("noise", 0);
+    EXPECT_EQ(effect->render(19).status, abi::kOk) << effect->message;
+    for (std::size_t i = 0; i < clip.frames.size(); ++i) {
+      clip.frames[i] = picture_of(
+          oracle::add_noise(oracle::draw_picture(rgba(96, 80)), 25, static_cast<std::uint64_t>(i)));
+    }
+    const auto other = instance(clip);
+    other->set("noise", 0);
+    effect->source().frames = clip.frames;
+    EXPECT_TRUE(effect->render(19).picture.same_pixels(other->render(19).picture));
+    EXPECT_EQ(effect->unannounced(), std::set<double>{});
+  }
+}
+
 TEST_F(OpenFx, RefusesEstimatesFromFramesOfSeveralFormats) {
   SourceClip clip = clip_of(noisy_frames(rgba(96, 80), 3));
   clip.frames[2] = picture_of(noisy_frames(oracle::rgb(96, 80), 1)[0]);
@@ -581,6 +614,27 @@ TEST_F(OpenFx, RefusesEstimatesFromFramesOfSeveralFormats) {
   effect->set("noise", 0);
   EXPECT_EQ(effect->render(0).status, abi::kUnsupported);
   EXPECT_NE(effect->message.find("not supported"), std::string::npos) << effect->message;
+}
+
+// Hosts may render each frame as a sequence of its own, and report each change of the time.
+TEST_F(OpenFx, KeepsStreamsAfterSequencesOfOneFrame) {
+  const auto effect = instance(clip_of(noisy_frames(rgba(52, 40), 24)));
+  const auto fetched_by_render = [&] {
+    const int before = effect->fetched();
+    EXPECT_EQ(effect->render(12).status, abi::kOk);
+    return effect->fetched() - before;
+  };
+  const int first = fetched_by_render();
+  const int later = fetched_by_render();
+  EXPECT_LT(later, first);
+  effect->end_sequence(std::pair{12., 12.});
+  EXPECT_EQ(fetched_by_render(), later);
+  effect->source_changed(abi::kChangeTime);
+  EXPECT_EQ(fetched_by_render(), later);
+  effect->source_changed();
+  EXPECT_EQ(fetched_by_render(), first);
+  effect->end_sequence(std::pair{0., 23.});
+  EXPECT_EQ(fetched_by_render(), first);
 }
 
 TEST_F(OpenFx, MeasuresInARectangleAndSavesTheProfileInTheProject) {
