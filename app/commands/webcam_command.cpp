@@ -525,7 +525,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     sinks.serve();
     if (const std::string why = told ? "" : source.reader().sound_failure(); !why.empty()) {
       told = true;
-      sinks.tell(fmt::format("{}: the sound ended: {}", viewing.reader.sound_device, why));
+      sinks.tell(fmt::format("{}: the audio ended: {}", viewing.reader.sound_device, why));
     }
     if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {
       sinks.recorder().offer(*packet);
@@ -647,7 +647,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       {"codec", "crf", "preset", "encoder_option", "pix_fmt", "audio_codec", "audio_bitrate"});
   command
       ->add_option("--audio", options->viewing.reader.sound_device,
-                   "Record the sound of this audio device, such as default or hw:1 [sound of DEVICE, if any]")
+                   "Audio device to record with the video, such as default or hw:1 [audio of DEVICE, if any]")
       ->type_name("AUDIO-DEVICE")
       ->group(kOutput);
   command
@@ -655,7 +655,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
                    "Input of libavdevice for --audio: alsa, pulse or another one [alsa]")
       ->type_name("NAME")
       ->group(kOutput);
-  command->add_flag("--no-audio", options->no_audio, "Record no sound")->group(kOutput);
+  command->add_flag("--no-audio", options->no_audio, "Record no audio")->group(kOutput);
   command
       ->add_option("--loopback", options->loopback,
                    "Also write the denoised frames to a v4l2loopback device, as a camera for other programs")

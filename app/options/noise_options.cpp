@@ -34,10 +34,12 @@ void NoiseOptions::add_to(CommandLine& command) {
       ->type_name("NAME")
       ->words({"all", "luma", "chroma"})
       ->any_case()
+      ->advanced()
       ->group(kGroup);
   command.add_option("--mix", mix_, "Share of the noisy frame in the result, 0-1 [0]")
       ->type_name("X")
       ->in_range(0.0, 1.0)
+      ->advanced()
       ->group(kGroup);
 }
 

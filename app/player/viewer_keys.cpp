@@ -384,7 +384,7 @@ void Viewer::take_noise_of_box() {
     return notice("no noise was found in the box: " + evidence_text(noise));
   }
   DenoiseSettings settings = player_->settings();
-  // As a file stores it, so that the written result equals the picture.
+  // Rounded as in a file, so that the written result equals the picture.
   settings.noise.noise =
       parse_noise_profile(to_json(NoiseProfile{noise, options_.format.color_model}).dump());
   box_noise_ = settings.noise.noise;

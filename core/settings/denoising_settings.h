@@ -26,8 +26,8 @@ struct DenoisingSettings {
 //    "strength": "1.2,1", "mix": 0.1, "fields": "auto"}
 //
 // `noise` is "auto", a level ("10"), a level per plane ("10,5,5"), or a profile
-// (core/settings/noise_profile.h). All members but the first are optional; the defaults are those of the
-// command line.
+// (core/settings/noise_profile.h). All members but the first are optional. Defaults: the default filter,
+// "auto" for noise and fields, strength 1, mix 0.
 
 nlohmann::ordered_json to_json(const DenoisingSettings& settings);
 

@@ -47,7 +47,7 @@ PICTURE = np.zeros((24, 32), np.uint8)
         (PICTURE, {"sigma": [[10], [5]]}, r"\[\[10\], \[5\]\] is no value"),
         (PICTURE, {"sigma": {n: n for n in range(9999)}}, "^.{1,99}$"),
         (np.ma.masked_equal(PICTURE, 0), {}, "masks of arrays are not supported"),
-        (PICTURE, {"planes": "luma"}, "luma and chroma need a source in YUV"),
+        (PICTURE, {"planes": "luma"}, "luma and chroma can differ only in YUV"),
         (PICTURE, {"noise": "/nowhere.json"}, "cannot read the noise profile"),
         (PICTURE, {"engine": "gpu"}, "gpu"),
         (PICTURE, {"out": PICTURE[:-1].copy()}, r"out is uint8, axes YX, \(23, 32\), and what is to be denoised"),

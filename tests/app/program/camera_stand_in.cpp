@@ -327,7 +327,7 @@ int open_file(const char* name, const char* path, int flags, mode_t mode) {
     return c.descriptor;
   }
   if (path == kLoopback && std::getenv("LIMPID_TEST_LOOPBACK") != nullptr) {
-    // Whoever only asks for its capabilities does not wait.
+    // Programs that only read its capabilities open it without blocking.
     const bool asks = (flags & O_NONBLOCK) != 0;
     const int descriptor =
         next_definition<Open>("open")(asks ? "/dev/null" : std::getenv("LIMPID_TEST_LOOPBACK"),
