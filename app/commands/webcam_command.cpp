@@ -436,7 +436,7 @@ std::vector<CameraChoice> camera_choices(const std::string& device) {
     for (const io::CameraFormat& format : camera.formats) {
       for (const auto& [size, rates] : format.modes) {
         CameraChoice choice{.name = "",
-                            .device = camera.node,
+                            .node = camera.node,
                             .format = format.name,
                             .size = fmt::format("{}x{}", size.width, size.height),
                             .fps = rates.empty() ? "" : fmt::format("{:.6g}", std::ranges::max(rates))};
@@ -497,7 +497,7 @@ ViewerReport run(Shown& shown, Sinks& sinks, ViewingOptions& viewing, const Inte
   return shown.report();
 }
 
-/// Shows one camera. The camera that the user wants to see next; nothing at the end.
+/// Shows one camera. Returns the camera to show next, or nothing at the end.
 std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::shared_ptr<Engine>& engine,
                                         const InterruptWatch& interrupts, int& exit_code) {
   ViewingOptions& viewing = options.viewing;
@@ -552,7 +552,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     report = run(viewer, sinks, viewing, interrupts);
     next = viewer.next_camera();
     viewing.carry(viewer.chosen(), source.reader().video().format, *engine);
-    options.loopback = sinks.loopback().was_on() ? sinks.loopback().device() : "";
+    options.loopback = sinks.loopback().was_on() ? sinks.loopback().node() : "";
   }
   if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
       !why.empty()) {
@@ -563,7 +563,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
 }
 
 void set_camera(WebcamOptions& options, const CameraChoice& choice) {
-  options.source = choice.device;
+  options.source = choice.node;
   options.input_format = choice.format;
   options.size = choice.size;
   options.fps = choice.fps;

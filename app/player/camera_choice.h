@@ -9,7 +9,7 @@ namespace limpid::app {
 /// camera's choice.
 struct CameraChoice {
   std::string name;  ///< for the user
-  std::string device;
+  std::string node;  ///< such as "/dev/video0"
   std::string format;
   std::string size;  ///< such as "1280x720"
   std::string fps;

@@ -36,7 +36,8 @@ class Loopback {
   bool is_on() const;
   /// True if finish() ended it.
   bool was_on() const { return was_on_; }
-  const std::string& device() const { return device_; }
+  /// Path of the device, such as "/dev/video10"; empty if none is known yet.
+  const std::string& node() const { return device_; }
   bool has_failed() const { return failed_; }
   /// The next event since the last call; without text if there is none.
   News take_news();

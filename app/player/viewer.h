@@ -115,9 +115,9 @@ class Viewer {
   /// The settings that the user has chosen.
   DenoisingSettings settings() const;
   DenoiseSettings chosen() const { return player_->settings(); }
-  /// The file that the user wants to see next, after run(); empty if there is none.
+  /// The file to show next, after run(); empty if there is none.
   const std::string& next_input() const { return next_input_; }
-  /// The camera that the user wants to see next, after run().
+  /// The camera to show next, after run(); nothing if there is none.
   const std::optional<CameraChoice>& next_camera() const { return next_camera_; }
   const PlayerCounters& counters() const { return player_->counters(); }
 

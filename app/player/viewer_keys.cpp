@@ -229,11 +229,11 @@ ViewerActions ViewerKeys::files() {
           {"V",
            [](Viewer& v) {
              const auto& all = v.options_.cameras;
-             const auto own = std::ranges::find(all, v.options_.source, &CameraChoice::device);
+             const auto own = std::ranges::find(all, v.options_.source, &CameraChoice::node);
              const auto next = std::find_if(
-                 own, all.end(), [&](const CameraChoice& each) { return each.device != v.options_.source; });
+                 own, all.end(), [&](const CameraChoice& each) { return each.node != v.options_.source; });
              const auto first = std::ranges::find_if(
-                 all, [&](const CameraChoice& each) { return each.device != v.options_.source; });
+                 all, [&](const CameraChoice& each) { return each.node != v.options_.source; });
              if (first == all.end()) {
                return v.notice("no other camera");
              }
