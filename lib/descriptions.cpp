@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "lib/descriptions.h"
 
-#include <charconv>
 #include <cstddef>
 #include <deque>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/filter/filter.h"
+#include "core/settings/filter_settings.h"
 
 namespace limpid::lib {
 namespace {
-
-std::string to_text(const ParameterValue& value) {
-  if (const auto* const whole = std::get_if<int>(&value)) {
-    return std::to_string(*whole);
-  }
-  if (const auto* const number = std::get_if<float>(&value)) {
-    char text[32];
-    return {text, std::to_chars(std::begin(text), std::end(text), *number).ptr};
-  }
-  return std::get<std::string>(value);
-}
 
 struct Description {
   explicit Description(const FilterType& type_of_filter) : type(type_of_filter) {
@@ -34,7 +22,7 @@ struct Description {
     const Filter filter = type.make(type.default_profile);
     for (const Parameter<Filter>& parameter : type.parameters) {
       const std::optional<ParameterValue> value = parameter.get(filter);
-      defaults.push_back(value ? std::optional(to_text(*value)) : std::nullopt);
+      defaults.push_back(value ? std::optional(to_string(*value)) : std::nullopt);
     }
   }
 

@@ -3,7 +3,6 @@
 #include "lib/include/limpid.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "core/frame/metrics.h"
@@ -189,12 +189,6 @@ void set(limpid_denoiser& denoiser, const char* name, const std::optional<std::s
   denoiser.session.set(name, value);
 }
 
-template <typename Number>
-std::string text_of(Number number) {
-  char text[64];
-  return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
-}
-
 // Converts a caller's frame for measurements; frames in device memory are not copied.
 Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& engine) {
   check_planes(frame, format);
@@ -349,14 +343,14 @@ limpid_status limpid_set(limpid_denoiser* denoiser, const char* name, const char
 
 limpid_status limpid_set_int(limpid_denoiser* denoiser, const char* name, int32_t value) {
   return with(denoiser, [&](limpid_denoiser& own) {
-    set(own, name, text_of(value));
+    set(own, name, limpid::number_text(value));
     return LIMPID_OK;
   });
 }
 
 limpid_status limpid_set_float(limpid_denoiser* denoiser, const char* name, double value) {
   return with(denoiser, [&](limpid_denoiser& own) {
-    set(own, name, text_of(value));
+    set(own, name, limpid::number_text(value));
     return LIMPID_OK;
   });
 }

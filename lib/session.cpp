@@ -144,9 +144,7 @@ bool Session::set_noise(const std::string& name, const std::optional<std::string
 
 void Session::apply(const NoiseSettings& noise, PlaneChoice planes) {
   if (stream_ != nullptr) {
-    NoiseSettings used = noise;
-    used.strength = restricted(noise.strength, planes);
-    stream_->set_noise(used);
+    stream_->set_noise(restricted(noise, planes));
   }
   noise_settings_ = noise;
   planes_ = planes;
@@ -164,10 +162,8 @@ std::shared_ptr<Engine> Session::open_engine() {
 
 void Session::start(const FrameFormat& format) {
   const Filter filter = make_filter(live_ ? live(filter_settings_, false) : filter_settings_, false);
-  NoiseSettings noise = noise_settings_;
-  noise.strength = restricted(noise.strength, planes_);
-  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, noise, fields_, format,
-                                              live_ ? Latency::kNone : Latency::kLookAhead);
+  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, restricted(noise_settings_, planes_),
+                                              fields_, format, live_ ? Latency::kNone : Latency::kLookAhead);
 }
 
 DenoisingStream& Session::stream() {

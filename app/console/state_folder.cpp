@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "app/console/state_folder.h"
 
-#include <spdlog/fmt/fmt.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "app/jobs/job_folder.h"
 #include "core/base/error.h"
 
 namespace limpid::app {
@@ -32,17 +29,7 @@ fs::path StateFolder::write(const std::string& name, const std::string& text) co
   std::error_code failure;
   fs::create_directories(folder_, failure);
   fs::path target = path(name);
-  const fs::path temporary = path(fmt::format("{}.{}", name, getpid()));
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) {
-    fs::rename(temporary, target, failure);
-  }
-  if (!file || failure) {
-    fs::remove(temporary, failure);
-    throw Error(target.string() + ": cannot be written");
-  }
+  write_durably(target.string(), text);
   remove_oldest();
   return target;
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "app/console/shell_text.h"
 #include "app/manual/manual.h"
 
 namespace limpid::app {
 namespace {
-
-/// In single quotes.
-std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", R"('\'')") + "'"; }
 
 std::string zsh_words(const std::vector<std::string>& words) {
   return replaced(join(words, " "), ":", "\\:");
@@ -35,7 +33,7 @@ std::string zsh_value(const OptionText& option) {
 
 std::string zsh_option(const OptionText& option) {
   if (option.is_argument) {
-    return zsh_quoted((option.many ? "*" : "") + zsh_value(option));
+    return shell_quoted((option.many ? "*" : "") + zsh_value(option));
   }
   const std::string help = replaced(replaced(brief(option.help), "[", "\\["), "]", "\\]");
   std::vector<std::string> forms;
@@ -44,8 +42,8 @@ std::string zsh_option(const OptionText& option) {
   }
   const std::string excluded = option.many ? "*" : "(" + join(option.names, " ") + ")";
   const std::string form = forms.size() > 1 ? "{" + join(forms, ",") + "}" : forms.front();
-  return zsh_quoted(excluded) + form +
-         zsh_quoted("[" + help + "]" + (option.value.empty() ? "" : zsh_value(option)));
+  return shell_quoted(excluded) + form +
+         shell_quoted("[" + help + "]" + (option.value.empty() ? "" : zsh_value(option)));
 }
 
 }  // namespace
@@ -66,7 +64,7 @@ _limpid() {
   local -a commands=(
 )zsh";
   for (const CommandText& command : program.commands) {
-    text += "    " + zsh_quoted(command.name + ":" + brief(command.help)) + "\n";
+    text += "    " + shell_quoted(command.name + ":" + brief(command.help)) + "\n";
   }
   text += "  )\n  _arguments -C -S \\\n";
   for (const OptionText& option : program.options) {

@@ -63,7 +63,7 @@ NoiseSettings NoiseOptions::settings() const {
     settings.strength = parse_strength("--strength", *strength_);
   }
   if (planes_) {
-    settings.strength = restricted(settings.strength, parse_planes("--planes", *planes_));
+    settings = restricted(settings, parse_planes("--planes", *planes_));
   }
   settings.mix = mix_.value_or(settings.mix);
   return settings;

@@ -92,25 +92,6 @@ void BackgroundWrite::take_line(const std::string& line) {
   }
 }
 
-std::string shell_line(const std::vector<std::string>& words) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-  std::string line;
-  for (const std::string& word : words) {
-    line += line.empty() ? "" : " ";
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) {
-      line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    line += '\'';
-  }
-  return line;
-}
-
 std::string free_path(const std::string& stem, const std::string& extension) {
   std::string path = stem + extension;
   std::error_code ignored;

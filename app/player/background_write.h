@@ -42,9 +42,6 @@ class BackgroundWrite {
   std::optional<int> exit_code_;
 };
 
-/// Words as one line for a POSIX shell, which reads them back unchanged.
-std::string shell_line(const std::vector<std::string>& words);
-
 /// STEM + EXTENSION, or STEM-2 + EXTENSION and so on: the first path that no file has yet.
 std::string free_path(const std::string& stem, const std::string& extension);
 

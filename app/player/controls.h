@@ -4,10 +4,12 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/player/camera_choice.h"
 #include "app/player/control_items.h"
 #include "app/player/denoise_settings.h"
 #include "app/player/file_list.h"
@@ -46,7 +48,7 @@ struct ControlState {
   int zoom = 0;
   double gain = 4;          ///< of the difference
   bool loops_back = false;  ///< other programs receive a live source
-  std::vector<std::string> cameras;
+  std::span<const CameraChoice> cameras;
   std::string camera;             ///< the one that is shown
   std::string recording;          ///< of a live source: state of the recording
   std::optional<double> writing;  ///< progress of a file that is written, 0 to 1

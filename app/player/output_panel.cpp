@@ -29,7 +29,7 @@ void OutputPanel::draw_camera() {
     ImGui::SetNextItemWidth(-1);
     if (ImGui::BeginCombo("###camera", state_.camera.c_str())) {
       for (std::size_t i = 0; i < state_.cameras.size(); ++i) {
-        if (ImGui::Selectable(state_.cameras[i].c_str(), false)) {
+        if (ImGui::Selectable(state_.cameras[i].name.c_str(), false)) {
           requests_.camera = i;
         }
         items_.note(("camera " + std::to_string(i)).c_str(), "Show this camera in this format");

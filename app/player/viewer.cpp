@@ -10,7 +10,6 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <thread>
 #include <utility>
@@ -424,7 +423,7 @@ ControlState Viewer::control_state() const {
   state.has_box = box_ && state.settings.noise.noise == box_noise_;
   state.can_open = options_.refuse_file != nullptr;
   state.loops_back = options_.loops_back && options_.loops_back();
-  std::ranges::transform(options_.cameras, std::back_inserter(state.cameras), &CameraChoice::name);
+  state.cameras = options_.cameras;
   state.camera = options_.source;
   state.filters = options_.filters;
   state.side = side_;

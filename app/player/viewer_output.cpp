@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/console/shell_text.h"
+#include "app/jobs/job_folder.h"
 #include "app/player/viewer.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
 #include "core/settings/noise_profile.h"
+#include "core/settings/user_document.h"
 #include "io/media/writer.h"
 #include "io/screen/png.h"
 
@@ -160,15 +162,14 @@ void Viewer::save_noise() {
 }
 
 void Viewer::save_json(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text << "\n";
-  file.close();
-  if (!file) {
-    spdlog::error(fmt::format("{}: cannot be written", path));
-    return notice(path + ": cannot be written");
+  try {
+    write_durably(path, text + "\n");
+    spdlog::info(fmt::format("written: {}", path));
+    notice("written: " + path);
+  } catch (const Error& error) {
+    spdlog::error(error.what());
+    notice(error.what());
   }
-  spdlog::info(fmt::format("written: {}", path));
-  notice("written: " + path);
 }
 
 // Settings, or a noise profile.
@@ -176,7 +177,7 @@ void Viewer::load_json(const std::string& path) {
   DenoiseSettings next = player_->settings();
   std::string remark;
   try {
-    const std::string text = read_regular_file(path, kMostProfileBytes);
+    const std::string text = read_regular_file(path, kMostDocumentBytes);
     if (text.find("\"limpid_noise_profile\"") != std::string::npos &&
         text.find("\"limpid_settings\"") == std::string::npos) {
       next.noise.noise = read_noise_profile(path);

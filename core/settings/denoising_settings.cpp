@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "core/settings/denoising_settings.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/lower_case.h"
-#include "core/base/regular_file.h"
 #include "core/settings/field_settings.h"
 #include "core/settings/json_reader.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
+#include "core/settings/user_document.h"
 
 namespace limpid {
 namespace {
@@ -86,29 +85,10 @@ nlohmann::ordered_json to_json(const DenoisingSettings& settings) {
   return json;
 }
 
-DenoisingSettings parse_settings(const std::string& text) {
-  try {
-    if (text.size() > kMostProfileBytes) {
-      throw Error("it is larger than " + std::to_string(kMostProfileBytes) + " bytes");
-    }
-    return settings_from(JsonDocument(text, "").root());
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-}
+DenoisingSettings parse_settings(const std::string& text) { return parse_user_document(text, settings_from); }
 
 DenoisingSettings read_settings(const std::filesystem::path& path) {
-  std::string text;
-  try {
-    text = read_regular_file(path.string(), kMostProfileBytes);
-  } catch (const Error& error) {
-    throw UsageError(std::string("cannot read the settings ") + error.what());
-  }
-  try {
-    return parse_settings(text);
-  } catch (const UsageError& error) {
-    throw UsageError("'" + path.string() + "' is not a settings file: " + error.what());
-  }
+  return read_user_document(path, "settings file", parse_settings);
 }
 
 }  // namespace limpid

@@ -2,12 +2,13 @@
 #include "core/settings/filter_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 #include <variant>
 
 #include "core/base/lower_case.h"
+#include "core/base/number_text.h"
 #include "core/base/suggestion.h"
 #include "core/settings/retired_names.h"
 
@@ -28,15 +29,6 @@ std::optional<Number> number_of(const std::string& text) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-const std::string& text_of(const std::string& text) { return text; }
-
-// The shortest text that number_of() reads back unchanged.
-template <typename Number>
-std::string text_of(Number number) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 const std::string kDelay = "delay";
@@ -141,13 +133,25 @@ FilterSettings parse_filter_settings(const std::string& text) {
   return settings;
 }
 
+std::string to_string(const ParameterValue& value) {
+  return std::visit(
+      [](const auto& own) {
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(own)>>) {
+          return number_text(own);
+        } else {
+          return own;
+        }
+      },
+      value);
+}
+
 std::string to_string(const FilterSettings& settings) {
   std::string text = settings.name;
   if (settings.profile) {
     text += ":profile=" + *settings.profile;
   }
   for (const auto& [name, value] : settings.parameters) {
-    text += ":" + name + "=" + std::visit([](const auto& own) { return text_of(own); }, value);
+    text += ":" + name + "=" + to_string(value);
   }
   return text;
 }

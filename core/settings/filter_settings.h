@@ -38,6 +38,9 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
 /// names and settings, illegal values, and contradictory settings.
 FilterSettings parse_filter_settings(const std::string& text);
 
+/// The text that parse_value() parses.
+std::string to_string(const ParameterValue& value);
+
 /// The text that parse_filter_settings() parses. The settings must have a name.
 std::string to_string(const FilterSettings& settings);
 

@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
-#include "core/base/regular_file.h"
 #include "core/frame/plane_names.h"
 #include "core/settings/json_reader.h"
+#include "core/settings/user_document.h"
 
 namespace limpid {
 namespace {
@@ -168,29 +167,10 @@ Json to_json(const NoiseProfile& profile) {
   return json;
 }
 
-NoiseProfile parse_noise_profile(const std::string& text) {
-  try {
-    if (text.size() > kMostProfileBytes) {
-      throw Error("it is larger than " + std::to_string(kMostProfileBytes) + " bytes");
-    }
-    return profile_from(JsonDocument(text, "").root());
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-}
+NoiseProfile parse_noise_profile(const std::string& text) { return parse_user_document(text, profile_from); }
 
 NoiseProfile read_noise_profile(const std::filesystem::path& path) {
-  std::string text;
-  try {
-    text = read_regular_file(path.string(), kMostProfileBytes);
-  } catch (const Error& error) {
-    throw UsageError(std::string("cannot read the noise profile ") + error.what());
-  }
-  try {
-    return parse_noise_profile(text);
-  } catch (const UsageError& error) {
-    throw UsageError("'" + path.string() + "' is not a noise profile: " + error.what());
-  }
+  return read_user_document(path, "noise profile", parse_noise_profile);
 }
 
 }  // namespace limpid

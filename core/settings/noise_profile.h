@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -24,9 +23,6 @@ namespace limpid {
 // is common to successive frames (NoiseShape). `strength`, of U and V, is NoiseModel::chroma_strength.
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
-
-/// Size limit of profiles; those that Limpid writes have about 2 KiB.
-inline constexpr std::size_t kMostProfileBytes = std::size_t{1} << 20;
 
 /// Throws UsageError for a text that is not a profile.
 NoiseProfile parse_noise_profile(const std::string& text);

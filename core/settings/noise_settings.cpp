@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/noise_profile.h"
 
@@ -37,12 +38,6 @@ std::optional<float> parse_factor(std::string_view text) {
   }
   constexpr float kMostStrength = 10;
   return parse_number(text, kMostStrength);
-}
-
-// The shortest text of the number.
-std::string text_of(float number) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 // Parses one number for all planes, or three.
@@ -88,7 +83,8 @@ bool is_plain_level(const NoiseProfile& profile) {
 std::string levels_text(const NoiseProfile& profile) {
   const std::array<float, 3>& sigma = profile.noise.sigma;
   const bool equal = sigma[0] == sigma[1] && sigma[0] == sigma[2];
-  return equal ? text_of(sigma[0]) : text_of(sigma[0]) + "," + text_of(sigma[1]) + "," + text_of(sigma[2]);
+  return equal ? number_text(sigma[0])
+               : number_text(sigma[0]) + "," + number_text(sigma[1]) + "," + number_text(sigma[2]);
 }
 
 std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::string& text) {
@@ -131,15 +127,16 @@ Strength parse_strength(const std::string& setting, const std::string& text) {
   return {*luma, *chroma};
 }
 
-Strength restricted(Strength strength, PlaneChoice planes) {
+NoiseSettings restricted(NoiseSettings settings, PlaneChoice planes) {
+  Strength& strength = settings.strength;
   strength.luma = planes == PlaneChoice::kChroma ? 0 : strength.luma;
   strength.chroma = planes == PlaneChoice::kLuma ? 0 : strength.chroma;
-  return strength;
+  return settings;
 }
 
 std::string to_string(const Strength& strength) {
-  const std::string luma = text_of(strength.luma);
-  return strength.luma == strength.chroma ? luma : luma + "," + text_of(strength.chroma);
+  const std::string luma = number_text(strength.luma);
+  return strength.luma == strength.chroma ? luma : luma + "," + number_text(strength.chroma);
 }
 
 float parse_mix(const std::string& setting, const std::string& text) {

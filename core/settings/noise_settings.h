@@ -32,8 +32,8 @@ PlaneChoice parse_planes(const std::string& setting, const std::string& text);
 /// Parses a number from 0 to 10, "light", "medium" or "strong", or two of them, for luma and chroma,
 /// separated by a comma.
 Strength parse_strength(const std::string& setting, const std::string& text);
-/// The strength with a strength of 0 for the planes that are not chosen.
-Strength restricted(Strength strength, PlaneChoice planes);
+/// The settings with a strength of 0 for the planes that are not chosen.
+NoiseSettings restricted(NoiseSettings settings, PlaneChoice planes);
 /// The text that parse_strength() parses, such as "1.2" or "1,0.5".
 std::string to_string(const Strength& strength);
 

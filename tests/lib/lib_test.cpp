@@ -504,17 +504,23 @@ TEST(Library, StridesThatNoMemoryHasAreRefused) {
   }
 }
 
+using Settings = std::vector<std::pair<const char*, const char*>>;
+
+/// The results of a denoiser with these settings, set in this order.
+std::vector<Frame> denoise_with(const Settings& settings, const FrameFormat& format,
+                                const std::vector<Frame>& frames) {
+  const Handle denoiser;
+  for (const auto& [name, value] : settings) {
+    EXPECT_EQ(limpid_set(denoiser, name, value), LIMPID_OK) << limpid_error(denoiser);
+  }
+  EXPECT_EQ(start(denoiser, format), LIMPID_OK) << limpid_error(denoiser);
+  return denoise(denoiser, frames);
+}
+
 TEST(Library, SettingsAreTheCommandLines) {
   const FrameFormat format = oracle::gray(48, 48);
   const std::vector<Frame> frames = noisy_frames(format, 1);
-  const auto result = [&](const std::vector<std::pair<const char*, const char*>>& settings) {
-    const Handle denoiser;
-    for (const auto& [name, value] : settings) {
-      EXPECT_EQ(limpid_set(denoiser, name, value), LIMPID_OK) << limpid_error(denoiser);
-    }
-    EXPECT_EQ(start(denoiser, format), LIMPID_OK) << limpid_error(denoiser);
-    return denoise(denoiser, frames);
-  };
+  const auto result = [&](const Settings& settings) { return denoise_with(settings, format, frames); };
   expect_same(
       result({{"filter", "BM3D"}, {"profile", "Fast"}, {"noise", "10"}, {"engine", "cpu"}, {"threads", "1"}}),
       denoise_by_core(bm3d_profile(Profile::kFast), frames));
@@ -546,14 +552,7 @@ TEST(Library, SettingsAreTheCommandLines) {
 TEST(Library, ASettingsFileHasAllSettings) {
   const FrameFormat format = oracle::gray(48, 48);
   const std::vector<Frame> frames = noisy_frames(format, 1);
-  const auto result = [&](const std::vector<std::pair<const char*, const char*>>& settings) {
-    const Handle denoiser;
-    for (const auto& [name, value] : settings) {
-      EXPECT_EQ(limpid_set(denoiser, name, value), LIMPID_OK) << limpid_error(denoiser);
-    }
-    EXPECT_EQ(start(denoiser, format), LIMPID_OK) << limpid_error(denoiser);
-    return denoise(denoiser, frames);
-  };
+  const auto result = [&](const Settings& settings) { return denoise_with(settings, format, frames); };
   constexpr const char* kSettings =
       R"({"limpid_settings": 1, "filter": "bilateral:radius=3", "noise": "10", "strength": "1.5", "mix": 0.25})";
   const auto expected = result(

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/console/shell_text.h"
 #include "app/player/background_write.h"
 #include "app/player/noise_box.h"
 #include "core/settings/denoising_settings.h"

@@ -11,6 +11,7 @@
 #include "core/settings/filter_settings.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
+#include "core/settings/user_document.h"
 
 namespace limpid {
 namespace {
@@ -140,7 +141,7 @@ TEST(NoiseSettings, WhatIsWrongWithAProfileIsSaid) {
             "\"planes.Y.curve\" must be an array of 17 elements");
   EXPECT_EQ(objection(with_plane(R"("sigma": 1, "grain": 2)")),
             "\"planes.Y.grain\" is not a property of this plane's noise");
-  EXPECT_EQ(objection("{" + std::string(kMostProfileBytes, ' ')), "it is larger than 1048576 bytes");
+  EXPECT_EQ(objection("{" + std::string(kMostDocumentBytes, ' ')), "it is larger than 1048576 bytes");
 }
 
 }  // namespace

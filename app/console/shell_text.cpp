@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "app/console/shell_text.h"
+
+#include <string_view>
+
+namespace limpid::app {
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  std::string line;
+  for (const std::string& word : words) {
+    const bool is_plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+    line += (line.empty() ? "" : " ") + (is_plain ? word : shell_quoted(word));
+  }
+  return line;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace limpid::app {
+
+/// The text in single quotes for a POSIX shell or zsh, which reads it back unchanged.
+std::string shell_quoted(const std::string& text);
+
+/// Words as one line for a POSIX shell, which reads them back unchanged. Plain words have no quotes.
+std::string shell_line(const std::vector<std::string>& words);
+
+}  // namespace limpid::app
