@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/shortest_text.h"
 #include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "core/frame/metrics.h"
@@ -343,14 +343,14 @@ limpid_status limpid_set(limpid_denoiser* denoiser, const char* name, const char
 
 limpid_status limpid_set_int(limpid_denoiser* denoiser, const char* name, int32_t value) {
   return with(denoiser, [&](limpid_denoiser& own) {
-    set(own, name, limpid::number_text(value));
+    set(own, name, limpid::shortest_text(value));
     return LIMPID_OK;
   });
 }
 
 limpid_status limpid_set_float(limpid_denoiser* denoiser, const char* name, double value) {
   return with(denoiser, [&](limpid_denoiser& own) {
-    set(own, name, limpid::number_text(value));
+    set(own, name, limpid::shortest_text(value));
     return LIMPID_OK;
   });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "app/console/state_folder.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -8,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/jobs/job_folder.h"
+#include "app/console/durable_file.h"
 #include "core/base/error.h"
 
 namespace limpid::app {

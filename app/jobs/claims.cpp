@@ -21,6 +21,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/console/durable_file.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
 #include "core/base/thread.h"
@@ -74,7 +75,7 @@ Claims::~Claims() {
   heart_ = {};
   try {
     std::error_code ignored;
-    std::filesystem::remove(folder_.beacon(worker_name()), ignored);
+    std::filesystem::remove(folder_.beacon(process_name()), ignored);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): an empty file is left behind
   }
 }
@@ -107,7 +108,7 @@ bool Claims::create(int segment) const {
     return false;
   }
   const std::string text =
-      nlohmann::ordered_json{{"worker", worker_name()}, {"process", ::getpid()}, {"space", process_space()}}
+      nlohmann::ordered_json{{"worker", process_name()}, {"process", ::getpid()}, {"space", process_space()}}
           .dump() +
       "\n";
   // A claim that can't be written is one without a name: others do the segment as well.
@@ -117,7 +118,7 @@ bool Claims::create(int segment) const {
 
 /// The current time of the file system's clock.
 double Claims::seconds_since_touched(int descriptor) {
-  const FileDescriptor beacon = opened(folder_.beacon(worker_name()), O_WRONLY | O_CREAT);
+  const FileDescriptor beacon = opened(folder_.beacon(process_name()), O_WRONLY | O_CREAT);
   touch(beacon.get());
   struct stat now {};
   struct stat then {};
@@ -183,7 +184,7 @@ bool Claims::take(int segment, bool from_anybody) {
     // Only one worker succeeds in renaming the claim. Others fail, or rename a new claim, and both do the
     // segment.
     const std::string path = folder_.claim(segment);
-    const std::string taken = path + "." + worker_name() + ".taken";
+    const std::string taken = path + "." + process_name() + ".taken";
     const bool is_mine = ::rename(path.c_str(), taken.c_str()) == 0;
     if (is_mine) {
       std::error_code ignored;
@@ -208,7 +209,7 @@ bool Claims::is_lost() {
   }
   const FileDescriptor claim = opened(folder_.claim(*taken_), O_RDONLY);
   const std::optional<Content> content = content_of(claim.get());
-  return !content || content->worker != worker_name();
+  return !content || content->worker != process_name();
 }
 
 void Claims::give_back() noexcept {

@@ -1,79 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "app/jobs/job_folder.h"
 
-#include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <climits>
-#include <cstring>
 #include <filesystem>
-#include <random>
 #include <system_error>
 
+#include "app/console/durable_file.h"
 #include "core/base/error.h"
 
 namespace limpid::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail_at(const std::string& path, const char* what) {
-  const int error = errno;
-  throw Error(path + ": " + what + ": " + std::strerror(error));
-}
-
-/// Writes a new name to the disk. Some file systems cannot do this, or need not.
-void sync_folder_of(const std::string& path) {
-  const int descriptor = ::open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor >= 0) {
-    static_cast<void>(::fsync(descriptor));
-    ::close(descriptor);
-  }
-}
-
-/// Writes a new file; leaves none after a failure.
-void write_new_file(const std::string& path, const std::string& text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    fail_at(path, "can't create it");
-  }
-  bool written = true;
-  for (std::size_t done = 0; written && done < text.size();) {
-    const ssize_t count = ::write(descriptor, text.data() + done, text.size() - done);
-    written = count >= 0 || errno == EINTR;
-    done += count > 0 ? static_cast<std::size_t>(count) : 0;
-  }
-  // Not every file system supports it. File systems with support report failed writes here.
-  written = written && (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP);
-  const int error = errno;
-  const bool closed = ::close(descriptor) == 0;
-  if (!written || !closed) {
-    errno = written ? errno : error;
-    const int reason = errno;
-    ::unlink(path.c_str());
-    errno = reason;
-    fail_at(path, "can't write it");
-  }
-}
-
-std::string make_worker_name() {
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  std::string name;
-  for (const char* letter = host.data(); *letter != 0; ++letter) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(*letter)) != 0 || *letter == '-';
-    name += is_plain ? *letter : '_';
-  }
-  std::random_device random;
-  return fmt::format("{}-{}-{:08x}", name.empty() ? "host" : name, ::getpid(), random());
-}
 
 const std::string& require_plain(const std::string& name) {
   if (!is_plain_name(name)) {
@@ -142,27 +86,13 @@ std::set<int> JobFolder::numbers_in(const std::string& kind) const {
   return numbers;
 }
 
-const std::string& worker_name() {
-  static const std::string name = make_worker_name();
-  return name;
-}
-
-void write_durably(const std::string& path, const std::string& text) {
+void write_job_file(const std::string& path, const std::string& text) {
   if (text.size() > kMostJobFile) {
     throw Error(
         fmt::format("{}: would be larger than {} MiB; plan fewer frames at a time, or shorter segments", path,
                     kMostJobFile >> 20));
   }
-  const std::string temporary = path + "." + worker_name() + ".tmp";
-  ::unlink(temporary.c_str());
-  write_new_file(temporary, text);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(temporary.c_str());
-    errno = error;
-    fail_at(path, "can't rename the finished file");
-  }
-  sync_folder_of(path);
+  write_durably(path, text);
 }
 
 bool file_exists(const std::string& path) {

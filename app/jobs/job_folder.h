@@ -47,12 +47,9 @@ std::string number_text(int number);
 /// beginning. Names read from a job's files must be plain.
 bool is_plain_name(const std::string& name);
 
-/// A name for this process that no other process on any machine has. Used in names of files.
-const std::string& worker_name();
-
-/// Writes or replaces a file atomically: after a power cut and for other processes, it has either its old or
-/// its new content. Throws Error, also for more than kMostJobFile bytes.
-void write_durably(const std::string& path, const std::string& text);
+/// Writes or replaces a file of a job as write_durably() does. Throws Error, also for more than kMostJobFile
+/// bytes.
+void write_job_file(const std::string& path, const std::string& text);
 
 bool file_exists(const std::string& path);
 

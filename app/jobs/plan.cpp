@@ -316,7 +316,7 @@ void write_plan(const JobFolder& folder, const Plan& plan) {
                   {"inputs", std::move(inputs)},
                   {"segments", std::move(segments)}};
   try {
-    write_durably(folder.plan(), json.dump(1) + "\n");
+    write_job_file(folder.plan(), json.dump(1) + "\n");
   } catch (const nlohmann::json::exception&) {
     throw Error(folder.plan() + ": cannot hold the name of an input that is not UTF-8");
   }
@@ -405,7 +405,7 @@ void write_merge_record(const JobFolder& folder, int input, const MergeRecord& r
     json["bytes"] = record.whole->bytes;
     json["fingerprint"] = to_hex(record.whole->fingerprint);
   }
-  write_durably(folder.merged(input), json.dump(1) + "\n");
+  write_job_file(folder.merged(input), json.dump(1) + "\n");
 }
 
 std::optional<MergeRecord> read_merge_record(const JobFolder& folder, int input) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/console/diagnostics.h"
+#include "app/console/durable_file.h"
 #include "app/jobs/source_analysis.h"
 #include "app/options/engine_options.h"
 #include "core/base/error.h"
@@ -182,10 +183,10 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
         throw Error(input.path + ": has no frames that could be decoded");
       }
       tell_of_source(source.reader(), input);
-      input.joined = joins(source.reader(), settings.writer, folder.data("probe-" + worker_name()));
+      input.joined = joins(source.reader(), settings.writer, folder.data("probe-" + process_name()));
       for (auto& [segment, own] : source.segments(segment_frames)) {
         segment.input = static_cast<int>(plan.inputs.size());
-        write_durably(folder.segment(static_cast<int>(plan.segments.size())), to_json(own).dump() + "\n");
+        write_job_file(folder.segment(static_cast<int>(plan.segments.size())), to_json(own).dump() + "\n");
         plan.segments.push_back(segment);
       }
       plan.inputs.push_back(std::move(input));

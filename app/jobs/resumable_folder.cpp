@@ -178,7 +178,7 @@ ResumableFolder::ResumableFolder(const std::string& path) : job_(path) {
     }
     if (kind == Kind::kNothing ? try_create() : try_lock()) {
       if (kind == Kind::kJob) {
-        write_durably(mark_in(path), std::string(kMarkText));
+        write_job_file(mark_in(path), std::string(kMarkText));
         job_.create();
       }
       return;
@@ -201,7 +201,7 @@ bool ResumableFolder::try_create() {
   }
   try {
     remove_part(shell, "merged");
-    write_durably(mark_in(shell), std::string(kMarkText));
+    write_job_file(mark_in(shell), std::string(kMarkText));
   } catch (const Error&) {
     remove_rest(shell);
     throw;

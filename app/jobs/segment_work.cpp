@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/console/durable_file.h"
 #include "app/options/engine_options.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
@@ -165,7 +166,7 @@ class SegmentRun {
     options.allocate = frame_allocator(engine_);
     options.interrupted = [this] { return stop_.stop_requested(); };
     io::Reader reader(input_.path, options);
-    const std::string name = number_text(number_) + "-" + worker_name();
+    const std::string name = number_text(number_) + "-" + process_name();
     SegmentTarget target(folder_.data(name + ".packets"), folder_.data(name + ".tmp"), input_, reader,
                          plan_.settings.writer);
     if (seek) {
@@ -176,7 +177,7 @@ class SegmentRun {
     DoneSegment done = target.finish();
     done.file = name + ".packets";
     done.engine = std::string(engine_->name().substr(0, engine_->name().find(':')));
-    done.worker = worker_name();
+    done.worker = process_name();
     return done;
   }
 
@@ -247,7 +248,7 @@ DoneSegment do_segment(const JobFolder& folder, const Plan& plan, int number,
     throw;
   }
   done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  write_durably(folder.done(number), to_json(done).dump() + "\n");
+  write_job_file(folder.done(number), to_json(done).dump() + "\n");
   return done;
 }
 

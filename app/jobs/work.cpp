@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/console/durable_file.h"
 #include "app/jobs/claims.h"
 #include "app/jobs/segment_work.h"
 #include "core/base/error.h"
@@ -183,10 +184,10 @@ class Worker {
     spdlog::error(fmt::format("segment {}: {}", number, sentence));
     report_.failed.push_back(number);
     try {
-      write_durably(folder_.failed(number),
-                    nlohmann::ordered_json{{"error", sentence}, {"worker", worker_name()}}.dump(
-                        -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-                        "\n");
+      write_job_file(folder_.failed(number),
+                     nlohmann::ordered_json{{"error", sentence}, {"worker", process_name()}}.dump(
+                         -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                         "\n");
     } catch (const Error&) {
       // The disk may be full. It has been logged.
     }

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/console/durable_file.h"
 #include "app/console/shell_text.h"
-#include "app/jobs/job_folder.h"
 #include "app/player/viewer.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"

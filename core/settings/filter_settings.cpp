@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "core/base/lower_case.h"
-#include "core/base/number_text.h"
+#include "core/base/shortest_text.h"
 #include "core/base/suggestion.h"
 #include "core/settings/retired_names.h"
 
@@ -137,7 +137,7 @@ std::string to_string(const ParameterValue& value) {
   return std::visit(
       [](const auto& own) {
         if constexpr (std::is_arithmetic_v<std::decay_t<decltype(own)>>) {
-          return number_text(own);
+          return shortest_text(own);
         } else {
           return own;
         }

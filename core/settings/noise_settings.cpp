@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/shortest_text.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/noise_profile.h"
 
@@ -83,8 +83,8 @@ bool is_plain_level(const NoiseProfile& profile) {
 std::string levels_text(const NoiseProfile& profile) {
   const std::array<float, 3>& sigma = profile.noise.sigma;
   const bool equal = sigma[0] == sigma[1] && sigma[0] == sigma[2];
-  return equal ? number_text(sigma[0])
-               : number_text(sigma[0]) + "," + number_text(sigma[1]) + "," + number_text(sigma[2]);
+  return equal ? shortest_text(sigma[0])
+               : shortest_text(sigma[0]) + "," + shortest_text(sigma[1]) + "," + shortest_text(sigma[2]);
 }
 
 std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::string& text) {
@@ -135,8 +135,8 @@ NoiseSettings restricted(NoiseSettings settings, PlaneChoice planes) {
 }
 
 std::string to_string(const Strength& strength) {
-  const std::string luma = number_text(strength.luma);
-  return strength.luma == strength.chroma ? luma : luma + "," + number_text(strength.chroma);
+  const std::string luma = shortest_text(strength.luma);
+  return strength.luma == strength.chroma ? luma : luma + "," + shortest_text(strength.chroma);
 }
 
 float parse_mix(const std::string& setting, const std::string& text) {

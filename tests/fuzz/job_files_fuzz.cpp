@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 
+#include "app/console/durable_file.h"
 #include "app/jobs/claims.h"
 #include "app/jobs/job_folder.h"
 #include "app/jobs/plan.h"
@@ -92,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
   static const limpid::app::FuzzedFolder folder;
   // Claims use the name until their end, so it is constructed first.
-  [[maybe_unused]] static const std::string& name = limpid::app::worker_name();
+  [[maybe_unused]] static const std::string& name = limpid::app::process_name();
   static limpid::app::Claims claims(folder.job(), 3600);
   if (size == 0) {
     return 0;

@@ -125,7 +125,7 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
                    .fields = {true, false, true}};
   level.opponent[1] = {.sigma = 0.7F, .shape = level.shape[1]};
   plan.levels[1].second = level;
-  write_durably(job.segment(4), to_json(plan).dump());
+  write_job_file(job.segment(4), to_json(plan).dump());
   const SegmentPlan read = read_segment_plan(job, 4, 1);
   EXPECT_EQ(read.seek, plan.seek);
   EXPECT_EQ(read.checks, plan.checks);
@@ -252,7 +252,7 @@ TEST_F(JobFolderTest, NamesFromFilesStayInTheFolder) {
     EXPECT_THROW(static_cast<void>(job.beacon(name)), Error) << name;
   }
   DoneSegment done{.file = "../plan.json", .hashes = {1}, .engine = "cpu", .worker = "w"};
-  write_durably(job.done(3), to_json(done).dump());
+  write_job_file(job.done(3), to_json(done).dump());
   EXPECT_EQ(sentence_of([&] { read_done(job, 3); }),
             job.done(3) + R"(: "file" must be the name of a file in the folder data)");
 }
@@ -275,7 +275,7 @@ TEST_F(JobFolderTest, ASegmentWhoseFileIsGoneIsNotDone) {
                          .engine = "cpu",
                          .worker = "w",
                          .seconds = 1};
-  write_durably(job.done(3), to_json(done).dump());
+  write_job_file(job.done(3), to_json(done).dump());
   EXPECT_FALSE(read_done(job, 3));
   std::ofstream(job.data("f")) << "abc";
   EXPECT_FALSE(read_done(job, 3)) << "shorter than it should be";
@@ -288,23 +288,23 @@ TEST_F(JobFolderTest, GapsAreNamed) {
   Plan plan;
   plan.segments.resize(9);
   for (const int number : {0, 3, 8}) {
-    write_durably(job.done(number), "{}");
+    write_job_file(job.done(number), "{}");
   }
   EXPECT_EQ(missing_segments(job, plan), "6 of 9 segments are missing: 1 to 2, 4 to 7");
   for (const int number : {1, 4, 5, 6, 7}) {
-    write_durably(job.done(number), "{}");
+    write_job_file(job.done(number), "{}");
   }
   EXPECT_EQ(missing_segments(job, plan), "1 of 9 segments are missing: 2");
-  write_durably(job.done(2), "{}");
+  write_job_file(job.done(2), "{}");
   EXPECT_EQ(missing_segments(job, plan), "");
 }
 
 TEST_F(JobFolderTest, NothingIsLeftOfAFileThatCantBeWritten) {
   std::filesystem::remove_all(job.path() + "/done");
-  EXPECT_THROW(write_durably(job.done(0), "text"), Error);
+  EXPECT_THROW(write_job_file(job.done(0), "text"), Error);
   std::filesystem::create_directory(job.path() + "/done");
-  write_durably(job.done(0), "text");
-  write_durably(job.done(0), "other");
+  write_job_file(job.done(0), "text");
+  write_job_file(job.done(0), "other");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(job.path() + "/done"), {}), 1);
 }
 

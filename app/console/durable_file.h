@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+namespace limpid::app {
+
+/// A name for this process that no other process on any machine has. Used in names of files.
+const std::string& process_name();
+
+/// Writes or replaces a file atomically: after a power cut and for other processes, it has either its old or
+/// its new content. Throws Error.
+void write_durably(const std::string& path, const std::string& text);
+
+}  // namespace limpid::app
