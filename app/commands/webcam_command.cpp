@@ -340,12 +340,12 @@ io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
 class Sinks {
  public:
   /// `device`: for the loopback, which begins with the source if `loops_back` is set.
-  Sinks(RecorderOptions recordings, bool loops_back, std::string device,
+  Sinks(const RecorderOptions& recordings, bool loops_back, std::string device,
         std::function<io::Writer(const std::string& device)> open_loopback)
       : records_(!recordings.file.empty()),
         loops_back_(loops_back),
-        recorder_(std::move(recordings)),
-        loopback_(std::move(device), std::move(open_loopback)) {}
+        recorder_(recordings),
+        loopback_(std::move(device), std::move(open_loopback), recordings.engine) {}
 
   Recorder& recorder() { return recorder_; }
   Loopback& loopback() { return loopback_; }
@@ -514,7 +514,8 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   Sinks sinks({options.record, options.overwrite,
                [&](const std::string& name, io::Overwrite overwrite) {
                  return open_recording(options, source.reader(), *engine, name, overwrite);
-               }},
+               },
+               engine},
               loops_back, loopback,
               [&source](const std::string& device) { return open_loopback(device, source.reader()); });
   sinks.begin();

@@ -45,7 +45,8 @@ std::string Recorder::next_name() const {
 
 void Recorder::begin() {
   const io::Overwrite overwrite = options_.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
-  current_ = std::make_shared<Recording>(options_.file, options_.open(options_.file, overwrite));
+  current_ =
+      std::make_shared<Recording>(options_.file, options_.open(options_.file, overwrite), options_.engine);
 }
 
 std::string Recorder::toggle() {
@@ -81,7 +82,7 @@ void Recorder::serve() {
   std::shared_ptr<Recording> opened;
   std::exception_ptr failure;
   try {
-    opened = std::make_shared<Recording>(name, options_.open(name, io::Overwrite::kNever));
+    opened = std::make_shared<Recording>(name, options_.open(name, io::Overwrite::kNever), options_.engine);
   } catch (...) {
     failure = std::current_exception();
   }

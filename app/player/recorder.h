@@ -24,6 +24,7 @@ struct RecorderOptions {
   bool overwrite = false;  ///< `file`; nothing else is ever overwritten
   /// Opens a file of that name for the source's frames. Throws Error.
   std::function<io::Writer(const std::string& name, io::Overwrite overwrite)> open;
+  std::shared_ptr<Engine> engine = nullptr;  ///< as FrameSink has it
 };
 
 /// Records frames into successive files at the user's request. Each is completed on a thread of its own.
@@ -64,7 +65,8 @@ class Recorder {
 
  private:
   struct Recording {
-    Recording(std::string file, io::Writer writer) : name(std::move(file)), sink(std::move(writer)) {}
+    Recording(std::string file, io::Writer writer, const std::shared_ptr<Engine>& engine)
+        : name(std::move(file)), sink(std::move(writer), engine) {}
     const std::string name;
     FrameSink sink;
   };

@@ -94,10 +94,34 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
   split_.toggle_lock();  // the pointer has controls to go to
   view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
   stages.wake = [this] { window_.wake(); };
+  keep_results_on_gpu(stages);
   player_ = std::make_unique<Player>(std::move(stages), player_options_);
 }
 
 Viewer::~Viewer() = default;
+
+// If the engine's GPU draws the window, results need not pass through the host's memory.
+void Viewer::keep_results_on_gpu(PlayerStages& stages) {
+  if (engine_ == nullptr || engine_->result_memory().is_host()) {
+    return;
+  }
+  FramePool::Allocator frames;
+  try {
+    frames = painter_.share(engine_->result_memory());
+  } catch (const Error& error) {
+    spdlog::debug(fmt::format("results pass through the host's memory: {}", error.what()));
+    return;
+  }
+  spdlog::debug("results stay in the memory of the GPU");
+  for (auto* const make : {&stages.make_denoiser, &stages.make_refiner}) {
+    *make = [make = *make, frames](const DenoiseSettings& settings, const Frame& frame,
+                                   const NoiseModel& level) {
+      std::unique_ptr<Denoiser> denoiser = make(settings, frame, level);
+      denoiser->set_result_frames([frames, format = frame.format] { return frames(format); });
+      return denoiser;
+    };
+  }
+}
 
 void Viewer::run(const std::stop_token& stop) {
   const std::stop_callback wake(stop, [this] { window_.wake(); });

@@ -125,6 +125,7 @@ class Viewer {
   friend struct ViewerKeys;
   using Clock = Player::Clock;
 
+  void keep_results_on_gpu(PlayerStages& stages);
   void show(const std::shared_ptr<const PlayedFrame>& frame);
   void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
   /// The shown side: a frame that is not denoised yet is shown noisy.
@@ -230,7 +231,7 @@ class Viewer {
   std::optional<NoiseProfile> box_noise_;  ///< measured there
   double pressed_at_ = 0;                  ///< left edge of the picture on which a button was pressed
   std::optional<View::Point> marking_;     ///< where the right button was pressed, in pixels of the window
-  std::shared_ptr<Engine> engine_;         ///< measures the noise in the box
+  std::shared_ptr<Engine> engine_;         ///< denoises, and measures the noise in the box
 
   Passage passage_;
   double gain_ = 4;  ///< of the difference

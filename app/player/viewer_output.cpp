@@ -73,7 +73,8 @@ void Viewer::save_pictures() {
   io::RgbImage noisy;
   io::RgbImage denoised;
   converter_.convert(shown_->noisy, noisy);
-  converter_.convert(shown_->denoised, denoised);
+  converter_.convert(engine_ != nullptr ? engine_->in_host_memory(shown_->denoised) : shown_->denoised,
+                     denoised);
   const int column = view_.picture_column(split_.column(window_.size().width), window_.size());
   io::RgbImage split = denoised;
   for (int y = 0; y < split.height; ++y) {

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -75,8 +76,10 @@ void ControlLayer::State::set_scale(float wanted) {
     built_in.SizePixels = pixels;
     fonts->AddFontDefault(&built_in);
   }
+#if IMGUI_VERSION_NUM < 19200  // later versions do it themselves
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
+#endif
 }
 
 void ControlLayer::State::apply(const WindowEvent& event) {
@@ -151,7 +154,7 @@ void ControlLayer::end() {
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
-void* ControlLayer::picture(std::size_t number, const RgbImage& image) {
+ImTextureID ControlLayer::picture(std::size_t number, const RgbImage& image) {
   if (number >= state_->pictures.size()) {
     state_->pictures.resize(number + 1);
   }
@@ -159,8 +162,8 @@ void* ControlLayer::picture(std::size_t number, const RgbImage& image) {
   texture.bind();
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, image.width, image.height, 0, GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV,
                image.pixels.data());
-  // ImTextureID of the OpenGL backend is the texture's name. NOLINTNEXTLINE(performance-no-int-to-ptr)
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(texture.name()));
+  // The OpenGL backend's ID of a texture is its name, as a pointer or, in later versions, an integer.
+  return std::bit_cast<ImTextureID>(static_cast<std::uintptr_t>(texture.name()));
 }
 
 }  // namespace limpid::io

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <imgui.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +40,7 @@ class ControlLayer {
 
   /// Uploads a picture, and returns its texture for ImGui's functions. `number`: any number of the caller,
   /// from 0, densely; the texture of a number is valid until its next picture.
-  void* picture(std::size_t number, const RgbImage& image);
+  ImTextureID picture(std::size_t number, const RgbImage& image);
 
  private:
   struct State;

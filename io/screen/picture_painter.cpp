@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "io/screen/color_math.h"
+#include "io/screen/cuda_display.h"
 #include "io/screen/gl.h"
 
 namespace limpid::io {
@@ -158,12 +160,6 @@ class Program {
   GLuint name_;
 };
 
-struct TextureFormat {
-  GLint stored;
-  GLenum type;
-  double unit;  ///< value of a sample over its value in the shader
-};
-
 TextureFormat texture_format(SampleType type) {
   switch (type) {
     case SampleType::kUint8:
@@ -218,7 +214,17 @@ void upload(const Plane& plane, const FrameFormat& format, int largest, const Gl
 }  // namespace
 
 struct PicturePainter::State {
-  using Textures = std::array<GlTexture, kPlanesOfPicture>;
+  // A frame that has been set.
+  struct Picture {
+    const GlTexture& texture(int plane) const {
+      const auto index = static_cast<std::size_t>(plane);
+      return is_shared && index < shared.size() ? shared[index].texture() : uploaded[index];
+    }
+
+    std::array<GlTexture, kPlanesOfPicture> uploaded;
+    std::deque<CudaTexture> shared;
+    bool is_shared = false;
+  };
 
   State(const FrameFormat& frame_format, const DisplayProperties& display)
       : format(frame_format), properties(display), largest(largest_texture()) {
@@ -230,10 +236,10 @@ struct PicturePainter::State {
   State& operator=(State&&) = delete;
   ~State() { glDeleteVertexArrays(1, &vertices); }
 
-  void set(const Frame& frame, const Textures& textures) const;
+  void set(const Frame& frame, Picture& picture) const;
   void describe_frames() const;
   void describe_light() const;
-  void bind(const Textures& textures, int unit) const;
+  static void bind(const Picture& picture, int unit);
   Size upright() const {
     return properties.orientation.transposed ? Size{format.height, format.width}
                                              : Size{format.width, format.height};
@@ -244,18 +250,28 @@ struct PicturePainter::State {
   int largest;
   GLuint vertices = 0;
   Program program{kPictureVertexShader, kPictureFragmentShader};
-  Textures first;
-  Textures second;
+  std::shared_ptr<CudaDisplay> cuda;  // none before share()
+  Picture first;
+  Picture second;
 };
 
-void PicturePainter::State::set(const Frame& frame, const Textures& textures) const {
+void PicturePainter::State::set(const Frame& frame, Picture& picture) const {
   if (frame.format != format) {
     throw Error("frame " + std::to_string(frame.index) + " is " + limpid::to_string(frame.format) +
                 " instead of " + limpid::to_string(format));
   }
-  for (int plane = 0; plane < format.color_plane_count(); ++plane) {
-    upload(frame.planes[plane], format, largest, textures[plane]);
+  picture.is_shared = !frame.memory.is_host();
+  if (!picture.is_shared) {
+    for (int plane = 0; plane < format.color_plane_count(); ++plane) {
+      upload(frame.planes[plane], format, largest, picture.uploaded[plane]);
+    }
+    return;
   }
+  if (cuda == nullptr || frame.memory != cuda->memory()) {
+    throw Error("frame " + std::to_string(frame.index) + " is in " + limpid::to_string(frame.memory) +
+                ", which the window can't show");
+  }
+  copy_to_textures(frame, *cuda, picture.shared);
 }
 
 // Sets the uniforms that are equal for all frames.
@@ -294,10 +310,10 @@ void PicturePainter::State::describe_light() const {
   glUniform3fv(program.at("luminance"), 1, kLuminance2020);
 }
 
-void PicturePainter::State::bind(const Textures& textures, int unit) const {
+void PicturePainter::State::bind(const Picture& picture, int unit) {
   for (int plane = 0; plane < kPlanesOfPicture; ++plane) {
     glActiveTexture(static_cast<GLenum>(GL_TEXTURE0 + unit + plane));
-    glBindTexture(GL_TEXTURE_2D, textures[plane].name());
+    glBindTexture(GL_TEXTURE_2D, picture.texture(plane).name());
   }
 }
 
@@ -309,6 +325,19 @@ PicturePainter::PicturePainter(const FrameFormat& format, const DisplayPropertie
 }
 
 PicturePainter::~PicturePainter() = default;
+
+FramePool::Allocator PicturePainter::share(const MemoryDomain& memory) {
+  if (std::max(state_->format.width, state_->format.height) > state_->largest) {
+    throw Error("the pictures are larger than the textures of the display");
+  }
+  auto display = std::make_shared<CudaDisplay>(memory.ordinal);
+  const TextureFormat as = texture_format(state_->format.sample_type);
+  for (State::Picture* const picture : {&state_->first, &state_->second}) {
+    picture->shared = cuda_textures(display, state_->format, as);
+  }
+  state_->cuda = display;
+  return frames_in_memory_of(display);
+}
 
 void PicturePainter::set_first(const Frame& frame) { state_->set(frame, state_->first); }
 void PicturePainter::set_second(const Frame& frame) { state_->set(frame, state_->second); }
@@ -329,8 +358,8 @@ void PicturePainter::draw(const PictureDrawing& drawing, Size window) {
   program.set("smooth_scaling", drawing.smooth ? 1 : 0);
   program.set("choice", static_cast<int>(drawing.choice));
   program.set("gain", drawing.gain);
-  state_->bind(state_->first, 0);
-  state_->bind(state_->second, kPlanesOfPicture);
+  State::bind(state_->first, 0);
+  State::bind(state_->second, kPlanesOfPicture);
   glActiveTexture(GL_TEXTURE0);
   glBindVertexArray(state_->vertices);
   glViewport(0, 0, window.width, window.height);

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "core/frame/frame.h"
+#include "core/frame/frame_pool.h"
 #include "io/media/display_properties.h"
 #include "io/media/size.h"
 #include "io/screen/window.h"
@@ -36,9 +38,14 @@ class PicturePainter {
   PicturePainter(PicturePainter&&) = delete;
   PicturePainter& operator=(PicturePainter&&) = delete;
 
-  /// Uploads the samples of a frame in host memory; the frame is not kept. Planes that are larger than the
-  /// textures of the display are uploaded without some rows and columns. Throws Error if the format of the
-  /// frame is another.
+  /// Makes frames in `memory`, of a GPU, that set_first() and set_second() show without a copy through the
+  /// host's memory. The function is thread-safe; it and its frames may outlive the painter. Throws Error,
+  /// with the reason, if the display does not support it.
+  FramePool::Allocator share(const MemoryDomain& memory);
+
+  /// Uploads the samples of a frame in host memory, or copies those of one in the memory of share(); the
+  /// frame is not kept. Planes that are larger than the textures of the display are uploaded without some
+  /// rows and columns. Throws Error if the format of the frame is another.
   void set_first(const Frame& frame);
   void set_second(const Frame& frame);
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Frames in the memory of a CUDA device as textures of OpenGL, by functions of CUDA's driver (libcuda), which
+// is loaded at run time. Private to io.
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+
+#include "core/frame/frame.h"
+#include "core/frame/frame_pool.h"
+#include "io/media/size.h"
+#include "io/screen/gl.h"
+
+namespace limpid::io {
+
+struct CudaDriver;
+
+/// A CUDA device that runs OpenGL's current context, with its primary context, which CUDA engines use as
+/// well.
+class CudaDisplay {
+ public:
+  /// Throws Error, with the reason, if the device does not run the current context of OpenGL.
+  explicit CudaDisplay(int device);
+  ~CudaDisplay();
+  CudaDisplay(const CudaDisplay&) = delete;
+  CudaDisplay& operator=(const CudaDisplay&) = delete;
+  CudaDisplay(CudaDisplay&&) = delete;
+  CudaDisplay& operator=(CudaDisplay&&) = delete;
+
+  MemoryDomain memory() const { return cuda_memory(device_); }
+  void* context() const { return context_; }
+  /// The functions of the driver; they require a Scope.
+  const CudaDriver& driver() const { return *driver_; }
+  /// Returns memory of the device, which is freed with the last reference to it. Throws OutOfMemory.
+  static std::shared_ptr<std::byte> allocate(const std::shared_ptr<CudaDisplay>& display, std::size_t bytes);
+
+  /// Makes the device the current one of this thread.
+  class Scope {
+   public:
+    explicit Scope(const CudaDisplay& display);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    Scope(Scope&&) = delete;
+    Scope& operator=(Scope&&) = delete;
+
+   private:
+    const CudaDisplay& display_;
+  };
+
+ private:
+  std::unique_ptr<const CudaDriver> driver_;
+  int device_;
+  void* context_ = nullptr;
+};
+
+/// Makes frames in the device's memory, from a pool. Thread-safe. Frames may outlive it.
+FramePool::Allocator frames_in_memory_of(const std::shared_ptr<CudaDisplay>& display);
+
+/// The format of a texture with one sample per pixel.
+struct TextureFormat {
+  GLint stored;  ///< of the texture
+  GLenum type;   ///< of a sample
+  double unit;   ///< value of a sample over its value in a shader
+};
+
+/// A texture that CUDA writes. Belongs to the thread of OpenGL's context.
+class CudaTexture {
+ public:
+  /// Throws Error if CUDA cannot write textures of the format.
+  CudaTexture(std::shared_ptr<CudaDisplay> display, Size size, const TextureFormat& as);
+  ~CudaTexture();
+  CudaTexture(const CudaTexture&) = delete;
+  CudaTexture& operator=(const CudaTexture&) = delete;
+  CudaTexture(CudaTexture&&) = delete;
+  CudaTexture& operator=(CudaTexture&&) = delete;
+
+  const GlTexture& texture() const { return texture_; }
+  /// The handle of the texture in CUDA.
+  void* resource() const { return resource_; }
+
+ private:
+  std::shared_ptr<CudaDisplay> display_;
+  GlTexture texture_;
+  void* resource_ = nullptr;
+};
+
+/// Textures for the color planes of a format.
+std::deque<CudaTexture> cuda_textures(const std::shared_ptr<CudaDisplay>& display, const FrameFormat& format,
+                                      const TextureFormat& as);
+
+/// Copies the color planes of a frame in the device's memory to their textures, and waits until that is done.
+void copy_to_textures(const Frame& frame, const CudaDisplay& display,
+                      const std::deque<CudaTexture>& textures);
+
+}  // namespace limpid::io
