@@ -95,6 +95,7 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
     viewer.set_audio(std::move(audio));
     viewer.run(interrupts.stop());
     next = viewer.next_input();
+    viewing.window = viewer.window();
     viewing.remember(options.input, viewer.settings());
     const ViewerReport report = viewer.report();
     const std::string command_line = viewer.command_line();
@@ -138,6 +139,7 @@ int preview(PreviewOptions& options, Console& console) {
     is_first = false;
     next = show_file(options, engine, interrupts, exit_code);
   }
+  viewing.window.reset();
   return exit_code;
 }
 

@@ -332,6 +332,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
     options.window.size = parse_size(window_size_);
     options.window.fixed = true;
   }
+  options.open_window = window;
   options.window.vsync = !no_vsync_;
   options.window.full_screen = full_screen_;
   options.window.display_lost = [] {

@@ -552,6 +552,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     Viewer viewer(std::move(shown), std::move(stages), std::move(player_options));
     report = run(viewer, sinks, viewing, interrupts);
     next = viewer.next_camera();
+    viewing.window = viewer.window();
     viewing.carry(viewer.chosen(), source.reader().video().format, *engine);
     options.loopback = sinks.loopback().was_on() ? sinks.loopback().node() : "";
   }
@@ -605,6 +606,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
       next = shown;  // which could be opened
     }
   }
+  viewing.window.reset();
   return exit_code;
 }
 

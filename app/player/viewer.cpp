@@ -73,12 +73,21 @@ io::WindowOptions window_options(const ViewerOptions& options) {
   return result;
 }
 
+std::shared_ptr<io::Window> open(const ViewerOptions& options) {
+  if (options.open_window == nullptr) {
+    return std::make_shared<io::Window>(window_options(options));
+  }
+  options.open_window->set_title(options.window.title);
+  options.open_window->set_display_lost(options.window.display_lost);
+  return options.open_window;
+}
+
 }  // namespace
 
 Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options)
     : options_(std::move(options)),
       player_options_(std::move(player_options)),
-      window_(window_options(options_)),
+      window_(open(options_)),
       converter_(options_.format, options_.display),
       painter_(options_.format, options_.display),
       panel_(options_.overlay),
@@ -87,18 +96,18 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       split_(options_.split),
       engine_(stages.engine),
       labels_(options_.overlay) {
-  const io::Size size = window_size_ = window_.size();
+  const io::Size size = window_size_ = window_->size();
   if (options_.controls) {
     panel_.toggle_pin();
   }
   split_.toggle_lock();  // the pointer has controls to go to
   view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
-  stages.wake = [this] { window_.wake(); };
+  stages.wake = [this] { window_->wake(); };
   keep_results_on_gpu(stages);
   player_ = std::make_unique<Player>(std::move(stages), player_options_);
 }
 
-Viewer::~Viewer() = default;
+Viewer::~Viewer() { window_->set_display_lost({}); }
 
 // If the engine's GPU draws the window, results need not pass through the host's memory.
 void Viewer::keep_results_on_gpu(PlayerStages& stages) {
@@ -124,7 +133,7 @@ void Viewer::keep_results_on_gpu(PlayerStages& stages) {
 }
 
 void Viewer::run(const std::stop_token& stop) {
-  const std::stop_callback wake(stop, [this] { window_.wake(); });
+  const std::stop_callback wake(stop, [this] { window_->wake(); });
   if (!options_.screenshot.empty()) {
     player_->set_paused(true);  // frame by frame, so that none is dropped
   }
@@ -161,12 +170,12 @@ void Viewer::run(const std::stop_token& stop) {
       redraw_ = true;
     }
     hint(now);
-    if (redraw_ && shown_ != nullptr && window_.is_visible()) {
+    if (redraw_ && shown_ != nullptr && window_->is_visible()) {
       draw();
-      timed(presenting_.busy_ns, [&] { window_.present(); });
+      timed(presenting_.busy_ns, [&] { window_->present(); });
       redraw_ = controls_.has_events() || settling_-- > 0;
     }
-    const bool is_needed = !options_.is_needed || window_.is_on_screen() || options_.is_needed();
+    const bool is_needed = !options_.is_needed || window_->is_on_screen() || options_.is_needed();
     if (is_needed && awaits_refinement()) {
       // The screenshot is to show it.
     } else if (!is_needed || (options_.frames > 0 && report_.shown >= options_.frames)) {
@@ -186,7 +195,7 @@ void Viewer::run(const std::stop_token& stop) {
   }
   if (!options_.screenshot.empty() && shown_ != nullptr) {
     draw();
-    const io::RgbImage picture = window_.snapshot();
+    const io::RgbImage picture = window_->snapshot();
     io::write_png(options_.screenshot, picture, io::Overwrite::kAlways);
     spdlog::info(fmt::format("screenshot: {}, {}x{}", options_.screenshot, picture.width, picture.height));
   }
@@ -265,7 +274,7 @@ void Viewer::handle_end() {
 void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop) {
   const Clock::time_point now = Clock::now();
   Clock::time_point until = now + (writing_ != nullptr ? kWritingInterval : kStatisticsInterval);
-  if (redraw_ && window_.is_visible()) {
+  if (redraw_ && window_->is_visible()) {
     until = now;
   }
   if (const std::optional<Clock::time_point> hides_at = panel_.hides_at(now)) {
@@ -280,10 +289,10 @@ void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_t
   // Events are waited for in whole milliseconds; the rest of the time is slept exactly.
   constexpr milliseconds kRest{1};
   const auto wait = std::max(duration_cast<milliseconds>(until - now) - kRest, milliseconds(0));
-  std::optional<io::WindowEvent> event = window_.wait(wait);
+  std::optional<io::WindowEvent> event = window_->wait(wait);
   while (event && !quit_) {
     handle(*event);
-    event = window_.wait(milliseconds(0));
+    event = window_->wait(milliseconds(0));
   }
   if (next && !redraw_ && !stop.stop_requested() && !quit_) {
     const Clock::time_point left = *next;
@@ -293,7 +302,7 @@ void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_t
   }
 }
 
-int Viewer::text_line() const { return text_size(window_.size(), window_.scale(), options_.text_size); }
+int Viewer::text_line() const { return text_size(window_->size(), window_->scale(), options_.text_size); }
 
 void Viewer::lay_over(std::size_t number, const io::RgbImage& picture, int x, int y) {
   const ImVec2 at{static_cast<float>(x), static_cast<float>(y)};
@@ -365,14 +374,14 @@ void Viewer::upload_pictures() {
 }
 
 io::Size Viewer::picture_area() const {
-  io::Size area = window_.size();
+  io::Size area = window_->size();
   area.width /= side_ == Side::kSideBySide ? 2 : 1;
   return area;
 }
 
 void Viewer::draw_picture() {
   upload_pictures();
-  const io::Size size = window_.size();
+  const io::Size size = window_->size();
   View::Placement placement = view_.place(picture_area());
   const auto draw_part = [&](io::PictureChoice choice, int left, int right) {
     painter_.draw({placement.source,
@@ -383,7 +392,7 @@ void Viewer::draw_picture() {
                    gain_},
                   size);
   };
-  window_.clear();
+  window_->clear();
   switch (shown_side()) {
     case Side::kSplit:
     case Side::kPair:
@@ -408,7 +417,7 @@ void Viewer::draw_picture() {
 }
 
 void Viewer::draw() {
-  const io::Size size = window_.size();
+  const io::Size size = window_->size();
   const int split = split_.column(size.width);
   draw_picture();
   controls_.begin(size, scale());
@@ -432,7 +441,7 @@ ControlState Viewer::control_state() const {
   state.live = player_options_.live;
   state.can_seek = player_->can_seek();
   state.paused = player_->paused() || ended_;
-  state.full_screen = window_.is_full_screen();
+  state.full_screen = window_->is_full_screen();
   state.speed = player_->speed();
   state.volume = audio_ != nullptr ? std::optional(volume_) : std::nullopt;
   state.passage = passage_;
@@ -459,7 +468,7 @@ ControlState Viewer::control_state() const {
 }
 
 void Viewer::draw_controls() {
-  grant(panel_.draw(control_state(), window_.size(), scale(), Clock::now()));
+  grant(panel_.draw(control_state(), window_->size(), scale(), Clock::now()));
   if (files_.is_open()) {
     // The font of the controls has Latin letters only.
     const auto text = [this](std::size_t row, const std::string& line, double x, double y) {
@@ -468,12 +477,12 @@ void Viewer::draw_controls() {
         ImGui::GetWindowDrawList()->AddText(at, kLineInk, line.c_str());
         return;
       }
-      const io::RgbImage box = lettering_.box({io::valid_utf8(line)}, text_line(), window_.size().width);
+      const io::RgbImage box = lettering_.box({io::valid_utf8(line)}, text_line(), window_->size().width);
       ImGui::GetWindowDrawList()->AddImage(
           controls_.picture(kFileNames + row, box), at,
           {at.x + static_cast<float>(box.width), at.y + static_cast<float>(box.height)});
     };
-    if (const auto chosen = panel_.draw_files(files_, window_.size(), text)) {
+    if (const auto chosen = panel_.draw_files(files_, window_->size(), text)) {
       open_file(chosen->string());
     } else if (!files_.is_open()) {
       notice("files closed");
@@ -521,7 +530,7 @@ void Viewer::follow_visibility(Clock::time_point now) {
     panel_was_visible_ = visible;
     redraw_ = true;
   }
-  window_.show_pointer(visible || !window_.is_full_screen());
+  window_->show_pointer(visible || !window_->is_full_screen());
 }
 
 // The box with handles at its corners and edges.
@@ -574,7 +583,7 @@ void Viewer::draw_labels(int split) {
   if (!labels_) {
     return;
   }
-  const io::Size size = window_.size();
+  const io::Size size = window_->size();
   const int margin = text_margin(text_line());
   const int bottom = size.height - (panel_.is_visible(Clock::now()) ? Controls::bar_height(scale()) : 0);
   const auto label = [&](std::size_t number, const std::string& text, int x, bool left_of_it) {
@@ -611,7 +620,7 @@ void Viewer::draw_labels(int split) {
 void Viewer::draw_text(Clock::time_point now) {
   const int line = text_line();
   const int margin = text_margin(line);
-  const io::Size size = window_.size();
+  const io::Size size = window_->size();
   const int inner = size.width - 2 * margin;
   if (options_.statistics && !help_) {
     lay_over(kStatisticsBox, statistics_box(lettering_, statistics(), line, size), margin, margin);
@@ -761,7 +770,7 @@ void Viewer::seek_audio(double time) {
 
 void Viewer::handle(const io::WindowEvent& event) {
   using Kind = io::WindowEvent::Kind;
-  const io::Size size = window_.size();
+  const io::Size size = window_->size();
   switch (event.kind) {
     case Kind::kClose:
       quit_ = true;
@@ -820,7 +829,7 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
   if (event.kind == Kind::kPointer) {
     pointer_x_ = event.x;
     pointer_y_ = event.y;
-    redraw_ = (split_.point(event.x, window_.size().width) && has_line()) || redraw_;
+    redraw_ = (split_.point(event.x, window_->size().width) && has_line()) || redraw_;
   } else if (event.kind == Kind::kDrag) {
     handle_drag(event);
   } else if (event.kind == Kind::kPress) {
@@ -832,7 +841,7 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
       return;
     }
     if (event.clicks == 2 && !event.right) {
-      window_.toggle_full_screen();
+      window_->toggle_full_screen();
     }
   } else if (event.kind == Kind::kLeave) {
     split_.leave();
@@ -859,7 +868,7 @@ void Viewer::handle_drag(const io::WindowEvent& event) {
   const bool picture_moves = view_.zoom() > 0 || !has_line();
   pointer_x_ = event.x;
   pointer_y_ = event.y;
-  if (!split_.drag(event.x - event.dx, event.x, window_.size().width, event.touch, picture_moves)) {
+  if (!split_.drag(event.x - event.dx, event.x, window_->size().width, event.touch, picture_moves)) {
     view_.pan(event.dx, event.dy);
   }
 }

@@ -55,6 +55,7 @@ struct ViewerOptions {
   int zoom = 0;
   double split = 0.5;  ///< of the window's width, until the pointer moves
   io::WindowOptions window;
+  std::shared_ptr<io::Window> open_window;  ///< that is used instead of a new one, with its size
   double text_size = 1;              ///< times what suits the screen and the window
   std::vector<std::string> filters;  ///< to choose from with a key
   bool keep_times = false;           ///< of every frame shown, for the report
@@ -88,7 +89,7 @@ struct ViewerOptions {
 /// do.
 class Viewer {
  public:
-  /// Opens the window. `stages` does not need wake, which is the viewer's.
+  /// Opens the window, unless one is open. `stages` does not need wake, which is the viewer's.
   Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options);
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
@@ -110,6 +111,8 @@ class Viewer {
   /// The statistics, once a frame has been shown; for the viewer's own thread.
   Statistics statistics() const;
   const ViewerReport& report() const { return report_; }
+  /// The window, for the viewer of the next source.
+  const std::shared_ptr<io::Window>& window() const { return window_; }
   /// The command line that denoises the source as it is set now; empty if there is none.
   std::string command_line() const;
   /// The settings that the user has chosen.
@@ -190,7 +193,7 @@ class Viewer {
   ControlState control_state() const;
   /// Size of the area that one picture has.
   io::Size picture_area() const;
-  double scale() const { return window_.scale() * options_.text_size; }
+  double scale() const { return window_->scale() * options_.text_size; }
   void follow_visibility(Clock::time_point now);
   void draw_text(Clock::time_point now);
   void draw_labels(int split);
@@ -210,7 +213,7 @@ class Viewer {
 
   ViewerOptions options_;
   const PlayerOptions player_options_;
-  io::Window window_;
+  const std::shared_ptr<io::Window> window_;
   io::DisplayConverter converter_;  ///< for pictures in files
   io::PicturePainter painter_;
   io::ControlLayer controls_;

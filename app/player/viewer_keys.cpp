@@ -119,8 +119,8 @@ ViewerActions ViewerKeys::playing() {
           {"*", [](Viewer& v) { v.change_volume(v.volume_ + 0.1); }},
           {"q", [](Viewer& v) { v.quit_ = true; }},
           {"ESC", [](Viewer& v) {
-             if (v.window_.is_full_screen()) {
-               v.window_.toggle_full_screen();
+             if (v.window_->is_full_screen()) {
+               v.window_->toggle_full_screen();
              } else {
                v.quit_ = true;
              }
@@ -196,7 +196,7 @@ ViewerActions ViewerKeys::view() {
              v.split_.center();
              v.notice("split line in the middle");
            }},
-          {"f", [](Viewer& v) { v.window_.toggle_full_screen(); }},
+          {"f", [](Viewer& v) { v.window_->toggle_full_screen(); }},
           {"TAB",
            [](Viewer& v) {
              v.panel_.toggle_pin();

@@ -75,7 +75,7 @@ void Viewer::save_pictures() {
   converter_.convert(shown_->noisy, noisy);
   converter_.convert(engine_ != nullptr ? engine_->in_host_memory(shown_->denoised) : shown_->denoised,
                      denoised);
-  const int column = view_.picture_column(split_.column(window_.size().width), window_.size());
+  const int column = view_.picture_column(split_.column(window_->size().width), window_->size());
   io::RgbImage split = denoised;
   for (int y = 0; y < split.height; ++y) {
     std::copy_n(noisy.row(y), column, split.row(y));
@@ -103,7 +103,7 @@ void Viewer::save_window() {
     const std::string path =
         free_stem(options_.picture_folder, options_.source, shown_->noisy.index) + "-window.png";
     draw();
-    io::write_png(path, window_.snapshot());
+    io::write_png(path, window_->snapshot());
     spdlog::info(fmt::format("picture: {}", path));
     notice("picture saved");
   } catch (const Error& error) {
@@ -131,7 +131,7 @@ void Viewer::copy_command() {
   if (line.empty()) {
     return notice("no command line repeats this source");
   }
-  window_.copy(line);
+  window_->copy(line);
   spdlog::info(fmt::format("command: {}", line));
   notice("copied: " + line);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -57,7 +58,7 @@ void request_opengl() {
 }  // namespace
 
 struct Window::State {
-  explicit State(const WindowOptions& options) : loss(options.display_lost) {}
+  explicit State(const WindowOptions& options) { loss.emplace(options.display_lost); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   State(State&&) = delete;
@@ -67,7 +68,7 @@ struct Window::State {
   std::optional<WindowEvent> translate(const SDL_Event& event) const;
   void place(WindowEvent& event, int x, int y) const;
 
-  X11LossHandler loss;
+  std::optional<X11LossHandler> loss;
   SdlSubsystem video{SDL_INIT_VIDEO, opening()};
   Uint32 wake_type = 0;
   std::unique_ptr<SDL_Window, SdlDeleter> window;
@@ -99,10 +100,7 @@ Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(op
   state_->context.reset(SDL_GL_CreateContext(state_->window.get()));
   sdl_check(state_->context != nullptr, opening());
   SDL_GL_SetSwapInterval(options.vsync ? 1 : 0);
-  // SDL would leak titles that ICCCM's coding can't hold.
-  if (!set_x11_title(state_->window.get(), options.title)) {
-    SDL_SetWindowTitle(state_->window.get(), options.title.c_str());
-  }
+  set_title(options.title);
   SDL_StartTextInput();
 }
 
@@ -141,6 +139,18 @@ void Window::toggle_full_screen() {
 }
 
 void Window::show_pointer(bool shown) { SDL_ShowCursor(shown ? SDL_ENABLE : SDL_DISABLE); }
+
+void Window::set_title(const std::string& title) {
+  // SDL would leak titles that ICCCM's coding can't hold.
+  if (!set_x11_title(state_->window.get(), title)) {
+    SDL_SetWindowTitle(state_->window.get(), title.c_str());
+  }
+}
+
+void Window::set_display_lost(std::function<void()> display_lost) {
+  state_->loss.reset();  // there is one at a time
+  state_->loss.emplace(std::move(display_lost));
+}
 
 void Window::copy(const std::string& text) { SDL_SetClipboardText(text.c_str()); }
 

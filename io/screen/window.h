@@ -87,6 +87,9 @@ class Window {
   bool is_full_screen() const;
   void toggle_full_screen();
   void show_pointer(bool shown);
+  void set_title(const std::string& title);
+  /// Replaces WindowOptions::display_lost.
+  void set_display_lost(std::function<void()> display_lost);
   /// Puts text on the clipboard of the desktop.
   void copy(const std::string& text);
 

@@ -47,6 +47,40 @@ void push_button(Place at, Uint32 type) {
   SDL_PushEvent(&event);
 }
 
+/// What SDL makes of a finger that moves from one place to another: a mouse of its own, which moves first.
+void push_finger(Place from, Place to) {
+  SDL_Event event{};
+  const auto push = [&event](Uint32 type, Place at) {
+    event.type = type;
+    if (type == SDL_MOUSEMOTION) {
+      event.motion.which = SDL_TOUCH_MOUSEID;
+      event.motion.xrel = at.x - event.motion.x;
+      event.motion.yrel = at.y - event.motion.y;
+      event.motion.x = at.x;
+      event.motion.y = at.y;
+    } else {
+      event.button = {};
+      event.type = type;
+      event.button.which = SDL_TOUCH_MOUSEID;
+      event.button.button = SDL_BUTTON_LEFT;
+      event.button.clicks = 1;
+      event.button.x = at.x;
+      event.button.y = at.y;
+    }
+    SDL_PushEvent(&event);
+  };
+  push(SDL_MOUSEMOTION, from);
+  push(SDL_MOUSEBUTTONDOWN, from);
+  if (from.x != to.x || from.y != to.y) {
+    event = {};
+    event.motion.x = from.x;
+    event.motion.y = from.y;
+    event.motion.state = SDL_BUTTON_LMASK;
+    push(SDL_MOUSEMOTION, to);
+  }
+  push(SDL_MOUSEBUTTONUP, to);
+}
+
 /// A window with all its controls, and somebody with a mouse.
 class ControlsScript : public ViewerScript {
  public:
@@ -236,6 +270,26 @@ TEST(ControlsTest, AClickPausesADoubleClickFillsTheScreenAndTheRestHidesTheContr
     EXPECT_TRUE(log.says("key: paused"));
     ControlsScript::drag(picture, {picture.x + 90, picture.y});
     EXPECT_EQ(log.count("key: playing"), 0) << "the line has been moved";
+  });
+}
+
+TEST(ControlsTest, AFingerDoesWhatAMouseDoes) {
+  ControlsScript script;
+  script.options.controls = false;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    const Place picture{300, 300};
+    push_finger(picture, picture);
+    EXPECT_TRUE(log.says("key: paused"));
+    const Place play = ControlsScript::find(log, "play");
+    push_finger(play, play);
+    EXPECT_TRUE(log.says("key: playing"));
+    push_finger(picture, {picture.x + 90, picture.y});
+    const Place strength = ControlsScript::find(log, "strength");
+    push_finger(strength, {strength.x + 30, strength.y});
+    EXPECT_TRUE(log.says("key: bilateral, strength 2."));
+    EXPECT_EQ(log.count("key: paused"), 1) << "the line has been moved";
   });
 }
 

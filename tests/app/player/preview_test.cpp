@@ -338,6 +338,25 @@ TEST_F(ControlsPreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
   EXPECT_EQ(frames, 2);
 }
 
+TEST_F(PreviewTest, AnotherFileIsShownInTheSameWindow) {
+  std::filesystem::copy_file(clip(), path("zebra.mkv"));
+  Process process(on_screen(
+      {"preview", clip(), "--no-memory", "--sigma", "5", "--profile", "fast", "--log-level", "debug"}));
+  const std::string window = find_window("clip.mkv");
+  expect_said(process, "shown: the first frame");
+  type({"ctrl+o"});
+  expect_said(process, "key: files");
+  type({"z", "Return"});
+  expect_said(process, "shown: the first frame", 2);
+  EXPECT_EQ(find_window("zebra.mkv"), window);
+  EXPECT_NE(plain_title(window).find("zebra.mkv"), std::string::npos);
+  type({"space", "End"});
+  expect_said(process, "shown: the end");
+  type({"q"});
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 TEST_F(PreviewTest, ARealClipIsSplitAndSeeksToTheRightFrame) {
   const std::string real = std::string(LIMPID_DATA_DIR) + "/video/foreman_cif_intra_300f.264";
   if (!std::filesystem::exists(real)) {

@@ -392,7 +392,7 @@ TEST_F(WebcamOnScreenTest, TheWindowHasALoopbackSwitchAndAMenuOfCameras) {
   click("camera 0");
   expect_said(live, "key: camera: Stand-in");
   expect_said(live, "shown: the first frame", 2);
-  find_window("limpid");
+  EXPECT_EQ(find_window("limpid"), window) << "the same window";
   type({"q"});
   EXPECT_EQ(live.wait().exit_code, 0);
 }
