@@ -59,13 +59,6 @@ class CudaDisplay {
 /// Makes frames in the device's memory, from a pool. Thread-safe. Frames may outlive it.
 FramePool::Allocator frames_in_memory_of(const std::shared_ptr<CudaDisplay>& display);
 
-/// The format of a texture with one sample per pixel.
-struct TextureFormat {
-  GLint stored;  ///< of the texture
-  GLenum type;   ///< of a sample
-  double unit;   ///< value of a sample over its value in a shader
-};
-
 /// A texture that CUDA writes. Belongs to the thread of OpenGL's context.
 class CudaTexture {
  public:

@@ -9,6 +9,8 @@
 
 #include <utility>
 
+#include "core/frame/frame.h"
+
 namespace limpid::io {
 
 /// A texture that is deleted with this object.
@@ -39,5 +41,26 @@ class GlTexture {
  private:
   GLuint name_ = 0;
 };
+
+/// The format of a texture with one sample per pixel.
+struct TextureFormat {
+  GLint stored;  ///< of the texture
+  GLenum type;   ///< of a sample
+  double unit;   ///< value of a sample over its value in a shader
+};
+
+inline TextureFormat texture_format(SampleType type) {
+  switch (type) {
+    case SampleType::kUint8:
+      return {GL_R8, GL_UNSIGNED_BYTE, 255};
+    case SampleType::kUint16:
+      return {GL_R16, GL_UNSIGNED_SHORT, 65535};
+    case SampleType::kFloat32:
+      return {GL_R32F, GL_FLOAT, 1};
+    case SampleType::kFloat16:
+      return {GL_R16F, GL_HALF_FLOAT, 1};
+  }
+  return {GL_R8, GL_UNSIGNED_BYTE, 255};
+}
 
 }  // namespace limpid::io

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "core/frame/frame.h"
+#include "io/media/display_properties.h"
+#include "io/screen/gl.h"
+
+namespace limpid::io {
+
+inline constexpr int kPlanesOfPicture = 3;
+
+/// The program of OpenGL that draws frames of one format. Private to io.
+///
+/// Texture units 0 to 2 have the planes of a frame; for differences, units 3 to 5 have those of the second
+/// frame. The uniforms that change from picture to picture are `target`, `source` (left, top, right, bottom),
+/// `smooth_scaling` and, of differences, `gain`.
+class PictureProgram {
+ public:
+  /// `difference`: of two frames, around mid-gray. Throws Error if the display does not support it.
+  PictureProgram(const FrameFormat& format, const DisplayProperties& properties, bool difference);
+  PictureProgram(const PictureProgram&) = delete;
+  PictureProgram& operator=(const PictureProgram&) = delete;
+  PictureProgram(PictureProgram&&) = delete;
+  PictureProgram& operator=(PictureProgram&&) = delete;
+  ~PictureProgram() { glDeleteProgram(name_); }
+
+  void use() const { glUseProgram(name_); }
+  /// Set uniforms of the program in use.
+  void set(const char* uniform, int value) const { glUniform1i(at(uniform), value); }
+  void set(const char* uniform, double value) const { glUniform1f(at(uniform), static_cast<float>(value)); }
+  void set(const char* uniform, double a, double b) const {
+    glUniform2f(at(uniform), static_cast<float>(a), static_cast<float>(b));
+  }
+  void set(const char* uniform, double a, double b, double c, double d) const {
+    glUniform4f(at(uniform), static_cast<float>(a), static_cast<float>(b), static_cast<float>(c),
+                static_cast<float>(d));
+  }
+
+ private:
+  GLint at(const char* uniform) const { return glGetUniformLocation(name_, uniform); }
+  void describe_planes(const FrameFormat& format, const DisplayProperties& properties) const;
+  void describe_samples(const FrameFormat& format, const DisplayProperties& properties) const;
+  void describe_light(const DisplayProperties& properties) const;
+
+  GLuint name_;
+};
+
+}  // namespace limpid::io
