@@ -73,8 +73,9 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
     return item;
   };
   if (reader.can_seek()) {
-    stages.seek = [&reader, &fields](double seconds, double before, const std::function<bool()>& given_up) {
-      reader.seek(seconds, before, given_up);
+    stages.seek = [&reader, &fields](double seconds, double before, const std::function<bool()>& given_up,
+                                     const std::function<void(Frame)>& glimpse) {
+      reader.seek(seconds, before, given_up, glimpse);
       fields.reset();
     };
   }

@@ -32,6 +32,12 @@ std::size_t bytes_of(const FrameFormat& format) {
 FrameStore::FrameStore(FrameSource source, const FrameStoreOptions& options, StageCounters& counters)
     : source_(std::move(source)), options_(options), counters_(counters) {}
 
+StoredFrame FrameStore::with_time(Frame frame) const {
+  const double time =
+      io::presentation_time(frame).value_or(static_cast<double>(frame.index) / options_.frames_per_second);
+  return {std::move(frame), time};
+}
+
 std::optional<StoredFrame> FrameStore::decode() {
   return timed(counters_.busy_ns, [&]() -> std::optional<StoredFrame> {
     for (;;) {
@@ -41,9 +47,7 @@ std::optional<StoredFrame> FrameStore::decode() {
       }
       if (Frame* const frame = std::get_if<Frame>(&item)) {
         ++counters_.frames;
-        const double time = io::presentation_time(*frame).value_or(static_cast<double>(frame->index) /
-                                                                   options_.frames_per_second);
-        return StoredFrame{std::move(*frame), time};
+        return with_time(std::move(*frame));
       }
     }
   });
@@ -60,7 +64,7 @@ bool FrameStore::append() {
 
 std::optional<StoredFrame> FrameStore::next(const GivenUp& given_up) {
   if (must_seek() && !kept_to_the_end_) {
-    if (!decode_up_to({.time = kept_.back().time, .before = false}, given_up)) {
+    if (!decode_up_to({.time = kept_.back().time, .before = false}, given_up, {})) {
       return std::nullopt;
     }
     next_ = std::min(next_ + 1, kept_.size());
@@ -119,12 +123,12 @@ bool FrameStore::find(const SeekTarget& target) {
   return true;
 }
 
-bool FrameStore::seek(const SeekTarget& target, const GivenUp& given_up) {
-  return find(target) || decode_up_to(target, given_up);
+bool FrameStore::seek(const SeekTarget& target, const GivenUp& given_up, const Glimpse& glimpse) {
+  return find(target) || decode_up_to(target, given_up, glimpse);
 }
 
 // Decodes until the target and the frame behind it are kept, or to the end.
-bool FrameStore::decode_up_to(const SeekTarget& target, const GivenUp& given_up) {
+bool FrameStore::decode_up_to(const SeekTarget& target, const GivenUp& given_up, const Glimpse& glimpse) {
   // The last frame before a time is known once a later one has been decoded. It is rarely farther from that
   // time than the average distance of frames.
   constexpr std::size_t kLeast = 2;
@@ -138,8 +142,14 @@ bool FrameStore::decode_up_to(const SeekTarget& target, const GivenUp& given_up)
   const double end = latest(target);
   for (const double before : {static_cast<double>(most) / options_.frames_per_second, kAnywhere}) {
     clear();
-    timed(counters_.busy_ns,
-          [&] { source_.seek(target.before ? target.time - 2 * kSameTime : target.time, before, given_up); });
+    timed(counters_.busy_ns, [&] {
+      source_.seek(target.before ? target.time - 2 * kSameTime : target.time, before, given_up,
+                   [&](Frame frame) {
+                     if (glimpse) {
+                       glimpse(with_time(std::move(frame)));
+                     }
+                   });
+    });
     while (!kept_to_the_end_ && !given_up() && (kept_.empty() || kept_.back().time <= end)) {
       kept_to_the_end_ = !append();
       if (!kept_to_the_end_) {
@@ -175,7 +185,7 @@ bool FrameStore::decode_group_before(std::deque<StoredFrame>& earlier, double be
   const double end = kept_.front().time - kSameTime;
   const std::size_t most = capacity(kept_.front().frame) / 2;
   source_follows_ = false;
-  timed(counters_.busy_ns, [&] { source_.seek(end - kSameTime, before, given_up); });
+  timed(counters_.busy_ns, [&] { source_.seek(end - kSameTime, before, given_up, {}); });
   while (!given_up()) {
     std::optional<StoredFrame> frame = decode();
     if (!frame || frame->time >= end) {
@@ -252,7 +262,7 @@ bool FrameStore::decode_around(double time, std::size_t before, const GivenUp& g
     const double seconds = spread * static_cast<double>(before + 1) / options_.frames_per_second;
     bool ended = false;
     source_follows_ = false;
-    timed(counters_.busy_ns, [&] { source_.seek(time, seconds, given_up); });
+    timed(counters_.busy_ns, [&] { source_.seek(time, seconds, given_up, {}); });
     while (!ended && (around.empty() || around.back().time <= std::max(time, last_read) + kSameTime)) {
       if (given_up()) {
         return false;

@@ -21,7 +21,9 @@ struct FrameSource {
   std::function<io::Reader::Item()> read;
   /// Moves to `before` seconds before the time `seconds`, as io::Reader::seek() does. Empty if the source
   /// cannot seek.
-  std::function<void(double seconds, double before, const std::function<bool()>& given_up)> seek;
+  std::function<void(double seconds, double before, const std::function<bool()>& given_up,
+                     const std::function<void(Frame)>& glimpse)>
+      seek;
 };
 
 struct FrameStoreOptions {
@@ -59,6 +61,7 @@ struct SeekTarget {
 class FrameStore {
  public:
   using GivenUp = std::function<bool()>;
+  using Glimpse = std::function<void(StoredFrame)>;
 
   FrameStore(FrameSource source, const FrameStoreOptions& options, StageCounters& counters);
 
@@ -74,8 +77,9 @@ class FrameStore {
   /// not have it.
   bool find(const SeekTarget& target);
   /// Moves the reading position to a frame, or to the first one if there is none so early. Decodes from the
-  /// key frame before it. False if given up.
-  bool seek(const SeekTarget& target, const GivenUp& given_up);
+  /// key frame before it. False if given up. `glimpse`, unless empty, is called with that key frame if the
+  /// frame is not kept.
+  bool seek(const SeekTarget& target, const GivenUp& given_up, const Glimpse& glimpse = {});
 
   /// True if next() would have to seek first: the source is not behind the kept frames, all of which have
   /// been read.
@@ -94,12 +98,13 @@ class FrameStore {
   Surroundings around(double time, const Reach& reach, const GivenUp& given_up);
 
  private:
+  StoredFrame with_time(Frame frame) const;
   std::optional<StoredFrame> decode();
   bool append();
   std::size_t capacity(const Frame& frame) const;
   double latest(const SeekTarget& target) const;
   void clear();
-  bool decode_up_to(const SeekTarget& target, const GivenUp& given_up);
+  bool decode_up_to(const SeekTarget& target, const GivenUp& given_up, const Glimpse& glimpse);
   bool decode_group_before(std::deque<StoredFrame>& earlier, double before, const GivenUp& given_up);
   std::optional<std::size_t> index_at(double time) const;
   bool keep_around(double time, const Reach& reach, const GivenUp& given_up);

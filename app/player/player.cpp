@@ -518,6 +518,24 @@ void Player::serve_refining(std::unique_lock<std::mutex>& lock) {
   }
 }
 
+// The key frame before the target of a seek, which take() returns if the seek takes long.
+void Player::show_glimpse(StoredFrame key_frame, Clock::time_point begun) {
+  const std::scoped_lock lock(mutex_);
+  if (is_given_up() || shown_ == nullptr) {
+    return;
+  }
+  waiting_ = std::make_shared<PlayedFrame>();
+  waiting_->noisy = std::move(key_frame.frame);
+  waiting_->settings = waiting_->used = settings_;
+  waiting_->level = shown_->level;
+  waiting_->time = key_frame.time;
+  waiting_->sequence = next_sequence_;
+  next_sequence_ += 2;  // the next frame does not follow it
+  waiting_->sent_at = begun;
+  waiting_->is_waiting = waiting_->is_glimpse = true;
+  stages_.wake();
+}
+
 bool Player::wants_frame() const {
   // After a step back, the frames after the kept ones, for which the source would have to seek, are not
   // shown.
@@ -553,7 +571,10 @@ void Player::read_loop() {
     const std::optional<SeekTarget> target = std::exchange(target_, std::nullopt);
     lock.unlock();
     std::optional<StoredFrame> frame;
-    if (!target || store_.seek(*target, given_up)) {
+    const auto glimpse = [this, begun = Clock::now()](StoredFrame key_frame) {
+      show_glimpse(std::move(key_frame), begun);
+    };
+    if (!target || store_.seek(*target, given_up, glimpse)) {
       frame = store_.next(given_up);
     }
     lock.lock();

@@ -46,6 +46,7 @@ struct PlayedFrame {
   bool source_is_late = false;  ///< the source can't keep up, so the clock waits for it
   bool is_waiting = false;  ///< it is with the denoiser: `denoised` and what it was denoised with are to come
   bool is_refined = false;  ///< as PlayerStages::make_refiner says
+  bool is_glimpse = false;  ///< it is not the frame that was requested, but the key frame before it
 };
 
 /// The parts that a Player connects. Each is called on one thread only. An exception ends the player.
@@ -53,7 +54,9 @@ struct PlayerStages {
   /// The source: frames and End; packets are passed over.
   std::function<io::Reader::Item()> read;
   /// Goes to a time, as io::Reader::seek() does; empty if the source can't. On the same thread as read().
-  std::function<void(double seconds, double before, const std::function<bool()>& given_up)> seek;
+  std::function<void(double seconds, double before, const std::function<bool()>& given_up,
+                     const std::function<void(Frame)>& glimpse)>
+      seek;
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
       make_denoiser;
   /// The rungs that may replace settings that keep pace. May be empty: the settings are the only rung.
@@ -108,8 +111,9 @@ struct PlayerCounters {
 /// refined, because it has no later frames.
 ///
 /// A seek decodes from the key frame before its target, skips frames that no other is predicted from, and is
-/// abandoned for the next seek. Decoded frames are kept, so that steps back need no decoding. During steps
-/// back, the group of pictures before the kept frames is decoded ahead.
+/// abandoned for the next seek. The key frame is shown if the seek takes long (0.2 s). Decoded frames are
+/// kept, so that steps back need no decoding. During steps back, the group of pictures before the kept frames
+/// is decoded ahead.
 ///
 /// Work that takes the denoiser long (0.2 s) is canceled for new settings, a seek or the end, if the engine
 /// can be stopped. Meanwhile the first frame, and the first one after a seek, is shown noisy. For another
@@ -134,7 +138,8 @@ class Player {
     bool begins = false;  ///< the clock begins with it: it is the first, or the first behind a seek
     std::optional<Clock::time_point> next_at;  ///< when it will be time, if that is known
     bool ended = false;                        ///< the source's last frame has been shown for its time
-    /// The frame to be shown next, undenoised, if that takes the denoiser long; once.
+    /// The frame to be shown next, undenoised, if that takes the denoiser long; or the key frame before it,
+    /// if a seek takes long. Each once.
     std::shared_ptr<const PlayedFrame> waiting;
     /// The frame that is shown, once it is refined; once.
     std::shared_ptr<const PlayedFrame> refined;
@@ -197,6 +202,7 @@ class Player {
   Job job_of(StoredFrame stored);
   bool serve_from_store();
   void serve_refining(std::unique_lock<std::mutex>& lock);
+  void show_glimpse(StoredFrame key_frame, Clock::time_point begun);
 
   // All below with the mutex held.
   bool wants_frame() const;

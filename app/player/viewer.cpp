@@ -143,6 +143,9 @@ void Viewer::run(const std::stop_token& stop) {
       show(taken.frame);
     } else if (taken.waiting != nullptr) {
       hand_to_screen(taken.waiting);
+      if (shown_->is_glimpse) {
+        spdlog::debug(fmt::format("shown: the key frame at {}", time_text(shown_->time, true)));
+      }
     }
     if (taken.refined != nullptr) {
       hand_to_screen(taken.refined);
@@ -318,7 +321,7 @@ std::string Viewer::pace_hint() const {
 // The hint that the window shows without a request.
 std::string Viewer::standing_hint(Clock::time_point now) const {
   const bool is_long = now - asked_at_ > kHintAfter;
-  if (shown_->is_waiting && handed_at_ > asked_at_) {
+  if (shown_->is_waiting && !shown_->is_glimpse && handed_at_ > asked_at_) {
     return std::string(report_.shown == 0 ? "denoising the first frame" : "denoising") + pace_hint();
   }
   if (player_->is_seeking()) {

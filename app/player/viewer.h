@@ -56,9 +56,9 @@ struct ViewerOptions {
   double split = 0.5;  ///< of the window's width, until the pointer moves
   io::WindowOptions window;
   std::shared_ptr<io::Window> open_window;  ///< that is used instead of a new one, with its size
-  double text_size = 1;              ///< times what suits the screen and the window
-  std::vector<std::string> filters;  ///< to choose from with a key
-  bool keep_times = false;           ///< of every frame shown, for the report
+  double text_size = 1;                     ///< times what suits the screen and the window
+  std::vector<std::string> filters;         ///< to choose from with a key
+  bool keep_times = false;                  ///< of every frame shown, for the report
   /// What is being recorded, in a few words for the statistics; called now and then. May be empty, and so may
   /// the words.
   std::function<std::string()> recording;

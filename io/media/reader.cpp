@@ -60,8 +60,9 @@ Diagnostics Reader::diagnostics() const { return state_->diagnostics(); }
 void Reader::end_sound() { state_->end_sound(); }
 std::string Reader::sound_failure() const { return state_->sound_failure(); }
 Reader::Item Reader::read() { return state_->read(); }
-void Reader::seek(double seconds, double before, const std::function<bool()>& given_up) {
-  state_->seek(seconds, before, given_up);
+void Reader::seek(double seconds, double before, const std::function<bool()>& given_up,
+                  const std::function<void(Frame)>& glimpse) {
+  state_->seek(seconds, before, given_up, glimpse);
 }
 bool Reader::can_seek() const { return state_->can_seek(); }
 int Reader::decoder_threads() const { return state_->decoder().threads(); }

@@ -131,7 +131,10 @@ class Reader {
   /// repeatedly; if it returns true, seek() returns, and another seek must follow before reading.
   /// Frame::index continues from the frame's number in the whole source, computed from the average rate.
   /// Throws Error if the source cannot seek.
-  void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {});
+  /// `glimpse`, unless empty, is called at most once: with the first decoded frame if that is not delivered
+  /// because it is too early, so that there is something to show meanwhile. Its index means nothing.
+  void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {},
+            const std::function<void(Frame)>& glimpse = {});
   /// True if the source can seek; false for pipes and devices.
   bool can_seek() const;
 

@@ -192,6 +192,11 @@ std::optional<Frame> Reader::State::take(DecodedFrame decoded) {
   ContextFrames& context = range_.context();
   switch (range_.place(*decoded.frame)) {
     case Range::Place::kBefore:
+      if (glimpse_) {
+        FrameHandle copy = make_frame();
+        check(av_frame_ref(copy.get(), decoded.frame.get()), demuxer_.url(), "can't keep a frame");
+        std::exchange(glimpse_, nullptr)(deliver(std::move(copy), 0, true));
+      }
       if (context.wanted() > 0) {
         // A GPU's decoder has few frames to spare.
         const bool on_gpu = decoded.frame->format == AV_PIX_FMT_CUDA;
@@ -448,7 +453,8 @@ Reader::State::Found Reader::State::seek_first_frame() {
   return Found::kNoKeyFrame;
 }
 
-void Reader::State::seek(double seconds, double before, const std::function<bool()>& given_up) {
+void Reader::State::seek(double seconds, double before, const std::function<bool()>& given_up,
+                         const std::function<void(Frame)>& glimpse) {
   struct Restore {
     State& state;
     std::int64_t damaged_packets;
@@ -457,11 +463,13 @@ void Reader::State::seek(double seconds, double before, const std::function<bool
     Restore& operator=(const Restore&) = delete;
     ~Restore() {
       state.given_up_ = nullptr;
+      state.glimpse_ = nullptr;
       state.health_.restore_damaged_packets(damaged_packets);
     }
   };
   const Restore restore(*this);
   given_up_ = given_up;
+  glimpse_ = glimpse;
   first_frame_.reset();
   range_.set_target(seconds, before);
   if (seek_first_frame() == Found::kNoKeyFrame && !is_given_up()) {

@@ -35,7 +35,8 @@ struct Reader::State {
       : State(std::move(url), options, Dictionary(options.options)) {}
 
   Item read();
-  void seek(double seconds, double before, const std::function<bool()>& given_up);
+  void seek(double seconds, double before, const std::function<bool()>& given_up,
+            const std::function<void(Frame)>& glimpse);
 
   const std::string& url() const { return demuxer_.url(); }
   const VideoProperties& video() const { return video_; }
@@ -90,7 +91,9 @@ struct Reader::State {
   /// Packets that were read before the first frame was found.
   std::deque<std::shared_ptr<Packet>> first_packets_;
   std::optional<Frame> first_frame_;
-  std::function<bool()> given_up_;  ///< argument of seek() while it runs
+  // Arguments of seek() while it runs.
+  std::function<bool()> given_up_;
+  std::function<void(Frame)> glimpse_;  ///< empty once it has been called
 };
 
 }  // namespace limpid::io

@@ -38,7 +38,8 @@ class Stored {
       return frame;
     };
     if (can_seek) {
-      source.seek = [this](double seconds, double before, const FrameStore::GivenUp& /*given_up*/) {
+      source.seek = [this](double seconds, double before, const FrameStore::GivenUp& /*given_up*/,
+                           const std::function<void(Frame)>& /*glimpse*/) {
         ++seeks;
         next_ =
             std::clamp(static_cast<int>(std::ceil((seconds - before) * kFramesPerSecond - 0.01)), 0, count);

@@ -125,7 +125,7 @@ class Playing {
       frame.attachment = std::shared_ptr<void>(nullptr, [this](void*) { --alive; });
       return frame;
     };
-    stages.seek = [this](double seconds, double before, const std::function<bool()>&) {
+    stages.seek = [this](double seconds, double before, const auto&...) {
       ++seeks;
       next_ = std::clamp(static_cast<int>(std::ceil((seconds - before) * rate - 0.01)), 0, frames);
     };
@@ -601,6 +601,42 @@ TEST(PlayerTest, StepsAndSeeksToTheFrame) {
   EXPECT_EQ(playing.play_to_the_end().front(), 25);
 }
 
+TEST(PlayerTest, ShowsTheKeyFrameWhileASeekTakesLong) {
+  Playing playing;
+  std::atomic<bool> arrives = false;
+  playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
+                                                        const std::function<bool()>& given_up,
+                                                        const std::function<void(Frame)>& glimpse) {
+    Frame key_frame;
+    key_frame.format.width = key_frame.format.height = 1;
+    key_frame.index = 3;
+    glimpse(key_frame);
+    EXPECT_TRUE(comes_true([&] { return arrives || given_up(); }));
+    seek(seconds, before, given_up, glimpse);
+  };
+  Player& player = playing.start();
+  const std::shared_ptr<const PlayedFrame> first = playing.next();
+  ASSERT_NE(first, nullptr);
+  player.set_paused(true);
+  player.seek(0.2);
+  const auto begun = Clock::now();
+  std::shared_ptr<const PlayedFrame> glimpse;
+  ASSERT_TRUE(comes_true([&] {
+    glimpse = glimpse != nullptr ? glimpse : player.take(Clock::now()).waiting;
+    return glimpse != nullptr;
+  }));
+  EXPECT_GT(Clock::now() - begun, 100ms) << "short seeks show nothing else";
+  EXPECT_TRUE(glimpse->is_glimpse);
+  EXPECT_EQ(glimpse->noisy.index, 3);
+  EXPECT_TRUE(player.is_seeking());
+  arrives = true;
+  const std::shared_ptr<const PlayedFrame> target = playing.next();
+  ASSERT_NE(target, nullptr);
+  EXPECT_EQ(target->noisy.index, 20);
+  EXPECT_FALSE(target->is_glimpse);
+  EXPECT_NE(target->sequence, glimpse->sequence + 1) << "its noise isn't measured against the key frame";
+}
+
 TEST(PlayerTest, SettingsChangedDuringASeekAreThoseOfTheFrameThatStays) {
   Playing playing;
   Player& player = playing.start();
@@ -645,7 +681,7 @@ TEST(PlayerTest, FindsThePreviousFrameOfIrregularTimes) {
     frame.index = std::llround(time_of(next++) * playing.rate);
     return frame;
   };
-  playing.stages.seek = [&](double seconds, double before, const std::function<bool()>&) {
+  playing.stages.seek = [&](double seconds, double before, const auto&...) {
     for (next = 0; next < playing.frames && time_of(next) < seconds - before - 0.0005; ++next) {
     }
   };
@@ -695,14 +731,15 @@ TEST(PlayerTest, StepsBackOverKeyFramesAreDecodedAheadWhileOthersAreShown) {
   std::atomic<int> passed_over = 0;
   std::atomic<bool> held = false;
   playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
-                                                        const std::function<bool()>& given_up) {
+                                                        const std::function<bool()>& given_up,
+                                                        const auto&... rest) {
     const int key =
         static_cast<int>(std::min(seconds * playing.rate + 0.01, playing.frames - 1.0)) / kGroup * kGroup;
     const int first =
         std::max(key, static_cast<int>(std::ceil((seconds - std::min(before, 9.0)) * playing.rate - 0.01)));
     passed_over += first - key;
     EXPECT_TRUE(comes_true([&] { return !held || given_up(); }));
-    seek(first / playing.rate, 0, given_up);
+    seek(first / playing.rate, 0, given_up, rest...);
   };
   Player& player = playing.start();
   ASSERT_NE(playing.next(), nullptr);
@@ -752,12 +789,13 @@ TEST(PlayerTest, ANewSeekAndTheEndInterruptTheSeekUnderWay) {
   Playing playing;
   std::atomic<bool> begun = false;
   playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
-                                                        const std::function<bool()>& given_up) {
+                                                        const std::function<bool()>& given_up,
+                                                        const auto&... rest) {
     if (seconds > 0.2) {  // it would take for ever
       begun = true;
       EXPECT_TRUE(comes_true(given_up));
     }
-    seek(seconds, before, given_up);
+    seek(seconds, before, given_up, rest...);
   };
   Player& player = playing.start();
   ASSERT_NE(playing.next(), nullptr);
@@ -781,10 +819,11 @@ TEST(PlayerTest, AStepBackThatIsAskedForAgainGoesOn) {
   std::atomic<int> begun = 0;
   std::atomic<bool> may_end = true;
   playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
-                                                        const std::function<bool()>& given_up) {
+                                                        const std::function<bool()>& given_up,
+                                                        const auto&... rest) {
     ++begun;
     EXPECT_TRUE(comes_true([&] { return may_end || given_up(); }));
-    seek(seconds, before, given_up);
+    seek(seconds, before, given_up, rest...);
   };
   Player& player = playing.start();
   ASSERT_NE(playing.next(), nullptr);
@@ -1275,7 +1314,7 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
       frame.index = next - 1;
       return frame;
     };
-    playing.stages.seek = [&](double seconds, double /*before*/, const std::function<bool()>&) {
+    playing.stages.seek = [&](double seconds, double /*before*/, const auto&...) {
       next = std::max<std::int64_t>(0, std::llround(seconds * playing.rate));
     };
     playing.stages.make_denoiser = make;

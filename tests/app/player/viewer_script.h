@@ -118,7 +118,7 @@ class ViewerScript {
       frame.index = next_++;
       return frame;
     };
-    stages.seek = [this](double seconds, double before, const std::function<bool()>&) {
+    stages.seek = [this](double seconds, double before, const auto&...) {
       next_ = std::clamp(static_cast<int>(std::lround((seconds - before) * kRate)), 0, frames);
     };
     stages.engine = engine_registry().open("cpu", EngineOptions{1});

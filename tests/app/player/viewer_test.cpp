@@ -71,7 +71,7 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
     frame.index = next++;
     return frame;
   };
-  stages.seek = [&](double seconds, double /*before*/, const std::function<bool()>&) {
+  stages.seek = [&](double seconds, double /*before*/, const auto&...) {
     next = std::max<std::int64_t>(0, std::llround(seconds * kRate));
   };
   stages.engine = engine;
@@ -227,9 +227,10 @@ TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
   script.options.duration = script.player_options.duration = script.frames / kRate;
   std::atomic<bool> arrives = false;
   script.stages.seek = [&arrives, seek = script.stages.seek](double seconds, double before,
-                                                             const std::function<bool()>& given_up) {
+                                                             const std::function<bool()>& given_up,
+                                                             const auto&... rest) {
     arrives.wait(false);
-    seek(seconds, before, given_up);
+    seek(seconds, before, given_up, rest...);
   };
   const DebugLog log;
   script.play([&](const Viewer& viewer) {

@@ -158,6 +158,26 @@ TEST_F(SeekInterruptionTest, OnTheWayFramesThatNobodySeesAreLeftOut) {
 }
 
 // As in a recording that was appended to another one.
+TEST_F(SeekInterruptionTest, TheKeyFrameIsShownMeanwhile) {
+  const std::string file =
+      make("glimpse.mkv",
+           "-f lavfi -i testsrc2=s=64x48:r=25:d=8 -c:v libx264 -bf 2 -g 50 -keyint_min 50 -sc_threshold 0");
+  const Clip whole = read_clip(file);
+  Reader reader(file);
+  std::vector<Frame> glimpses;
+  const auto keep = [&](Frame frame) { glimpses.push_back(std::move(frame)); };
+  reader.seek(3.6, 0.2, {}, keep);
+  ASSERT_EQ(glimpses.size(), 1U);
+  EXPECT_NEAR(presentation_time(glimpses[0]).value_or(-1), 2, 1e-6);
+  expect_same_frames({whole.frames[50]}, glimpses);
+  const Frame frame = std::get<Frame>(reader.read());
+  EXPECT_EQ(frame.index, 85);
+  expect_same_frames({whole.frames[85]}, {frame});
+  glimpses.clear();
+  reader.seek(4, 0, {}, keep);
+  EXPECT_TRUE(glimpses.empty()) << "the target is the key frame";
+}
+
 TEST_F(SeekInterruptionTest, FramesWhoseTimesStepBackBehindTheTargetAreSeen) {
   const std::string once =
       make("once.mkv", "-f lavfi -i testsrc2=s=32x24:r=25:d=4 -c:v libx264 -preset ultrafast -bf 2 -g 25");
