@@ -31,6 +31,11 @@ std::optional<Controls::Clock::time_point> Controls::hides_at(Clock::time_point 
 
 int Controls::bar_height(double scale) { return static_cast<int>(std::lround(54 * scale)); }
 
+int Controls::panel_left(int width, double scale) {
+  const double margin = double{kPanelMargin} * scale;
+  return static_cast<int>(width - margin - std::min(double{kPanelWidth} * scale, width - 2 * margin));
+}
+
 ControlRequests Controls::draw(const ControlState& state, io::Size window, double scale,
                                Clock::time_point now) {
   ControlRequests requests;
@@ -52,10 +57,10 @@ std::optional<std::filesystem::path> Controls::draw_files(FileList& files, io::S
 
 void Controls::draw_panel(const ControlState& state, io::Size window, ControlRequests& requests) {
   const float margin = kPanelMargin * items_.scale();
-  const auto width = static_cast<float>(window.width);
+  const auto left = static_cast<float>(panel_left(window.width, double{items_.scale()}));
   const float most = static_cast<float>(window.height - bar_height(double{items_.scale()})) - 2 * margin;
-  const float panel = std::min(kPanelWidth * items_.scale(), width - 2 * margin);
-  ImGui::SetNextWindowPos({width - panel - margin, margin});
+  const float panel = static_cast<float>(window.width) - margin - left;
+  ImGui::SetNextWindowPos({left, margin});
   ImGui::SetNextWindowSizeConstraints({panel, 0}, {panel, std::max(most, 1.0F)});
   ImGui::Begin("panel", nullptr,
                ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |

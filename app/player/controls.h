@@ -85,6 +85,8 @@ class Controls {
   std::optional<Clock::time_point> hides_at(Clock::time_point now) const;
   /// Height of the bar, in pixels.
   static int bar_height(double scale);
+  /// Left edge of the panel in a window of `width` pixels.
+  static int panel_left(int width, double scale);
 
   /// Draws them, between ControlLayer::begin() and end(), and returns what the user asked for.
   ControlRequests draw(const ControlState& state, io::Size window, double scale, Clock::time_point now);

@@ -132,7 +132,7 @@ bool NoiseBox::release() {
   return changed;
 }
 
-std::optional<Region> flattest_region(const Frame& frame, int least) {
+std::optional<Region> flattest_region(const Frame& frame, const Region& within, int least) {
   constexpr int kPart = 4;
   const BlockVariances blocks(frame);
   const auto side = [least](int length) { return (std::max(length / kPart, least) + kBlock - 1) / kBlock; };
@@ -141,11 +141,19 @@ std::optional<Region> flattest_region(const Frame& frame, int least) {
   if (width > blocks.columns() || height > blocks.rows()) {
     return std::nullopt;
   }
+  // In blocks. A block at the border may be a part of one.
+  Region searched{(within.x + kBlock - 1) / kBlock, (within.y + kBlock - 1) / kBlock, 0, 0};
+  searched.width = std::min((within.x + within.width) / kBlock, blocks.columns()) - searched.x;
+  searched.height = std::min((within.y + within.height) / kBlock, blocks.rows()) - searched.y;
+  if (width > searched.width || height > searched.height) {
+    searched = {0, 0, blocks.columns(), blocks.rows()};
+  }
   // The middle, unless a flatter part is found.
-  Region best{(blocks.columns() - width) / 2, (blocks.rows() - height) / 2, width, height};
+  Region best{searched.x + (searched.width - width) / 2, searched.y + (searched.height - height) / 2, width,
+              height};
   double least_sum = blocks.sum(best.x, best.y, width, height);
-  for (int row = 0; row + height <= blocks.rows(); ++row) {
-    for (int column = 0; column + width <= blocks.columns(); ++column) {
+  for (int row = searched.y; row + height <= searched.y + searched.height; ++row) {
+    for (int column = searched.x; column + width <= searched.x + searched.width; ++column) {
       if (const double sum = blocks.sum(column, row, width, height); sum < least_sum) {
         least_sum = sum;
         best = {column, row, width, height};

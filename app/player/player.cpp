@@ -777,7 +777,8 @@ void Player::set_settings(const DenoiseSettings& settings) {
   settings_ = settings;
   // Frames that take long are not waited for.
   const bool waits = settings.keeps_pace && latency_ > 0;  // for later frames
-  const bool anew = pacing_.clock().paused() || !pacing_.runs() || at_work() > kLong || waits;
+  const bool stands = pacing_.clock().paused() || nothing_to_come();
+  const bool anew = stands || !pacing_.runs() || at_work() > kLong || waits;
   if (anew && !options_.live) {
     forget_frames_under_way();
     again_ = true;

@@ -81,6 +81,14 @@ void draw_speed(double speed, ControlItems& items, ControlRequests& requests) {
   items.note("speed", "Speed. Keys: [ ] and BACKSPACE");
 }
 
+// The position and, if known, the duration; with fractions of a second for short clips.
+std::string times_text(double position, double duration) {
+  constexpr double kShort = 10;
+  const bool fraction = duration > 0 && duration < kShort;
+  return time_text(position, fraction) +
+         (duration > 0 ? " / " + time_text(std::max(duration, position), fraction) : "");
+}
+
 // Buttons at the right end, as many as fit.
 void draw_window_buttons(const ControlState& state, float width, ControlItems& items,
                          ControlRequests& requests) {
@@ -91,7 +99,7 @@ void draw_window_buttons(const ControlState& state, float width, ControlItems& i
     }
   };
   const bool roomy = width > 620 * items.scale();
-  const int units = (roomy ? 200 : 74) + (roomy && state.can_open ? 58 : 0);
+  const int units = (roomy ? 200 : 84) + (roomy && state.can_open ? 58 : 0);
   const float needed = static_cast<float>(units) * items.scale();
   ImGui::SameLine(std::max(ImGui::GetCursorPosX(), width - needed));
   ImGui::Dummy({0, 0});
@@ -122,11 +130,7 @@ void draw_buttons(const ControlState& state, float width, ControlItems& items, C
     ask("step forward", ">", ".", "One frame forward. Key: .");
   }
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(state.live           ? "live"
-                         : state.duration > 0 ? (time_text(state.position, false) + " / " +
-                                                 time_text(std::max(state.duration, state.position), false))
-                                                    .c_str()
-                                              : time_text(state.position, false).c_str());
+  ImGui::TextUnformatted(state.live ? "live" : times_text(state.position, state.duration).c_str());
   if (state.live) {
     ImGui::SameLine();
     ask("record", state.recording.empty() ? "Record" : state.recording.c_str(), "r",

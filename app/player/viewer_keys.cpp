@@ -392,10 +392,15 @@ void Viewer::take_noise_of_box() {
   change_settings(settings, "noise measured in the box" + (shape.empty() ? "" : ": " + shape));
 }
 
-// The flattest part of the picture.
+// The flattest part of the picture, where the controls do not cover it.
 void Viewer::propose_box() {
-  const std::optional<Region> region =
-      flattest_region(engine_->in_host_memory(shown_->noisy), NoiseTracker::kLeastSide);
+  const io::Size area = picture_area();
+  const io::Size window = window_->size();
+  const double right = std::min(area.width, Controls::panel_left(window.width, scale()));
+  const io::Rectangle seen =
+      view_.picture_part(0, 0, right, window.height - Controls::bar_height(scale()), area);
+  const std::optional<Region> region = flattest_region(
+      engine_->in_host_memory(shown_->noisy), stored_region(seen, options_), NoiseTracker::kLeastSide);
   if (!region) {
     constexpr int kLeast = NoiseTracker::kLeastSide;
     return notice(fmt::format("{}x{} samples are needed to measure noise", kLeast, kLeast));

@@ -516,11 +516,16 @@ TEST(NoiseBoxTest, TheFlattestPartIsProposed) {
           static_cast<std::uint8_t>(y >= 200 ? 0 : 90 + noise + (flat ? 0 : texture));
     }
   }
-  const std::optional<Region> region = flattest_region(frame, 64);
+  const std::optional<Region> region =
+      flattest_region(frame, {0, 0, frame.format.width, frame.format.height}, 64);
   ASSERT_TRUE(region);
   EXPECT_GE(region->x, 200);
   EXPECT_LE(region->y + region->height, 100);
-  EXPECT_FALSE(flattest_region(allocate_frame(oracle::gray(60, 240)), 64));
+  const std::optional<Region> seen = flattest_region(frame, {0, 0, 190, 240}, 64);
+  ASSERT_TRUE(seen);
+  EXPECT_LE(seen->x + seen->width, 190) << "controls cover the rest";
+  EXPECT_EQ(flattest_region(frame, {0, 0, 50, 240}, 64), region) << "where there is no room, anywhere";
+  EXPECT_FALSE(flattest_region(allocate_frame(oracle::gray(60, 240)), {0, 0, 60, 240}, 64));
 }
 
 TEST(BackgroundWriteTest, ReportsProgressAndTheEnd) {

@@ -637,6 +637,25 @@ TEST(PlayerTest, ShowsTheKeyFrameWhileASeekTakesLong) {
   EXPECT_NE(target->sequence, glimpse->sequence + 1) << "its noise isn't measured against the key frame";
 }
 
+TEST(PlayerTest, NewSettingsApplyToTheLastFrameThatStaysAtTheEnd) {
+  for (const int latency : {0, 2}) {
+    Playing playing;
+    playing.latency = latency;
+    Player& player = playing.start();
+    EXPECT_EQ(playing.play_to_the_end().back(), playing.frames - 1);
+    for (int i = 2; i < 4; ++i) {
+      DenoiseSettings settings = player.settings();
+      settings.noise.noise->noise.sigma[0] = static_cast<float>(i);
+      player.set_settings(settings);
+      const std::shared_ptr<const PlayedFrame> last = playing.next();
+      ASSERT_NE(last, nullptr) << latency;
+      EXPECT_EQ(last->noisy.index, playing.frames - 1);
+      EXPECT_EQ(last->settings, settings);
+      EXPECT_EQ(playing.next(), nullptr) << "the end again";
+    }
+  }
+}
+
 TEST(PlayerTest, SettingsChangedDuringASeekAreThoseOfTheFrameThatStays) {
   Playing playing;
   Player& player = playing.start();
