@@ -5,41 +5,33 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <functional>
-#include <iostream>
 #include <memory>
-#include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "app/commands/camera_list.h"
 #include "app/commands/command.h"
 #include "app/commands/viewing_options.h"
 #include "app/console/console.h"
 #include "app/console/interrupt.h"
-#include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/media_options.h"
-#include "app/player/frame_sink.h"
 #include "app/player/headless_player.h"
-#include "app/player/loopback.h"
-#include "app/player/recorder.h"
+#include "app/player/live_outputs.h"
+#include "app/player/live_source.h"
 #include "core/base/error.h"
 #include "core/base/lower_case.h"
-#include "core/engine/field_control.h"
 #include "io/media/camera.h"
 #include "io/media/writer.h"
 
@@ -61,50 +53,6 @@ struct WebcamOptions {
   bool no_audio = false;
   ViewingOptions viewing;
 };
-
-int list(const std::string& device, bool as_json) {
-  const std::vector<io::Camera> cameras = io::list_cameras(device);
-  if (as_json) {
-    nlohmann::ordered_json json;
-    json["cameras"] = nlohmann::json::array();
-    for (const io::Camera& camera : cameras) {
-      nlohmann::ordered_json formats = nlohmann::json::array();
-      for (const io::CameraFormat& format : camera.formats) {
-        nlohmann::ordered_json modes = nlohmann::json::array();
-        for (const auto& [size, rates] : format.modes) {
-          modes.push_back({{"width", size.width}, {"height", size.height}, {"fps", rates}});
-        }
-        formats.push_back({{"name", format.name}, {"description", format.description}, {"modes", modes}});
-      }
-      json["cameras"].push_back({{"device", camera.node}, {"name", camera.name}, {"formats", formats}});
-      if (!camera.failure.empty()) {
-        json["cameras"].back()["failure"] = camera.failure;
-      }
-    }
-    print_report(json);
-    return kExitDone;
-  }
-  if (cameras.empty()) {
-    std::cout << "no camera found: there is no /dev/video* that captures\n";
-    spdlog::info("for other sources, set --input-format: x11grab for a screen, lavfi for a filter graph");
-  }
-  for (const io::Camera& camera : cameras) {
-    std::cout << fmt::format("{}  {}\n", printable(camera.node),
-                             printable(camera.failure.empty() ? camera.name : camera.failure));
-    for (const io::CameraFormat& format : camera.formats) {
-      std::cout << fmt::format("  {}  ({})\n", printable(format.name), printable(format.description));
-      for (const auto& [size, rates] : format.modes) {
-        std::string text;
-        for (const double rate : rates) {
-          text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", rate);
-        }
-        std::cout << fmt::format("    {}x{}{}\n", size.width, size.height,
-                                 text.empty() ? "" : "  " + text + " fps");
-      }
-    }
-  }
-  return kExitDone;
-}
 
 /// The frame rate of an option; empty unless it is a plain number or ratio.
 std::optional<double> parse_rate(const std::string& text) {
@@ -188,101 +136,6 @@ void settle_input(WebcamOptions& options) {
   }
 }
 
-/// Cameras and screens give frames when it is time for them; libavfilter's sources as fast as they are asked.
-class Pace {
- public:
-  void wait(const Frame& frame) {
-    const double time = io::presentation_time(frame).value_or(0);
-    if (!begun_) {
-      begun_ = true;
-      begin_ = Clock::now() - in_clock(time);
-    }
-    std::this_thread::sleep_until(begin_ + in_clock(time));
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static Clock::duration in_clock(double seconds) {
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  }
-  bool begun_ = false;
-  Clock::time_point begin_;
-};
-
-/// The reader of the camera. With --no-window it waits for a camera that was unplugged, and opens it again.
-/// All functions belong to the thread that reads, once it runs.
-class Source {
- public:
-  Source(const WebcamOptions& options, Engine& engine)
-      : options_(options),
-        reader_(std::make_unique<io::Reader>(options.source, options.viewing.reader)),
-        needs_pace_(options.viewing.reader.input_format == "lavfi"),
-        // Any filter may be chosen while it plays.
-        fields_(options.viewing.fields.choice(), {.before = 1, .after = 1}, engine) {}
-
-  const io::Reader& reader() const { return *reader_; }
-
-  io::Reader::Item read() {
-    io::Reader::Item item = reader_->read();
-    while (std::holds_alternative<io::Reader::End>(item) && options_.no_window && !needs_pace_ && reopen()) {
-      item = reader_->read();
-    }
-    if (Frame* const frame = std::get_if<Frame>(&item)) {
-      if (needs_pace_) {
-        pace_.wait(*frame);
-      }
-      fields_.decide(*frame);
-    }
-    return item;
-  }
-
- private:
-  bool is_interrupted() const { return options_.viewing.reader.interrupted(); }
-
-  // Waits until the camera is back. False at an interrupt. Throws Error if its pictures differ.
-  bool reopen() {
-    if (is_interrupted()) {
-      return false;
-    }
-    spdlog::warn(fmt::format("{}: the source is gone: {}; waiting until it is back", options_.source,
-                             text_of(reader_->diagnostics(), io::Diagnostic::Kind::kFailure)));
-    reader_->end_sound();  // for the next reader
-    while (!is_interrupted()) {
-      constexpr std::chrono::milliseconds kBetweenAttempts{200};
-      std::this_thread::sleep_for(kBetweenAttempts);
-      std::unique_ptr<io::Reader> next;
-      try {
-        io::ReaderOptions again = options_.viewing.reader;
-        again.first_time =
-            std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun_).count();
-        next = std::make_unique<io::Reader>(options_.source, again);
-      } catch (const Error& error) {
-        spdlog::debug(fmt::format("{}: not back yet: {}", options_.source, error.what()));
-        continue;
-      }
-      if (next->video().format != reader_->video().format) {
-        throw Error(fmt::format("{}: is back with {} instead of {}; start again", options_.source,
-                                limpid::to_string(next->video().format),
-                                limpid::to_string(reader_->video().format)));
-      }
-      reader_ = std::move(next);
-      fields_.reset();
-      spdlog::info(fmt::format("{}: the source is back", options_.source));
-      return true;
-    }
-    return false;
-  }
-
-  using Clock = std::chrono::steady_clock;
-
-  const WebcamOptions& options_;
-  std::unique_ptr<io::Reader> reader_;
-  const Clock::time_point begun_ = Clock::now();
-  const bool needs_pace_;
-  Pace pace_;
-  FieldControl fields_;
-};
-
 io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader, const Engine& engine,
                           const std::string& file, io::Overwrite overwrite) {
   io::WriterOptions writer = options.writer;
@@ -336,140 +189,26 @@ io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
   }
 }
 
-/// The recordings and the loopback device. If one fails, the other one and the window continue.
-class Sinks {
- public:
-  /// `device`: for the loopback, which begins with the source if `loops_back` is set.
-  Sinks(const RecorderOptions& recordings, bool loops_back, std::string device,
-        std::function<io::Writer(const std::string& device)> open_loopback)
-      : records_(!recordings.file.empty()),
-        loops_back_(loops_back),
-        recorder_(recordings),
-        loopback_(std::move(device), std::move(open_loopback), recordings.engine) {}
-
-  Recorder& recorder() { return recorder_; }
-  Loopback& loopback() { return loopback_; }
-
-  /// Opens the outputs of the command line. Throws Error.
-  void begin() {
-    if (records_) {
-      recorder_.begin();
-    }
-    if (loops_back_) {
-      loopback_.begin();
-    }
-  }
-  /// Opens and closes what the user has asked for. On the thread that reads.
-  void serve() {
-    recorder_.serve();
-    loopback_.serve();
-  }
-  /// On one thread.
-  void offer(const Frame& frame, const std::string& filter) {
-    recorder_.offer(frame, filter);
-    loopback_.offer(frame);
-  }
-
-  /// True if an output of the command line accepts frames, or the command line has no output. On any thread.
-  bool work() const {
-    return (!records_ && !loops_back_) || (records_ && !recorder_.has_failed()) ||
-           (loops_back_ && !loopback_.has_failed());
-  }
-
-  /// Tells the user something. On any thread.
-  void tell(const std::string& text) {
-    spdlog::warn(text);
-    const std::scoped_lock lock(mutex_);
-    news_ = {text, true};
-  }
-  /// The text for the window. On any thread.
-  News take_news() {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!news_.text.empty()) {
-        return std::exchange(news_, {});
-      }
-    }
-    News news = loopback_.take_news();
-    return news.text.empty() ? recorder_.take_news() : news;
-  }
-
-  /// Completes what has been written, whatever else has failed: the camera doesn't see it again. Then throws
-  /// `failure`, or else the first of the sinks' own. On any thread.
-  void finish(std::exception_ptr failure) {
-    const auto guarded = [&failure](const auto& finish_one) {
-      try {
-        finish_one();
-      } catch (...) {
-        failure = failure == nullptr ? std::current_exception() : failure;
-      }
-    };
-    guarded([this] { recorder_.finish(); });
-    guarded([this] { loopback_.finish(); });
-    if (failure != nullptr) {
-      std::rethrow_exception(failure);
-    }
-  }
-
- private:
-  const bool records_;
-  const bool loops_back_;
-  Recorder recorder_;
-  Loopback loopback_;
-  std::mutex mutex_;
-  News news_;
-};
-
-/// The cameras of this machine with their formats.
-std::vector<CameraChoice> camera_choices(const std::string& device) {
-  std::vector<CameraChoice> choices;
-  std::vector<io::Camera> cameras = io::list_cameras();
-  const auto is_listed = [&](const io::Camera& camera) { return camera.node == device; };
-  if (std::ranges::none_of(cameras, is_listed)) {
-    try {
-      cameras = io::list_cameras(device);
-    } catch (const Error&) {
-      // A screen or a filter graph.
-    }
-  }
-  for (const io::Camera& camera : cameras) {
-    for (const io::CameraFormat& format : camera.formats) {
-      for (const auto& [size, rates] : format.modes) {
-        CameraChoice choice{.name = "",
-                            .node = camera.node,
-                            .format = format.name,
-                            .size = fmt::format("{}x{}", size.width, size.height),
-                            .fps = rates.empty() ? "" : fmt::format("{:.6g}", std::ranges::max(rates))};
-        choice.name =
-            fmt::format("{} {} {} {}{}", printable(camera.name), camera.node, choice.size, choice.format,
-                        choice.fps.empty() ? "" : fmt::format(" {} fps", choice.fps));
-        choices.push_back(std::move(choice));
-      }
-    }
-  }
-  return choices;
-}
-
 void check_outputs(const WebcamOptions& options) {
   if (options.no_window && options.record.empty() && options.loopback.empty()) {
     throw UsageError("--no-window: add --loopback /dev/videoN or --record FILE for the denoised video");
   }
 }
 
-/// The options of a window that controls the sinks and shows their state.
-ViewerOptions viewer_options(const ViewingOptions& viewing, const Source& source, const Engine& engine,
-                             const std::string& name, Sinks& sinks) {
+/// The options of a window that controls the outputs and shows their state.
+ViewerOptions viewer_options(const ViewingOptions& viewing, const LiveSource& source, const Engine& engine,
+                             const std::string& name, LiveOutputs& outputs) {
   ViewerOptions options = viewing.viewer_options(source.reader(), engine, name);
   options.duration = 0;
-  options.recording = [&sinks] { return sinks.recorder().status(); };
-  options.toggle_recording = [&sinks] { return sinks.recorder().toggle(); };
-  options.toggle_loopback = [&sinks] { return sinks.loopback().toggle(); };
-  options.loops_back = [&sinks] { return sinks.loopback().is_on(); };
-  options.news = [&sinks] { return sinks.take_news(); };
-  options.is_needed = [&sinks] { return sinks.work(); };
-  options.window.display_lost = [&sinks, tell = options.window.display_lost] {
+  options.recording = [&outputs] { return outputs.recorder().status(); };
+  options.toggle_recording = [&outputs] { return outputs.recorder().toggle(); };
+  options.toggle_loopback = [&outputs] { return outputs.loopback().toggle(); };
+  options.loops_back = [&outputs] { return outputs.loopback().is_on(); };
+  options.news = [&outputs] { return outputs.take_news(); };
+  options.is_needed = [&outputs] { return outputs.work(); };
+  options.window.display_lost = [&outputs, tell = options.window.display_lost] {
     try {
-      sinks.finish(nullptr);
+      outputs.finish(nullptr);
     } catch (const std::exception& error) {
       spdlog::error(error.what());
     }
@@ -478,9 +217,10 @@ ViewerOptions viewer_options(const ViewingOptions& viewing, const Source& source
   return options;
 }
 
-/// Runs a viewer or a headless player to its end, and completes the sinks whatever fails.
+/// Runs a viewer or a headless player to its end, and completes the outputs whatever fails.
 template <typename Shown>
-ViewerReport run(Shown& shown, Sinks& sinks, ViewingOptions& viewing, const InterruptWatch& interrupts) {
+ViewerReport run(Shown& shown, LiveOutputs& outputs, ViewingOptions& viewing,
+                 const InterruptWatch& interrupts) {
   const ClosingNotice notice(viewing.closing);
   std::exception_ptr failure;
   try {
@@ -493,7 +233,7 @@ ViewerReport run(Shown& shown, Sinks& sinks, ViewingOptions& viewing, const Inte
     failure = std::current_exception();
   }
   // Before a window is destroyed, which may take time.
-  sinks.finish(failure);
+  outputs.finish(failure);
   return shown.report();
 }
 
@@ -509,37 +249,38 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     cameras = camera_choices(options.source);
     loopback = loops_back ? loopback : io::first_video_output();
   }
-  Source source(options, *engine);
+  LiveSource source({options.source, viewing.reader, viewing.fields.choice(), options.no_window}, *engine);
   warn_of_other_choice(options, source.reader().video());
-  Sinks sinks({options.record, options.overwrite,
-               [&](const std::string& name, io::Overwrite overwrite) {
-                 return open_recording(options, source.reader(), *engine, name, overwrite);
-               },
-               engine},
-              loops_back, loopback,
-              [&source](const std::string& device) { return open_loopback(device, source.reader()); });
-  sinks.begin();
+  LiveOutputs outputs({options.record, options.overwrite,
+                       [&](const std::string& name, io::Overwrite overwrite) {
+                         return open_recording(options, source.reader(), *engine, name, overwrite);
+                       },
+                       engine},
+                      loops_back, loopback, [&source](const std::string& device) {
+                        return open_loopback(device, source.reader());
+                      });
+  outputs.begin();
 
   PlayerStages stages = viewing.stages(engine, source.reader(), true);
-  stages.read = [&source, &sinks, &viewing, told = false]() mutable {
+  stages.read = [&source, &outputs, &viewing, told = false]() mutable {
     io::Reader::Item item = source.read();
-    sinks.serve();
+    outputs.serve();
     if (const std::string why = told ? "" : source.reader().sound_failure(); !why.empty()) {
       told = true;
-      sinks.tell(fmt::format("{}: the audio ended: {}", viewing.reader.sound_device, why));
+      outputs.warn(fmt::format("{}: the audio ended: {}", viewing.reader.sound_device, why));
     }
     if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {
-      sinks.recorder().offer(*packet);
+      outputs.recorder().offer(*packet);
     }
     return item;
   };
-  stages.denoised = [&sinks](const PlayedFrame& frame) {
-    sinks.offer(frame.denoised, filter_text(frame.used));
+  stages.denoised = [&outputs](const PlayedFrame& frame) {
+    outputs.offer(frame.denoised, filter_text(frame.used));
   };
   PlayerOptions player_options = viewing.player_options(source.reader());
   player_options.live = true;
   player_options.duration = 0;
-  ViewerOptions shown = viewer_options(viewing, source, *engine, options.source, sinks);
+  ViewerOptions shown = viewer_options(viewing, source, *engine, options.source, outputs);
   shown.cameras = cameras;
   ViewerReport report;
   std::optional<CameraChoice> next;
@@ -547,14 +288,14 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     HeadlessPlayer player(
         {.frames = shown.frames, .keep_times = shown.keep_times, .is_needed = shown.is_needed},
         std::move(stages), player_options);
-    report = run(player, sinks, viewing, interrupts);
+    report = run(player, outputs, viewing, interrupts);
   } else {
     Viewer viewer(std::move(shown), std::move(stages), std::move(player_options));
-    report = run(viewer, sinks, viewing, interrupts);
+    report = run(viewer, outputs, viewing, interrupts);
     next = viewer.next_camera();
     viewing.window = viewer.window();
     viewing.carry(viewer.chosen(), source.reader().video().format, *engine);
-    options.loopback = sinks.loopback().was_on() ? sinks.loopback().node() : "";
+    options.loopback = outputs.loopback().was_on() ? outputs.loopback().node() : "";
   }
   if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
       !why.empty()) {
@@ -576,7 +317,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   ViewingOptions& viewing = options.viewing;
   set_up_logging(console, viewing.logging);
   if (options.list) {
-    return list(options.source, viewing.json);
+    return print_cameras(options.source, viewing.json);
   }
   viewing.check();
   options.encoding.apply_to(options.writer);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/player/camera_choice.h"
+
+namespace limpid::app {
+
+/// Prints the cameras of this machine, or one of them, with their formats. Returns the exit code.
+int print_cameras(const std::string& device, bool as_json);
+
+/// The cameras of this machine and, if it is one, `device`, with each format, size and highest rate.
+std::vector<CameraChoice> camera_choices(const std::string& device);
+
+}  // namespace limpid::app

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "app/player/live_outputs.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace limpid::app {
+
+LiveOutputs::LiveOutputs(const RecorderOptions& recordings, bool loops_back, std::string device,
+                         std::function<io::Writer(const std::string& device)> open_loopback)
+    : records_(!recordings.file.empty()),
+      loops_back_(loops_back),
+      recorder_(recordings),
+      loopback_(std::move(device), std::move(open_loopback), recordings.engine) {}
+
+void LiveOutputs::begin() {
+  if (records_) {
+    recorder_.begin();
+  }
+  if (loops_back_) {
+    loopback_.begin();
+  }
+}
+
+void LiveOutputs::serve() {
+  recorder_.serve();
+  loopback_.serve();
+}
+
+void LiveOutputs::offer(const Frame& frame, const std::string& filter) {
+  recorder_.offer(frame, filter);
+  loopback_.offer(frame);
+}
+
+bool LiveOutputs::work() const {
+  return (!records_ && !loops_back_) || (records_ && !recorder_.has_failed()) ||
+         (loops_back_ && !loopback_.has_failed());
+}
+
+void LiveOutputs::warn(const std::string& text) {
+  spdlog::warn(text);
+  const std::scoped_lock lock(mutex_);
+  news_ = {text, true};
+}
+
+News LiveOutputs::take_news() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!news_.text.empty()) {
+      return std::exchange(news_, {});
+    }
+  }
+  News news = loopback_.take_news();
+  return news.text.empty() ? recorder_.take_news() : news;
+}
+
+void LiveOutputs::finish(std::exception_ptr failure) {
+  const auto guarded = [&failure](const auto& finish_one) {
+    try {
+      finish_one();
+    } catch (...) {
+      failure = failure == nullptr ? std::current_exception() : failure;
+    }
+  };
+  guarded([this] { recorder_.finish(); });
+  guarded([this] { loopback_.finish(); });
+  if (failure != nullptr) {
+    std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace limpid::app

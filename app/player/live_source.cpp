@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "app/player/live_source.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "core/base/error.h"
+
+namespace limpid::app {
+
+LiveSource::LiveSource(Options options, Engine& engine)
+    : options_(std::move(options)),
+      reader_(std::make_unique<io::Reader>(options_.name, options_.reader)),
+      // Cameras and screens deliver frames when it is time for them; libavfilter's sources do not wait.
+      needs_pace_(options_.reader.input_format == "lavfi"),
+      // Any filter may be chosen while it plays.
+      fields_(options_.fields, {.before = 1, .after = 1}, engine) {}
+
+io::Reader::Item LiveSource::read() {
+  io::Reader::Item item = reader_->read();
+  while (std::holds_alternative<io::Reader::End>(item) && options_.waits && !needs_pace_ && reopen()) {
+    item = reader_->read();
+  }
+  if (Frame* const frame = std::get_if<Frame>(&item)) {
+    if (needs_pace_) {
+      wait_for(*frame);
+    }
+    fields_.decide(*frame);
+  }
+  return item;
+}
+
+void LiveSource::wait_for(const Frame& frame) {
+  const std::chrono::duration<double> time(io::presentation_time(frame).value_or(0));
+  const auto in_clock = std::chrono::duration_cast<Clock::duration>(time);
+  zero_ = zero_.value_or(Clock::now() - in_clock);
+  std::this_thread::sleep_until(*zero_ + in_clock);
+}
+
+// Waits until the camera is back. False at an interrupt. Throws Error if its pictures differ.
+bool LiveSource::reopen() {
+  if (options_.reader.interrupted()) {
+    return false;
+  }
+  spdlog::warn(fmt::format("{}: the source is gone: {}; waiting until it is back", options_.name,
+                           text_of(reader_->diagnostics(), io::Diagnostic::Kind::kFailure)));
+  reader_->end_sound();  // for the next reader
+  while (!options_.reader.interrupted()) {
+    constexpr std::chrono::milliseconds kBetweenAttempts{200};
+    std::this_thread::sleep_for(kBetweenAttempts);
+    std::unique_ptr<io::Reader> next;
+    try {
+      io::ReaderOptions again = options_.reader;
+      again.first_time =
+          std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - opened_at_).count();
+      next = std::make_unique<io::Reader>(options_.name, again);
+    } catch (const Error& error) {
+      spdlog::debug(fmt::format("{}: not back yet: {}", options_.name, error.what()));
+      continue;
+    }
+    if (next->video().format != reader_->video().format) {
+      throw Error(fmt::format("{}: is back with {} instead of {}; start again", options_.name,
+                              limpid::to_string(next->video().format),
+                              limpid::to_string(reader_->video().format)));
+    }
+    reader_ = std::move(next);
+    fields_.reset();
+    spdlog::info(fmt::format("{}: the source is back", options_.name));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace limpid::app
