@@ -43,13 +43,11 @@ enum : std::size_t {
   kFileNames,  ///< and the next numbers
 };
 
-constexpr milliseconds kStatisticsInterval{1000};
 constexpr milliseconds kWritingInterval{200};
 constexpr milliseconds kNoticeTime{1500};
 constexpr milliseconds kNewsTime{4000};  // with the name of a file
 // So long nothing is said of what the user waits for; and so often in a row a second has to be too slow.
 constexpr milliseconds kHintAfter{300};
-constexpr int kReliable = 3;
 constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
 constexpr double kHandle = 8;  // side of a handle of the box, in units of 1/96 inch
 constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
@@ -276,7 +274,7 @@ void Viewer::handle_end() {
 
 void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop) {
   const Clock::time_point now = Clock::now();
-  Clock::time_point until = now + (writing_ != nullptr ? kWritingInterval : kStatisticsInterval);
+  Clock::time_point until = now + (writing_ != nullptr ? kWritingInterval : PlaybackRates::kInterval);
   if (redraw_ && window_->is_visible()) {
     until = now;
   }
@@ -335,9 +333,9 @@ std::string Viewer::standing_hint(Clock::time_point now) const {
       std::all_of(level.sigma.begin(), level.sigma.end(), [](float sigma) { return sigma <= 0; })) {
     return "no noise found, nothing is changed; +: denoise all the same";
   }
-  if (slow_measurements_ >= kReliable && !ended_ && !player_->paused()) {
-    return !denoising_is_slow_ ? "too slow: this source can't be decoded in time"
-                               : "too slow to show every frame" + pace_hint();
+  if (rates_.is_slow() && !ended_ && !player_->paused()) {
+    return !rates_.is_denoising_slow() ? "too slow: this source can't be decoded in time"
+                                       : "too slow to show every frame" + pace_hint();
   }
   return "";
 }
@@ -648,50 +646,25 @@ void Viewer::draw_text(Clock::time_point now) {
   }
 }
 
-Viewer::Sample Viewer::sample() const {
-  const PlayerCounters& counters = player_->counters();
-  return {.at = Clock::now(),
-          .shown = counters.shown,
-          .denoised = counters.denoise.frames,
-          .read_ns = counters.read.busy_ns,
-          .denoise_ns = counters.denoise.busy_ns + player_->at_work().count(),
-          .present_ns = presenting_.busy_ns};
-}
-
-// Rates and loads, over the time since they were last taken.
 void Viewer::measure(Clock::time_point now) {
-  if (last_sample_ && now - last_sample_->at < kStatisticsInterval) {
+  if (!rates_.is_due(now)) {
     return;
   }
-  const Sample next = sample();
-  if (last_sample_) {
-    const Sample& last = *last_sample_;
-    const double span = duration<double>(next.at - last.at).count();
-    // Work is counted when it's done, and may have begun before.
-    const auto share = [span](std::int64_t from, std::int64_t to) {
-      return std::clamp(static_cast<double>(to - from) / 1e9 / span, 0.0, 1.0);
-    };
-    const auto denoised = static_cast<double>(next.denoised - last.denoised);
-    const double busy = share(last.denoise_ns, next.denoise_ns);
-    shown_fps_ = static_cast<double>(next.shown - last.shown) / span;
-    denoise_fps_ = denoised / span;
-    denoise_fps_alone_ = busy > 0 ? denoise_fps_ / busy : 0;
-    loads_ = {{"denoise", busy}, {"present", share(last.present_ns, next.present_ns)}};
-    if (!player_options_.live) {  // of which reading is waiting
-      loads_.insert(loads_.begin(), {"decode", share(last.read_ns, next.read_ns)});
-    }
-    constexpr double kFewer = 0.8;
-    const double wanted = player_options_.frames_per_second * player_->speed();
-    denoising_is_slow_ = busy > kFewer;
-    spdlog::debug(
-        fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %", shown_fps_, 100 * busy));
-    // A live source may have fewer frames than it declares, and reading waits for them.
-    const bool reading_is_slow = !player_options_.live && share(last.read_ns, next.read_ns) > kFewer;
-    const bool is_slow = !player_->paused() && !ended_ && shown_fps_ < kFewer * wanted &&
-                         (denoising_is_slow_ || reading_is_slow);
-    slow_measurements_ = is_slow ? slow_measurements_ + 1 : 0;
+  const PlayerCounters& counters = player_->counters();
+  using std::chrono::nanoseconds;
+  rates_.measure({.at = now,
+                  .shown = counters.shown,
+                  .denoised = counters.denoise.frames,
+                  .reading = nanoseconds(counters.read.busy_ns),
+                  .denoising = nanoseconds(counters.denoise.busy_ns) + player_->at_work(),
+                  .presenting = nanoseconds(presenting_.busy_ns)},
+                 {.frames_per_second = player_options_.frames_per_second * player_->speed(),
+                  .runs = !player_->paused() && !ended_,
+                  .live = player_options_.live});
+  if (rates_.loads()) {
+    spdlog::debug(fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %",
+                              rates_.shown_fps(), 100 * rates_.loads()->denoising));
   }
-  last_sample_ = next;
   redraw_ = redraw_ || options_.statistics;
 }
 
@@ -718,9 +691,9 @@ Statistics Viewer::statistics() const {
     statistics.state += "   " + recording;
   }
   statistics.source_fps = options_.still_picture ? 0 : player_options_.frames_per_second;
-  statistics.shown_fps = shown_fps_;
-  statistics.denoise_fps = denoise_fps_;
-  statistics.denoise_fps_alone = denoise_fps_alone_;
+  statistics.shown_fps = rates_.shown_fps();
+  statistics.denoise_fps = rates_.denoised_fps();
+  statistics.denoise_fps_alone = rates_.denoised_fps_alone();
   statistics.dropped = counters.dropped_before + counters.dropped_after;
   statistics.live = player_options_.live;
   statistics.latency = player_options_.live ? latency_ : player_->turnaround();
@@ -740,7 +713,13 @@ Statistics Viewer::statistics() const {
   const std::string evidence = evidence_text(shown_->level);
   statistics.noise_shape += (statistics.noise_shape.empty() || evidence.empty() ? "" : ", ") + evidence;
   statistics.estimated = !settings.noise.noise;
-  statistics.loads = loads_;
+  if (rates_.loads()) {
+    if (!player_options_.live) {  // whose reading is mostly waiting
+      statistics.loads.push_back({"decode", rates_.loads()->reading});
+    }
+    statistics.loads.push_back({"denoise", rates_.loads()->denoising});
+    statistics.loads.push_back({"present", rates_.loads()->presenting});
+  }
   return statistics;
 }
 

@@ -17,6 +17,7 @@
 #include "app/player/noise_box.h"
 #include "app/player/osd.h"
 #include "app/player/passage.h"
+#include "app/player/playback_rates.h"
 #include "app/player/player.h"
 #include "app/player/settings_pair.h"
 #include "app/player/view.h"
@@ -264,25 +265,13 @@ class Viewer {
   std::string hint_;                     ///< the hint that the window shows, as long as it applies
   Clock::time_point asked_at_;           ///< when the user last requested another frame or other settings
   Clock::time_point handed_at_;          ///< when the frame that is shown was taken
-  bool denoising_is_slow_ = false;       ///< rather than decoding
-  int slow_measurements_ = 0;            ///< in a row, of which the picture was too slow for the source
   std::string notice_;
   Clock::time_point notice_until_;
   std::vector<std::string> statistics_text_;
   std::vector<void (Viewer::*)()> saves_;   ///< to be done when the frame that is shown is refined
   std::optional<DenoiseSettings> awaited_;  ///< settings that no frame has been shown with yet
 
-  struct Sample {
-    Clock::time_point at;
-    std::int64_t shown, denoised;
-    std::int64_t read_ns, denoise_ns, present_ns;
-  };
-  Sample sample() const;
-  std::optional<Sample> last_sample_;
-  double shown_fps_ = 0;
-  double denoise_fps_ = 0;
-  double denoise_fps_alone_ = 0;
-  std::vector<Statistics::Load> loads_;
+  PlaybackRates rates_;
   double latency_ = 0;
   StageCounters presenting_;
   ViewerReport report_;

@@ -359,7 +359,7 @@ void Viewer::change_settings(DenoiseSettings settings, const std::string& text) 
     pair_asked_ = settings;
   }
   asked_at_ = Clock::now();
-  slow_measurements_ = 0;
+  rates_.forget_slowness();
   player_->set_settings(settings);
   notice(text);
 }
