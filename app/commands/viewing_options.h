@@ -38,7 +38,7 @@ class ViewingOptions {
   double latency_ms = 0;
   /// Set before the viewer is destroyed, to end a wait for the source.
   std::atomic<bool> closing = false;
-  std::shared_ptr<io::Window> window;  ///< of the source before, which the next one uses
+  std::shared_ptr<io::Window> window;  ///< the previous source's window, which the next source reuses
 
   /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);

@@ -52,6 +52,7 @@ struct WebcamOptions {
   bool no_window = false;
   bool no_audio = false;
   ViewingOptions viewing;
+  std::string failure;  ///< of the camera that was chosen before, for the window
 };
 
 /// The frame rate of an option; empty unless it is a plain number or ratio.
@@ -251,14 +252,13 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   }
   LiveSource source({options.source, viewing.reader, viewing.fields.choice(), options.no_window}, *engine);
   warn_of_other_choice(options, source.reader().video());
-  LiveOutputs outputs({options.record, options.overwrite,
-                       [&](const std::string& name, io::Overwrite overwrite) {
-                         return open_recording(options, source.reader(), *engine, name, overwrite);
-                       },
-                       engine},
-                      loops_back, loopback, [&source](const std::string& device) {
-                        return open_loopback(device, source.reader());
-                      });
+  LiveOutputs outputs(
+      {options.record, options.overwrite,
+       [&](const std::string& name, io::Overwrite overwrite) {
+         return open_recording(options, source.reader(), *engine, name, overwrite);
+       }},
+      loops_back, loopback,
+      [&source](const std::string& device) { return open_loopback(device, source.reader()); }, engine);
   outputs.begin();
 
   PlayerStages stages = viewing.stages(engine, source.reader(), true);
@@ -282,6 +282,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   player_options.duration = 0;
   ViewerOptions shown = viewer_options(viewing, source, *engine, options.source, outputs);
   shown.cameras = cameras;
+  shown.notice = std::exchange(options.failure, "");
   ViewerReport report;
   std::optional<CameraChoice> next;
   if (options.no_window) {
@@ -344,6 +345,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
         throw;
       }
       spdlog::error(error.what());
+      options.failure = error.what();
       next = shown;  // which could be opened
     }
   }

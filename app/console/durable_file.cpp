@@ -29,7 +29,8 @@ namespace fs = std::filesystem;
 
 /// Writes a new name to the disk. Some file systems cannot do this, or need not.
 void sync_folder_of(const std::string& path) {
-  const int descriptor = ::open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const fs::path folder = fs::path(path).parent_path();
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) {
     static_cast<void>(::fsync(descriptor));
     ::close(descriptor);

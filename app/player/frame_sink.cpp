@@ -21,11 +21,8 @@ constexpr std::size_t kQueuedFrames = 30;
 
 }  // namespace
 
-FrameSink::FrameSink(io::Writer writer, std::shared_ptr<Engine> engine)
-    : writer_(std::move(writer)),
-      engine_(std::move(engine)),
-      queue_(kQueuedFrames),
-      thread_(start_thread([this] { run(); })) {}
+FrameSink::FrameSink(io::Writer writer)
+    : writer_(std::move(writer)), queue_(kQueuedFrames), thread_(start_thread([this] { run(); })) {}
 
 FrameSink::~FrameSink() {
   if (!closed_) {
@@ -64,7 +61,7 @@ void FrameSink::write_all() {
       writer_.write(*std::get<std::shared_ptr<io::Packet>>(*item));
       continue;
     }
-    writer_.write(engine_ != nullptr ? engine_->in_host_memory(*frame) : *frame);
+    writer_.write(*frame);
     const double time = io::presentation_time(*frame).value_or(0);
     begin = written_ == 0 ? time : begin;
     seconds_ = time - begin;

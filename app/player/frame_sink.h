@@ -13,7 +13,6 @@
 #include "app/pipeline/bounded_queue.h"
 #include "app/player/filter_counts.h"
 #include "core/base/error.h"
-#include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "io/media/writer.h"
 
@@ -24,8 +23,7 @@ namespace limpid::app {
 /// written is completed at once, as Writer::finish_partial() does. Thread-safe.
 class FrameSink {
  public:
-  /// `engine`: brings frames in its memory to the host's. None if there are no such frames.
-  explicit FrameSink(io::Writer writer, std::shared_ptr<Engine> engine = nullptr);
+  explicit FrameSink(io::Writer writer);
   FrameSink(const FrameSink&) = delete;
   FrameSink& operator=(const FrameSink&) = delete;
   FrameSink(FrameSink&&) = delete;
@@ -64,7 +62,6 @@ class FrameSink {
   std::exception_ptr keep_the_beginning(const Error& failure);
 
   io::Writer writer_;
-  const std::shared_ptr<Engine> engine_;
   BoundedQueue<std::variant<Frame, std::shared_ptr<io::Packet>>> queue_;
   std::atomic<std::int64_t> written_ = 0;
   std::atomic<std::int64_t> dropped_ = 0;

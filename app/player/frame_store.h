@@ -77,8 +77,8 @@ class FrameStore {
   /// not have it.
   bool find(const SeekTarget& target);
   /// Moves the reading position to a frame, or to the first one if there is none so early. Decodes from the
-  /// key frame before it. False if given up. `glimpse`, unless empty, is called with that key frame if the
-  /// frame is not kept.
+  /// key frame before it. False if given up. `glimpse`, unless empty, is called with that key frame if it is
+  /// decoded and too early to be kept.
   bool seek(const SeekTarget& target, const GivenUp& given_up, const Glimpse& glimpse = {});
 
   /// True if next() would have to seek first: the source is not behind the kept frames, all of which have

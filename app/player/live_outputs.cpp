@@ -7,12 +7,14 @@
 
 namespace limpid::app {
 
-LiveOutputs::LiveOutputs(const RecorderOptions& recordings, bool loops_back, std::string device,
-                         std::function<io::Writer(const std::string& device)> open_loopback)
+LiveOutputs::LiveOutputs(RecorderOptions recordings, bool loops_back, std::string device,
+                         std::function<io::Writer(const std::string& device)> open_loopback,
+                         std::shared_ptr<Engine> engine)
     : records_(!recordings.file.empty()),
       loops_back_(loops_back),
-      recorder_(recordings),
-      loopback_(std::move(device), std::move(open_loopback), recordings.engine) {}
+      recorder_(std::move(recordings)),
+      loopback_(std::move(device), std::move(open_loopback)),
+      engine_(std::move(engine)) {}
 
 void LiveOutputs::begin() {
   if (records_) {
@@ -29,8 +31,14 @@ void LiveOutputs::serve() {
 }
 
 void LiveOutputs::offer(const Frame& frame, const std::string& filter) {
-  recorder_.offer(frame, filter);
-  loopback_.offer(frame);
+  // An output that is opened meanwhile begins with the next frame.
+  if (!recorder_.is_recording() && !loopback_.is_on()) {
+    recorder_.report_ended();
+    return;
+  }
+  const Frame on_host = engine_->in_host_memory(frame);
+  recorder_.offer(on_host, filter);
+  loopback_.offer(on_host);
 }
 
 bool LiveOutputs::work() const {

@@ -3,12 +3,14 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
 #include "app/player/loopback.h"
 #include "app/player/osd.h"
 #include "app/player/recorder.h"
+#include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "io/media/writer.h"
 
@@ -18,9 +20,10 @@ namespace limpid::app {
 /// continue.
 class LiveOutputs {
  public:
-  /// `device`: of the loopback, which begins with the source if `loops_back` is set.
-  LiveOutputs(const RecorderOptions& recordings, bool loops_back, std::string device,
-              std::function<io::Writer(const std::string& device)> open_loopback);
+  /// `device`: of the loopback, which begins with the source if `loops_back` is set. `engine`: of the frames.
+  LiveOutputs(RecorderOptions recordings, bool loops_back, std::string device,
+              std::function<io::Writer(const std::string& device)> open_loopback,
+              std::shared_ptr<Engine> engine);
 
   Recorder& recorder() { return recorder_; }
   Loopback& loopback() { return loopback_; }
@@ -29,7 +32,7 @@ class LiveOutputs {
   void begin();
   /// Opens and closes outputs at the user's request. On the thread that reads the source.
   void serve();
-  /// On one thread.
+  /// For a frame in the memory of the host or of the engine. On one thread.
   void offer(const Frame& frame, const std::string& filter);
 
   /// True if an output of the command line accepts frames, or the command line has no output. On any thread.
@@ -49,6 +52,7 @@ class LiveOutputs {
   const bool loops_back_;
   Recorder recorder_;
   Loopback loopback_;
+  const std::shared_ptr<Engine> engine_;
   std::mutex mutex_;
   News news_;
 };

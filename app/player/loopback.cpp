@@ -22,7 +22,7 @@ void Loopback::begin() {
         "exclusive_caps=1' "
         "as root");
   }
-  auto opened = std::make_shared<FrameSink>(open_(device_), engine_);
+  auto opened = std::make_shared<FrameSink>(open_(device_));
   const std::scoped_lock lock(mutex_);
   sink_ = std::move(opened);
   failed_ = false;

@@ -22,10 +22,8 @@ namespace limpid::app {
 class Loopback {
  public:
   /// `device`: of v4l2loopback; empty: the first one of the machine. `open` opens it, and throws Error.
-  /// `engine`: as FrameSink has it.
-  Loopback(std::string device, std::function<io::Writer(const std::string& device)> open,
-           std::shared_ptr<Engine> engine)
-      : device_(std::move(device)), open_(std::move(open)), engine_(std::move(engine)) {}
+  Loopback(std::string device, std::function<io::Writer(const std::string& device)> open)
+      : device_(std::move(device)), open_(std::move(open)) {}
 
   /// Switches it on. Throws Error.
   void begin();
@@ -52,7 +50,6 @@ class Loopback {
 
   std::string device_;
   const std::function<io::Writer(const std::string& device)> open_;
-  const std::shared_ptr<Engine> engine_;
   mutable std::mutex mutex_;
   bool asked_ = false;  ///< to change
   std::shared_ptr<FrameSink> sink_;

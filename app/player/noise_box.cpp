@@ -136,8 +136,8 @@ std::optional<Region> flattest_region(const Frame& frame, const Region& within, 
   constexpr int kPart = 4;
   const BlockVariances blocks(frame);
   const auto side = [least](int length) { return (std::max(length / kPart, least) + kBlock - 1) / kBlock; };
-  const int width = side(frame.format.width);
-  const int height = side(frame.format.height);
+  int width = side(frame.format.width);
+  int height = side(frame.format.height);
   if (width > blocks.columns() || height > blocks.rows()) {
     return std::nullopt;
   }
@@ -145,7 +145,10 @@ std::optional<Region> flattest_region(const Frame& frame, const Region& within, 
   Region searched{(within.x + kBlock - 1) / kBlock, (within.y + kBlock - 1) / kBlock, 0, 0};
   searched.width = std::min((within.x + within.width) / kBlock, blocks.columns()) - searched.x;
   searched.height = std::min((within.y + within.height) / kBlock, blocks.rows()) - searched.y;
-  if (width > searched.width || height > searched.height) {
+  if (const int smallest = side(0); searched.width >= smallest && searched.height >= smallest) {
+    width = std::min(width, searched.width);
+    height = std::min(height, searched.height);
+  } else {
     searched = {0, 0, blocks.columns(), blocks.rows()};
   }
   // The middle, unless a flatter part is found.

@@ -46,7 +46,8 @@ class NoiseBox {
 
 /// The part of a frame in host memory that is most suitable for measuring noise: the flattest one whose
 /// samples are not clipped. Each side is a quarter of the frame's, but at least `least` samples. It lies in
-/// `within` if that is large enough. Nothing if the frame is smaller.
+/// `within`, and is smaller if necessary, unless less than `least` samples fit there. Nothing if the frame is
+/// smaller.
 std::optional<Region> flattest_region(const Frame& frame, const Region& within, int least);
 
 }  // namespace limpid::app

@@ -530,7 +530,7 @@ void Player::show_glimpse(StoredFrame key_frame, Clock::time_point begun) {
   waiting_->level = shown_->level;
   waiting_->time = key_frame.time;
   waiting_->sequence = next_sequence_;
-  next_sequence_ += 2;  // the next frame does not follow it
+  next_sequence_ += 2;  // it and the next frame are not neighbors
   waiting_->sent_at = begun;
   waiting_->is_waiting = waiting_->is_glimpse = true;
   stages_.wake();
@@ -578,6 +578,9 @@ void Player::read_loop() {
       frame = store_.next(given_up);
     }
     lock.lock();
+    if (waiting_ != nullptr && waiting_->is_glimpse) {
+      waiting_.reset();  // the target is there
+    }
     if (is_given_up() || (source_ended_ && !target)) {
       continue;  // another frame is requested, or none
     }
@@ -761,6 +764,7 @@ Player::Clock::duration Player::at_work() const {
 void Player::go_to(const SeekTarget& target) {
   forget_frames_under_way();
   elsewhere_ = true;
+  ++next_sequence_;  // the next frame is not the neighbor of the last one
   decoded_.clear();
   source_ended_ = false;
   pacing_.stop();

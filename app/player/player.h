@@ -139,7 +139,7 @@ class Player {
     std::optional<Clock::time_point> next_at;  ///< when it will be time, if that is known
     bool ended = false;                        ///< the source's last frame has been shown for its time
     /// The frame to be shown next, undenoised, if that takes the denoiser long; or the key frame before it,
-    /// if a seek takes long. Each once.
+    /// if a seek takes long. Each is returned once.
     std::shared_ptr<const PlayedFrame> waiting;
     /// The frame that is shown, once it is refined; once.
     std::shared_ptr<const PlayedFrame> refined;

@@ -45,8 +45,7 @@ std::string Recorder::next_name() const {
 
 void Recorder::begin() {
   const io::Overwrite overwrite = options_.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
-  current_ =
-      std::make_shared<Recording>(options_.file, options_.open(options_.file, overwrite), options_.engine);
+  current_ = std::make_shared<Recording>(options_.file, options_.open(options_.file, overwrite));
 }
 
 std::string Recorder::toggle() {
@@ -82,7 +81,7 @@ void Recorder::serve() {
   std::shared_ptr<Recording> opened;
   std::exception_ptr failure;
   try {
-    opened = std::make_shared<Recording>(name, options_.open(name, io::Overwrite::kNever), options_.engine);
+    opened = std::make_shared<Recording>(name, options_.open(name, io::Overwrite::kNever));
   } catch (...) {
     failure = std::current_exception();
   }
@@ -104,6 +103,16 @@ void Recorder::offer(const Frame& frame, const std::string& filter) {
   if (current_ != nullptr) {
     current_->sink.offer(frame, filter);
   }
+  collect(true);
+}
+
+bool Recorder::is_recording() const {
+  const std::scoped_lock lock(mutex_);
+  return current_ != nullptr;
+}
+
+void Recorder::report_ended() {
+  const std::scoped_lock lock(mutex_);
   collect(true);
 }
 

@@ -24,7 +24,6 @@ struct RecorderOptions {
   bool overwrite = false;  ///< `file`; nothing else is ever overwritten
   /// Opens a file of that name for the source's frames. Throws Error.
   std::function<io::Writer(const std::string& name, io::Overwrite overwrite)> open;
-  std::shared_ptr<Engine> engine = nullptr;  ///< as FrameSink has it
 };
 
 /// Records frames into successive files at the user's request. Each is completed on a thread of its own.
@@ -47,8 +46,11 @@ class Recorder {
   std::string toggle();
   /// Opens the recording that has been asked for, if any.
   void serve();
-  /// As FrameSink::offer().
+  bool is_recording() const;
+  /// As FrameSink::offer(), for a frame in host memory. Reports recordings that have ended.
   void offer(const Frame& frame, const std::string& filter = "");
+  /// Reports recordings that have ended.
+  void report_ended();
   /// Sound of the source.
   void offer(std::shared_ptr<io::Packet> packet);
 
@@ -65,8 +67,7 @@ class Recorder {
 
  private:
   struct Recording {
-    Recording(std::string file, io::Writer writer, const std::shared_ptr<Engine>& engine)
-        : name(std::move(file)), sink(std::move(writer), engine) {}
+    Recording(std::string file, io::Writer writer) : name(std::move(file)), sink(std::move(writer)) {}
     const std::string name;
     FrameSink sink;
   };

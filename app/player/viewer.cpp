@@ -46,7 +46,7 @@ enum : std::size_t {
 constexpr milliseconds kWritingInterval{200};
 constexpr milliseconds kNoticeTime{1500};
 constexpr milliseconds kNewsTime{4000};  // with the name of a file
-// So long nothing is said of what the user waits for; and so often in a row a second has to be too slow.
+// Time before the window explains what the user is waiting for.
 constexpr milliseconds kHintAfter{300};
 constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
 constexpr double kHandle = 8;  // side of a handle of the box, in units of 1/96 inch
@@ -75,8 +75,8 @@ std::shared_ptr<io::Window> open(const ViewerOptions& options) {
   if (options.open_window == nullptr) {
     return std::make_shared<io::Window>(window_options(options));
   }
-  options.open_window->set_title(options.window.title);
   options.open_window->set_display_lost(options.window.display_lost);
+  options.open_window->set_title(options.window.title);
   return options.open_window;
 }
 
@@ -86,6 +86,7 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
     : options_(std::move(options)),
       player_options_(std::move(player_options)),
       window_(open(options_)),
+      forgets_loss_(*window_),
       converter_(options_.format, options_.display),
       painter_(options_.format, options_.display),
       panel_(options_.overlay),
@@ -98,6 +99,9 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
   if (options_.controls) {
     panel_.toggle_pin();
   }
+  if (!options_.notice.empty()) {
+    notice(options_.notice);
+  }
   split_.toggle_lock();  // the pointer has controls to go to
   view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
   stages.wake = [this] { window_->wake(); };
@@ -105,7 +109,7 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
   player_ = std::make_unique<Player>(std::move(stages), player_options_);
 }
 
-Viewer::~Viewer() { window_->set_display_lost({}); }
+Viewer::~Viewer() = default;
 
 // If the engine's GPU draws the window, results need not pass through the host's memory.
 void Viewer::keep_results_on_gpu(PlayerStages& stages) {
@@ -190,6 +194,11 @@ void Viewer::run(const std::stop_token& stop) {
   }
   restore_pair();
   save_awaited();
+  if ((!next_input_.empty() || next_camera_) && shown_ != nullptr && window_->is_visible()) {
+    notice("opening " + (next_camera_ ? next_camera_->name : next_input_));
+    draw();  // it stays until the next source has frames
+    window_->present();
+  }
   if (!options_.screenshot.empty() && ended_ && report_.shown < options_.frames) {
     throw Error(fmt::format("{}: has no frame {} for the screenshot: it ends after {}", options_.source,
                             options_.frames, report_.shown));
@@ -226,8 +235,9 @@ void Viewer::hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame) {
 }
 
 void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
+  const bool is_same = shown_ != nullptr && shown_->sequence == frame->sequence;  // with other settings
   hand_to_screen(frame);
-  ended_ = false;
+  ended_ = ended_ && is_same;
   const Clock::time_point now = Clock::now();
   const double latency = duration<double>(now - frame->decoded_at).count();
   constexpr double kShare = 0.1;
@@ -269,6 +279,7 @@ void Viewer::handle_end() {
     quit_ = true;
   }
   ended_ = true;
+  redraw_ = true;
   spdlog::debug("shown: the end");
 }
 
@@ -401,7 +412,11 @@ void Viewer::draw_picture() {
       draw_part(io::PictureChoice::kSecond, split_.column(size.width), size.width);
       break;
     case Side::kNoisy:
-      draw_part(io::PictureChoice::kFirst, 0, size.width);
+      draw_part(io::PictureChoice::kFirst, 0, picture_area().width);
+      if (side_ == Side::kSideBySide) {  // and nothing is denoised yet
+        placement.target.x += size.width / 2;
+        draw_part(io::PictureChoice::kFirst, size.width / 2, size.width);
+      }
       break;
     case Side::kDenoised:
       draw_part(io::PictureChoice::kSecond, 0, size.width);
@@ -437,7 +452,7 @@ void Viewer::draw() {
 
 ControlState Viewer::control_state() const {
   ControlState state;
-  state.position = player_->is_seeking() ? player_->position() : shown_->time;
+  state.position = position();
   state.duration = options_.duration;
   state.live = player_options_.live;
   state.can_seek = player_->can_seek();
@@ -676,7 +691,7 @@ Statistics Viewer::statistics() const {
                       io::to_string(options_.display, options_.format.color_model) +
                       (shown_->noisy.interlaced ? "  interlaced" : "");
   statistics.engine = options_.engine;
-  statistics.position = player_->is_seeking() ? player_->position() : shown_->time;
+  statistics.position = position();
   statistics.duration = options_.duration;
   statistics.frame = shown_->noisy.index;
   const double speed = player_->speed();
@@ -714,7 +729,7 @@ Statistics Viewer::statistics() const {
   statistics.noise_shape += (statistics.noise_shape.empty() || evidence.empty() ? "" : ", ") + evidence;
   statistics.estimated = !settings.noise.noise;
   if (rates_.loads()) {
-    if (!player_options_.live) {  // whose reading is mostly waiting
+    if (!player_options_.live) {  // reading a live source is mostly waiting
       statistics.loads.push_back({"decode", rates_.loads()->reading});
     }
     statistics.loads.push_back({"denoise", rates_.loads()->denoising});
@@ -815,6 +830,11 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
   } else if (event.kind == Kind::kDrag) {
     handle_drag(event);
   } else if (event.kind == Kind::kPress) {
+    // The first press of a double click may have chosen this source in the window of another one.
+    if (event.clicks == 2 && !std::exchange(was_pressed_, true)) {
+      return;
+    }
+    was_pressed_ = true;
     on_picture_ = true;
     dragged_ = 0;
     const int half = picture_area().width;

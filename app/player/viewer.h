@@ -56,6 +56,7 @@ struct ViewerOptions {
   int zoom = 0;
   double split = 0.5;  ///< of the window's width, until the pointer moves
   io::WindowOptions window;
+  std::string notice;                       ///< shown at the beginning
   std::shared_ptr<io::Window> open_window;  ///< that is used instead of a new one, with its size
   double text_size = 1;                     ///< times what suits the screen and the window
   std::vector<std::string> filters;         ///< to choose from with a key
@@ -135,6 +136,8 @@ class Viewer {
   /// The shown side: a frame that is not denoised yet is shown noisy.
   Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_; }
   bool awaits_refinement() const;
+  /// Seconds, of the shown frame or of the target of a seek.
+  double position() const { return player_->is_seeking() ? player_->position() : shown_->time; }
   bool has_line() const { return side_ == Side::kSplit || side_ == Side::kPair; }
   void handle_end();
   void handle(const io::WindowEvent& event);
@@ -214,15 +217,31 @@ class Viewer {
 
   ViewerOptions options_;
   const PlayerOptions player_options_;
+  // Options' function for a lost display may refer to what no longer exists after the viewer.
+  class LossScope {
+   public:
+    explicit LossScope(io::Window& window) : window_(window) {}
+    LossScope(const LossScope&) = delete;
+    LossScope& operator=(const LossScope&) = delete;
+    LossScope(LossScope&&) = delete;
+    LossScope& operator=(LossScope&&) = delete;
+    ~LossScope() { window_.set_display_lost({}); }
+
+   private:
+    io::Window& window_;
+  };
+
   const std::shared_ptr<io::Window> window_;
+  const LossScope forgets_loss_;
   io::DisplayConverter converter_;  ///< for pictures in files
   io::PicturePainter painter_;
   io::ControlLayer controls_;
   Controls panel_;
   bool panel_was_visible_ = false;
-  int settling_ = 0;         ///< frames of controls to be drawn until an event shows
-  bool on_picture_ = false;  ///< the button that is held was pressed on the picture
-  double dragged_ = 0;       ///< pixels that the pointer has moved since
+  int settling_ = 0;          ///< frames of controls to be drawn until an event shows
+  bool was_pressed_ = false;  ///< a button, since the viewer began
+  bool on_picture_ = false;   ///< the button that is held was pressed on the picture
+  double dragged_ = 0;        ///< pixels that the pointer has moved since
   View view_;
   Side side_;
   io::Lettering lettering_;
@@ -267,7 +286,6 @@ class Viewer {
   Clock::time_point handed_at_;          ///< when the frame that is shown was taken
   std::string notice_;
   Clock::time_point notice_until_;
-  std::vector<std::string> statistics_text_;
   std::vector<void (Viewer::*)()> saves_;   ///< to be done when the frame that is shown is refined
   std::optional<DenoiseSettings> awaited_;  ///< settings that no frame has been shown with yet
 

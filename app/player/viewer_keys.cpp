@@ -242,11 +242,11 @@ ViewerActions ViewerKeys::files() {
           // A quarter of a frame more than the frames have, so that rounding leaves none out.
           {"I",
            [](Viewer& v) {
-             v.mark_passage(v.passage_.begin, v.shown_->time - 0.25 / v.player_options_.frames_per_second);
+             v.mark_passage(v.passage_.begin, v.position() - 0.25 / v.player_options_.frames_per_second);
            }},
           {"O",
            [](Viewer& v) {
-             v.mark_passage(v.passage_.end, v.shown_->time + 0.75 / v.player_options_.frames_per_second);
+             v.mark_passage(v.passage_.end, v.position() + 0.75 / v.player_options_.frames_per_second);
            }},
           {"X",
            [](Viewer& v) {

@@ -132,7 +132,7 @@ class Reader {
   /// Frame::index continues from the frame's number in the whole source, computed from the average rate.
   /// Throws Error if the source cannot seek.
   /// `glimpse`, unless empty, is called at most once: with the first decoded frame if that is not delivered
-  /// because it is too early, so that there is something to show meanwhile. Its index means nothing.
+  /// because it is too early, so that there is something to show meanwhile.
   void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {},
             const std::function<void(Frame)>& glimpse = {});
   /// True if the source can seek; false for pipes and devices.

@@ -2,7 +2,7 @@
 #pragma once
 
 // Constants and functions of the conversions for the screen, on the CPU (display.cpp) and in shaders
-// (picture_painter.cpp). Private to io.
+// (picture_program.cpp). Private to io.
 
 #include <algorithm>
 #include <cmath>

@@ -5,10 +5,10 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <type_traits>
 #include <vector>
 
 #include "io/screen/gl.h"
@@ -43,6 +43,17 @@ void set_style(float scale) {
   style.Colors[ImGuiCol_PopupBg] = {0.10F, 0.10F, 0.11F, 0.97F};
   style.ScaleAllSizes(scale);
   ImGui::GetStyle() = style;
+}
+
+// The OpenGL backend's ID of a texture is its name, as a pointer or, in later versions, an integer.
+template <typename Id>
+Id to_id(GLuint name) {
+  if constexpr (std::is_pointer_v<Id>) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    return reinterpret_cast<Id>(static_cast<std::uintptr_t>(name));
+  } else {
+    return Id{name};
+  }
 }
 
 }  // namespace
@@ -162,8 +173,7 @@ ImTextureID ControlLayer::picture(std::size_t number, const RgbImage& image) {
   texture.bind();
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, image.width, image.height, 0, GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV,
                image.pixels.data());
-  // The OpenGL backend's ID of a texture is its name, as a pointer or, in later versions, an integer.
-  return std::bit_cast<ImTextureID>(static_cast<std::uintptr_t>(texture.name()));
+  return to_id<ImTextureID>(texture.name());
 }
 
 }  // namespace limpid::io

@@ -15,8 +15,8 @@
 
 namespace limpid::io {
 
-// Declarations of the CUDA driver's interface (CUDA Driver API, 6.2 to 6.41). The toolkit's header is not
-// required for building.
+// Declarations of the CUDA driver's interface (CUDA Driver API: contexts, memory, streams, graphics
+// interoperability, OpenGL). The toolkit's header is not required for building.
 struct CudaDriver {
   using Result = int;
   using Pointer = unsigned long long;
@@ -107,6 +107,29 @@ void CudaDriver::check(Result result, const std::string& what) const {
   }
 }
 
+namespace {
+
+// Textures that CUDA may write while this object exists. OpenGL's later calls wait for the writing.
+class CudaMapping {
+ public:
+  CudaMapping(const CudaDriver& driver, unsigned count, void** resources)
+      : driver_(driver), count_(count), resources_(resources) {
+    driver.check(driver.map(count, resources, nullptr), "write to the window");
+  }
+  CudaMapping(const CudaMapping&) = delete;
+  CudaMapping& operator=(const CudaMapping&) = delete;
+  CudaMapping(CudaMapping&&) = delete;
+  CudaMapping& operator=(CudaMapping&&) = delete;
+  ~CudaMapping() { driver_.unmap(count_, resources_, nullptr); }
+
+ private:
+  const CudaDriver& driver_;
+  unsigned count_;
+  void** resources_;
+};
+
+}  // namespace
+
 CudaDisplay::CudaDisplay(int device) : driver_(std::make_unique<CudaDriver>()), device_(device) {
   driver_->check(driver_->init(0), "begin");
   constexpr int kAllDevices = 1;  // CU_GL_DEVICE_LIST_ALL
@@ -137,10 +160,13 @@ std::shared_ptr<std::byte> CudaDisplay::allocate(const std::shared_ptr<CudaDispl
                                                  std::size_t bytes) {
   const Scope scope(*display);
   CudaDriver::Pointer memory = 0;
-  if (display->driver_->allocate(&memory, bytes) != 0) {
+  constexpr CudaDriver::Result kOutOfMemory = 2;
+  const CudaDriver::Result result = display->driver_->allocate(&memory, bytes);
+  if (result == kOutOfMemory) {
     throw OutOfMemory("out of memory: GPU " + std::to_string(display->device_) + " has no " +
                       std::to_string(bytes >> 20) + " MiB for a frame");
   }
+  display->driver_->check(result, "allocate a frame");
   return {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(memory)), [display](std::byte* freed) {
             const CudaDriver& driver = display->driver();
             if (driver.push_context(display->context_) == 0) {
@@ -200,7 +226,7 @@ void copy_to_textures(const Frame& frame, const CudaDisplay& display,
   std::array<void*, kMaxPlanes> resources{};
   std::ranges::transform(textures, resources.begin(), &CudaTexture::resource);
   const auto count = static_cast<unsigned>(textures.size());
-  driver.check(driver.map(count, resources.data(), stream), "write to the window");
+  const CudaMapping mapping(driver, count, resources.data());
   for (unsigned p = 0; p < count; ++p) {
     const Plane& plane = frame.planes[p];
     CudaDriver::Copy2d copy{.source_device = reinterpret_cast<std::uintptr_t>(plane.data),
@@ -210,7 +236,6 @@ void copy_to_textures(const Frame& frame, const CudaDisplay& display,
     driver.check(driver.array_of(&copy.target_array, resources[p], 0, 0), "write to a texture");
     driver.check(driver.copy_2d(&copy, stream), "copy a frame to the window");
   }
-  driver.check(driver.unmap(count, resources.data(), stream), "write to the window");
   driver.check(driver.synchronize(stream), "show a frame");
 }
 

@@ -17,11 +17,11 @@ namespace limpid::io {
 
 struct CudaDriver;
 
-/// A CUDA device that runs OpenGL's current context, with its primary context, which CUDA engines use as
-/// well.
+/// A CUDA device that renders for OpenGL's current context, with its primary context, which CUDA engines use
+/// as well.
 class CudaDisplay {
  public:
-  /// Throws Error, with the reason, if the device does not run the current context of OpenGL.
+  /// Throws Error, with the reason, if the device does not render for the current context of OpenGL.
   explicit CudaDisplay(int device);
   ~CudaDisplay();
   CudaDisplay(const CudaDisplay&) = delete;

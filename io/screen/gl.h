@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// OpenGL's functions, and its names with their deleters. Private to io. All require the context of a Window,
+// OpenGL's functions, and owners of its objects. Private to io. All require the context of a Window,
 // which is current on the thread that made the window.
 
 #define GL_GLEXT_PROTOTYPES
@@ -40,6 +40,22 @@ class GlTexture {
 
  private:
   GLuint name_ = 0;
+};
+
+/// A program that is deleted with this object.
+class GlProgram {
+ public:
+  GlProgram() : name_(glCreateProgram()) {}
+  GlProgram(const GlProgram&) = delete;
+  GlProgram& operator=(const GlProgram&) = delete;
+  GlProgram(GlProgram&&) = delete;
+  GlProgram& operator=(GlProgram&&) = delete;
+  ~GlProgram() { glDeleteProgram(name_); }
+
+  GLuint name() const { return name_; }
+
+ private:
+  GLuint name_;
 };
 
 /// The format of a texture with one sample per pixel.

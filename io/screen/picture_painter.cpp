@@ -18,6 +18,11 @@
 namespace limpid::io {
 namespace {
 
+const FrameFormat& validated(const FrameFormat& format) {
+  format.validate("frame");
+  return format;
+}
+
 int largest_texture() {
   GLint largest = 0;
   glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largest);
@@ -111,6 +116,9 @@ void PicturePainter::State::set(const Frame& frame, Picture& picture) const {
     throw Error("frame " + std::to_string(frame.index) + " is in " + limpid::to_string(frame.memory) +
                 ", which the window can't show");
   }
+  if (picture.shared.empty()) {
+    picture.shared = cuda_textures(cuda, format, texture_format(format.sample_type));
+  }
   copy_to_textures(frame, *cuda, picture.shared);
 }
 
@@ -133,9 +141,7 @@ void PicturePainter::State::bind(const Picture& picture, int unit, bool smooth) 
 }
 
 PicturePainter::PicturePainter(const FrameFormat& format, const DisplayProperties& properties)
-    : state_(std::make_unique<State>(format, properties)) {
-  format.validate("frame");
-}
+    : state_(std::make_unique<State>(validated(format), properties)) {}
 
 PicturePainter::~PicturePainter() = default;
 
@@ -144,10 +150,7 @@ FramePool::Allocator PicturePainter::share(const MemoryDomain& memory) {
     throw Error("the pictures are larger than the textures of the display");
   }
   auto display = std::make_shared<CudaDisplay>(memory.ordinal);
-  const TextureFormat as = texture_format(state_->format.sample_type);
-  for (State::Picture* const picture : {&state_->first, &state_->second}) {
-    picture->shared = cuda_textures(display, state_->format, as);
-  }
+  state_->second.shared = cuda_textures(display, state_->format, texture_format(state_->format.sample_type));
   state_->cuda = display;
   return frames_in_memory_of(display);
 }

@@ -38,8 +38,8 @@ class PicturePainter {
   PicturePainter(PicturePainter&&) = delete;
   PicturePainter& operator=(PicturePainter&&) = delete;
 
-  /// Makes frames in `memory`, of a GPU, that set_first() and set_second() show without a copy through the
-  /// host's memory. The function is thread-safe; it and its frames may outlive the painter. Throws Error,
+  /// Returns an allocator of frames in a GPU's memory, which set_first() and set_second() show without a copy
+  /// through the host's memory. It is thread-safe; it and its frames may outlive the painter. Throws Error,
   /// with the reason, if the display does not support it.
   FramePool::Allocator share(const MemoryDomain& memory);
 

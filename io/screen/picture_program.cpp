@@ -143,16 +143,20 @@ GLuint compile(GLenum kind, const std::string& definitions, const char* text) {
 }  // namespace
 
 PictureProgram::PictureProgram(const FrameFormat& format, const DisplayProperties& properties,
-                               bool difference)
-    : name_(glCreateProgram()) {
+                               bool difference) {
   const std::string definitions = definitions_of(format, properties, difference);
   for (const auto& [kind, text] : {std::pair{GLenum{GL_VERTEX_SHADER}, kPictureVertexShader},
                                    std::pair{GLenum{GL_FRAGMENT_SHADER}, kPictureFragmentShader}}) {
     const GLuint shader = compile(kind, definitions, text);
-    glAttachShader(name_, shader);
+    glAttachShader(program_.name(), shader);
     glDeleteShader(shader);
   }
-  glLinkProgram(name_);
+  glLinkProgram(program_.name());
+  GLint linked = GL_FALSE;
+  glGetProgramiv(program_.name(), GL_LINK_STATUS, &linked);
+  if (linked == GL_FALSE) {
+    throw Error("the display's OpenGL does not link the shaders");
+  }
   use();
   describe_planes(format, properties);
   describe_samples(format, properties);

@@ -20,13 +20,8 @@ class PictureProgram {
  public:
   /// `difference`: of two frames, around mid-gray. Throws Error if the display does not support it.
   PictureProgram(const FrameFormat& format, const DisplayProperties& properties, bool difference);
-  PictureProgram(const PictureProgram&) = delete;
-  PictureProgram& operator=(const PictureProgram&) = delete;
-  PictureProgram(PictureProgram&&) = delete;
-  PictureProgram& operator=(PictureProgram&&) = delete;
-  ~PictureProgram() { glDeleteProgram(name_); }
 
-  void use() const { glUseProgram(name_); }
+  void use() const { glUseProgram(program_.name()); }
   /// Set uniforms of the program in use.
   void set(const char* uniform, int value) const { glUniform1i(at(uniform), value); }
   void set(const char* uniform, double value) const { glUniform1f(at(uniform), static_cast<float>(value)); }
@@ -39,12 +34,12 @@ class PictureProgram {
   }
 
  private:
-  GLint at(const char* uniform) const { return glGetUniformLocation(name_, uniform); }
+  GLint at(const char* uniform) const { return glGetUniformLocation(program_.name(), uniform); }
   void describe_planes(const FrameFormat& format, const DisplayProperties& properties) const;
   void describe_samples(const FrameFormat& format, const DisplayProperties& properties) const;
   void describe_light(const DisplayProperties& properties) const;
 
-  GLuint name_;
+  GlProgram program_;
 };
 
 }  // namespace limpid::io

@@ -193,9 +193,7 @@ std::optional<Frame> Reader::State::take(DecodedFrame decoded) {
   switch (range_.place(*decoded.frame)) {
     case Range::Place::kBefore:
       if (glimpse_) {
-        FrameHandle copy = make_frame();
-        check(av_frame_ref(copy.get(), decoded.frame.get()), demuxer_.url(), "can't keep a frame");
-        std::exchange(glimpse_, nullptr)(deliver(std::move(copy), 0, true));
+        show_glimpse(*decoded.frame);
       }
       if (context.wanted() > 0) {
         // A GPU's decoder has few frames to spare.
@@ -219,6 +217,25 @@ std::optional<Frame> Reader::State::take(DecodedFrame decoded) {
   }
   context.hold(std::move(inside));
   return std::nullopt;
+}
+
+void Reader::State::show_glimpse(const AVFrame& decoded) {
+  const std::function<void(Frame)> show = std::exchange(glimpse_, nullptr);
+  try {
+    FrameHandle copy = make_frame();
+    check(av_frame_ref(copy.get(), &decoded), demuxer_.url(), "can't keep a frame");
+    Frame frame = deliver(std::move(copy), 0, true);
+    frame.index = index_at(frame);
+    show(std::move(frame));
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the frames that were requested matter
+  }
+}
+
+/// The index by a frame's time, if the rate is constant.
+std::int64_t Reader::State::index_at(const Frame& frame) const {
+  const double rate = av_q2d(demuxer_.average_rate());
+  const double begin = static_cast<double>(range_.source_begin() - range_.times().shift) / AV_TIME_BASE;
+  return std::max<std::int64_t>(0, std::llround((presentation_time(frame).value_or(0) - begin) * rate));
 }
 
 /// Sends a packet or the end of the video to the decoder. Returns a packet to copy if that comes first.
@@ -477,10 +494,7 @@ void Reader::State::seek(double seconds, double before, const std::function<bool
     find_first_frame();
   }
   if (first_frame_) {
-    const double rate = av_q2d(demuxer_.average_rate());
-    const double begin = static_cast<double>(range_.source_begin() - range_.times().shift) / AV_TIME_BASE;
-    first_frame_->index = std::max<std::int64_t>(
-        0, std::llround((presentation_time(*first_frame_).value_or(0) - begin) * rate));
+    first_frame_->index = index_at(*first_frame_);
     frame_index_ = first_frame_->index + 1;
   }
 }

@@ -70,6 +70,8 @@ struct Reader::State {
   void look_for_shortfall();
 
   bool find_first_frame();
+  void show_glimpse(const AVFrame& decoded);
+  std::int64_t index_at(const Frame& frame) const;
   Found seek_first_frame();
   bool may_seek_to_target() const;
   bool show_first_packet();

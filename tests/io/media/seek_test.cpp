@@ -157,7 +157,6 @@ TEST_F(SeekInterruptionTest, OnTheWayFramesThatNobodySeesAreLeftOut) {
   }
 }
 
-// As in a recording that was appended to another one.
 TEST_F(SeekInterruptionTest, TheKeyFrameIsShownMeanwhile) {
   const std::string file =
       make("glimpse.mkv",
@@ -178,6 +177,7 @@ TEST_F(SeekInterruptionTest, TheKeyFrameIsShownMeanwhile) {
   EXPECT_TRUE(glimpses.empty()) << "the target is the key frame";
 }
 
+// As in a recording that was appended to another one.
 TEST_F(SeekInterruptionTest, FramesWhoseTimesStepBackBehindTheTargetAreSeen) {
   const std::string once =
       make("once.mkv", "-f lavfi -i testsrc2=s=32x24:r=25:d=4 -c:v libx264 -preset ultrafast -bf 2 -g 25");
