@@ -49,7 +49,7 @@ try() {
     in_root "$root" bash -c "cd /limpid && $command" >"$logs/$system-$(basename "$name").log" 2>&1 || { result=FAILED; failed=1; }
     words+=("$name: $result;")
   done
-  words+=("$(in_root "$root" sh -c 'g++ -dumpfullversion; ffmpeg -version | sed -n "s/^ffmpeg version \([^ ]*\).*/\1/p"' 2>/dev/null |
+  words+=("$(in_root "$root" sh -c 'g++ -dumpfullversion; dpkg-query --show --showformat "\${Version}\n" libavcodec-dev | sed "s/^[0-9]*://; s/-.*//"' 2>/dev/null |
     paste -sd ' ' | sed 's/^/GCC /; s/ \([^ ]*\)$/, FFmpeg \1;/')")
   words+=("$(grep -sE '^[0-9]+ passed, ' "$logs/$system-run.sh.log" | tail -n 1 || true)" "$((SECONDS - start)) s")
   echo "${words[*]}"
