@@ -273,6 +273,29 @@ TEST(ControlsTest, AClickPausesADoubleClickFillsTheScreenAndTheRestHidesTheContr
   });
 }
 
+// The first click of a double click chose the file in the window of the file before.
+TEST(ControlsTest, TheRestOfADoubleClickDoesNothing) {
+  ControlsScript script;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    ControlsScript::find(log, "play");
+    const int placed = log.count("control: play at ");
+    SDL_Event event{};
+    event.type = SDL_MOUSEBUTTONDOWN;
+    event.button.button = SDL_BUTTON_LEFT;
+    event.button.clicks = 2;
+    event.button.x = event.button.y = 300;
+    SDL_PushEvent(&event);
+    push_button({300, 300}, SDL_MOUSEBUTTONUP);
+    press("i");
+    EXPECT_TRUE(log.says("key: statistics"));
+    EXPECT_EQ(log.count("key: paused"), 0);
+    std::this_thread::sleep_for(300ms);
+    EXPECT_EQ(log.count("control: play at "), placed) << "the size of the window has not changed";
+  });
+}
+
 TEST(ControlsTest, AFingerDoesWhatAMouseDoes) {
   ControlsScript script;
   script.options.controls = false;
