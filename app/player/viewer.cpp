@@ -141,40 +141,8 @@ void Viewer::run(const std::stop_token& stop) {
   }
   while (!quit_ && !stop.stop_requested()) {
     const Player::Taken taken = player_->take(Clock::now());
-    if (taken.frame != nullptr) {
-      show(taken.frame);
-    } else if (taken.waiting != nullptr) {
-      hand_to_screen(taken.waiting);
-      if (shown_->is_glimpse) {
-        spdlog::debug(fmt::format("shown: the key frame at {}", time_text(shown_->time, true)));
-      }
-    }
-    if (taken.refined != nullptr) {
-      hand_to_screen(taken.refined);
-      spdlog::debug(fmt::format("refined: frame {}", shown_->noisy.index));
-    }
-    if (!saves_.empty() && !player_->will_refine()) {
-      save_awaited();
-    }
-    if (taken.begins) {
-      audio_waits_ = false;
-      // The source may begin anywhere, and a seek goes to a frame.
-      if (constexpr double kNotHeard = 0.02; std::abs(shown_->time - audio_begins_at_) > kNotHeard) {
-        seek_audio(shown_->time);
-      }
-    }
-    const Clock::time_point now = Clock::now();
-    measure(now);
-    follow_audio();
-    follow_writing();
-    follow_pair();
-    follow_visibility(now);
-    tell_news();
-    if (!notice_.empty() && now >= notice_until_) {
-      notice_.clear();
-      redraw_ = true;
-    }
-    hint(now);
+    show_taken(taken);
+    follow(Clock::now());
     if (redraw_ && shown_ != nullptr && window_->is_visible()) {
       draw();
       timed(presenting_.busy_ns, [&] { window_->present(); });
@@ -192,6 +160,51 @@ void Viewer::run(const std::stop_token& stop) {
       wait_until(taken.ended && ended_ ? std::nullopt : taken.next_at, stop);
     }
   }
+  finish_showing();
+}
+
+void Viewer::show_taken(const Player::Taken& taken) {
+  if (taken.frame != nullptr) {
+    show(taken.frame);
+  } else if (taken.waiting != nullptr) {
+    hand_to_screen(taken.waiting);
+    if (shown_->is_glimpse) {
+      spdlog::debug(fmt::format("shown: the key frame at {}", time_text(shown_->time, true)));
+    }
+  }
+  if (taken.refined != nullptr) {
+    hand_to_screen(taken.refined);
+    spdlog::debug(fmt::format("refined: frame {}", shown_->noisy.index));
+  }
+  if (!saves_.empty() && !player_->will_refine()) {
+    save_awaited();
+  }
+  if (taken.begins) {
+    audio_waits_ = false;
+    // The source may begin anywhere, and a seek goes to a frame.
+    if (constexpr double kNotHeard = 0.02; std::abs(shown_->time - audio_begins_at_) > kNotHeard) {
+      seek_audio(shown_->time);
+    }
+  }
+}
+
+// Adapts the window to what has changed elsewhere.
+void Viewer::follow(Clock::time_point now) {
+  measure(now);
+  follow_audio();
+  follow_writing();
+  follow_pair();
+  follow_visibility(now);
+  tell_news();
+  if (!notice_.empty() && now >= notice_until_) {
+    notice_.clear();
+    redraw_ = true;
+  }
+  hint(now);
+}
+
+// What remains to do before run() ends.
+void Viewer::finish_showing() {
   restore_pair();
   save_awaited();
   if ((!next_input_.empty() || next_camera_) && shown_ != nullptr && window_->is_visible()) {
@@ -199,20 +212,26 @@ void Viewer::run(const std::stop_token& stop) {
     draw();  // it stays until the next source has frames
     window_->present();
   }
-  if (!options_.screenshot.empty() && ended_ && report_.shown < options_.frames) {
-    throw Error(fmt::format("{}: has no frame {} for the screenshot: it ends after {}", options_.source,
-                            options_.frames, report_.shown));
-  }
-  if (!options_.screenshot.empty() && shown_ != nullptr) {
-    draw();
-    const io::RgbImage picture = window_->snapshot();
-    io::write_png(options_.screenshot, picture, io::Overwrite::kAlways);
-    spdlog::info(fmt::format("screenshot: {}, {}x{}", options_.screenshot, picture.width, picture.height));
+  if (!options_.screenshot.empty()) {
+    take_screenshot();
   }
   if (audio_ != nullptr) {
     audio_->set_playing(false);
   }
   report_.dropped = player_->counters().dropped_before + player_->counters().dropped_after;
+}
+
+void Viewer::take_screenshot() {
+  if (ended_ && report_.shown < options_.frames) {
+    throw Error(fmt::format("{}: has no frame {} for the screenshot: it ends after {}", options_.source,
+                            options_.frames, report_.shown));
+  }
+  if (shown_ != nullptr) {
+    draw();
+    const io::RgbImage picture = window_->snapshot();
+    io::write_png(options_.screenshot, picture, io::Overwrite::kAlways);
+    spdlog::info(fmt::format("screenshot: {}, {}x{}", options_.screenshot, picture.width, picture.height));
+  }
 }
 
 bool Viewer::awaits_refinement() const {

@@ -131,6 +131,10 @@ class Viewer {
   using Clock = Player::Clock;
 
   void keep_results_on_gpu(PlayerStages& stages);
+  void show_taken(const Player::Taken& taken);
+  void follow(Clock::time_point now);
+  void finish_showing();
+  void take_screenshot();
   void show(const std::shared_ptr<const PlayedFrame>& frame);
   void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
   /// The shown side: a frame that is not denoised yet is shown noisy.

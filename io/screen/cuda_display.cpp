@@ -167,6 +167,7 @@ std::shared_ptr<std::byte> CudaDisplay::allocate(const std::shared_ptr<CudaDispl
                       std::to_string(bytes >> 20) + " MiB for a frame");
   }
   display->driver_->check(result, "allocate a frame");
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are integers
   return {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(memory)), [display](std::byte* freed) {
             const CudaDriver& driver = display->driver();
             if (driver.push_context(display->context_) == 0) {

@@ -46,6 +46,47 @@ std::string_view key_name(SDL_Keycode key) {
   return found == kNames.end() ? std::string_view() : found->second;
 }
 
+WindowEvent event_of(WindowEvent::Kind kind) {
+  WindowEvent event;
+  event.kind = kind;
+  return event;
+}
+
+WindowEvent key_event(std::string key) {
+  WindowEvent event = event_of(WindowEvent::Kind::kKey);
+  event.key = std::move(key);
+  return event;
+}
+
+// Nothing for keys that type text, which comes as an event of its own, in the keyboard's layout.
+std::optional<WindowEvent> translate_key(const SDL_Keysym& key) {
+  if ((key.mod & KMOD_CTRL) != 0 && key.sym >= SDLK_a && key.sym <= SDLK_z) {
+    return key_event(std::string("Ctrl+") + static_cast<char>('A' + key.sym - SDLK_a));
+  }
+  const std::string_view name = key_name(key.sym);
+  if (name.empty()) {
+    return std::nullopt;
+  }
+  return key_event(((key.mod & KMOD_SHIFT) != 0 ? "Shift+" : "") + std::string(name));
+}
+
+std::optional<WindowEvent> translate_state(const SDL_WindowEvent& event) {
+  using Kind = WindowEvent::Kind;
+  switch (event.event) {
+    case SDL_WINDOWEVENT_CLOSE:
+      return event_of(Kind::kClose);
+    case SDL_WINDOWEVENT_LEAVE:
+      return event_of(Kind::kLeave);
+    case SDL_WINDOWEVENT_EXPOSED:
+    case SDL_WINDOWEVENT_SHOWN:
+    case SDL_WINDOWEVENT_RESTORED:
+    case SDL_WINDOWEVENT_SIZE_CHANGED:
+      return event_of(Kind::kChanged);
+    default:
+      return std::nullopt;
+  }
+}
+
 // Asks for an OpenGL of 2009, which ImGui and the shaders of io can do with.
 void request_opengl() {
   SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3);
@@ -66,6 +107,7 @@ struct Window::State {
   ~State() { prepare_x11_destruction(window.get()); }
 
   std::optional<WindowEvent> translate(const SDL_Event& event) const;
+  std::optional<WindowEvent> translate_pointer(const SDL_Event& event) const;
   void place(WindowEvent& event, int x, int y) const;
 
   std::optional<X11LossHandler> loss;
@@ -168,89 +210,60 @@ void Window::State::place(WindowEvent& event, int x, int y) const {
 
 std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) const {
   using Kind = WindowEvent::Kind;
-  WindowEvent result;
   switch (event.type) {
     case SDL_QUIT:
-      result.kind = Kind::kClose;
-      return result;
+      return event_of(Kind::kClose);
     case SDL_WINDOWEVENT:
-      switch (event.window.event) {
-        case SDL_WINDOWEVENT_CLOSE:
-          result.kind = Kind::kClose;
-          return result;
-        case SDL_WINDOWEVENT_LEAVE:
-          result.kind = Kind::kLeave;
-          return result;
-        case SDL_WINDOWEVENT_EXPOSED:
-        case SDL_WINDOWEVENT_SHOWN:
-        case SDL_WINDOWEVENT_RESTORED:
-        case SDL_WINDOWEVENT_SIZE_CHANGED:
-          result.kind = Kind::kChanged;
-          return result;
-        default:
-          return std::nullopt;
-      }
-    case SDL_KEYDOWN: {
-      const std::string_view name = key_name(event.key.keysym.sym);
-      result.kind = Kind::kKey;
-      if (const SDL_Keycode letter = event.key.keysym.sym;
-          (event.key.keysym.mod & KMOD_CTRL) != 0 && letter >= SDLK_a && letter <= SDLK_z) {
-        result.key = std::string("Ctrl+") + static_cast<char>('A' + letter - SDLK_a);
-        return result;
-      }
-      if (name.empty()) {
-        return std::nullopt;  // what it types comes as text, in the keyboard's own layout
-      }
-      result.key = (event.key.keysym.mod & KMOD_SHIFT) != 0 ? "Shift+" : "";
-      result.key += name;
-      return result;
-    }
+      return translate_state(event.window);
+    case SDL_KEYDOWN:
+      return translate_key(event.key.keysym);
     case SDL_TEXTINPUT:
-      result.kind = Kind::kKey;
-      result.key = event.text.text;
-      return result;
+      return key_event(event.text.text);
     case SDL_MOUSEMOTION:
-      result.kind = event.motion.state == 0 ? Kind::kPointer : Kind::kDrag;
-      result.touch = event.motion.which == SDL_TOUCH_MOUSEID;
-      result.right = event.motion.state == SDL_BUTTON_RMASK;
-      result.dx = event.motion.xrel;
-      result.dy = event.motion.yrel;
-      place(result, event.motion.x, event.motion.y);
-      return result;
-    case SDL_MOUSEWHEEL: {
-      result.kind = Kind::kWheel;
-      place(result, event.wheel.mouseX, event.wheel.mouseY);
-      result.dy = event.wheel.y;
-      return result;
-    }
+    case SDL_MOUSEWHEEL:
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
-      if (event.button.button != SDL_BUTTON_LEFT && event.button.button != SDL_BUTTON_RIGHT) {
-        return std::nullopt;
-      }
-      result.kind = event.type == SDL_MOUSEBUTTONDOWN ? Kind::kPress : Kind::kRelease;
-      result.right = event.button.button == SDL_BUTTON_RIGHT;
-      result.clicks = event.button.clicks % 2 == 0 && event.button.clicks > 0 ? 2 : 1;
-      place(result, event.button.x, event.button.y);
-      return result;
+      return translate_pointer(event);
     case SDL_DROPFILE: {
       const std::unique_ptr<char, decltype(&SDL_free)> path(event.drop.file, &SDL_free);
-      result.kind = Kind::kFile;
-      result.path = path.get();
-      return result;
+      WindowEvent file = event_of(Kind::kFile);
+      file.path = path.get();
+      return file;
     }
     case SDL_SYSWMEVENT:
-      if (!is_destruction(event, window.get())) {
-        return std::nullopt;
-      }
-      result.kind = Kind::kClose;
-      return result;
+      return is_destruction(event, window.get()) ? std::optional(event_of(Kind::kClose)) : std::nullopt;
     default:
-      if (event.type == wake_type) {
-        return result;
-      }
-      return std::nullopt;
+      return event.type == wake_type ? std::optional(event_of(Kind::kWake)) : std::nullopt;
   }
+}
+
+// Events of the mouse, or of a finger.
+std::optional<WindowEvent> Window::State::translate_pointer(const SDL_Event& event) const {
+  using Kind = WindowEvent::Kind;
+  WindowEvent result;
+  if (event.type == SDL_MOUSEMOTION) {
+    result.kind = event.motion.state == 0 ? Kind::kPointer : Kind::kDrag;
+    result.touch = event.motion.which == SDL_TOUCH_MOUSEID;
+    result.right = event.motion.state == SDL_BUTTON_RMASK;
+    result.dx = event.motion.xrel;
+    result.dy = event.motion.yrel;
+    place(result, event.motion.x, event.motion.y);
+    return result;
+  }
+  if (event.type == SDL_MOUSEWHEEL) {
+    result.kind = Kind::kWheel;
+    place(result, event.wheel.mouseX, event.wheel.mouseY);
+    result.dy = event.wheel.y;
+    return result;
+  }
+  if (event.button.button != SDL_BUTTON_LEFT && event.button.button != SDL_BUTTON_RIGHT) {
+    return std::nullopt;
+  }
+  result.kind = event.type == SDL_MOUSEBUTTONDOWN ? Kind::kPress : Kind::kRelease;
+  result.right = event.button.button == SDL_BUTTON_RIGHT;
+  result.clicks = event.button.clicks % 2 == 0 && event.button.clicks > 0 ? 2 : 1;
+  place(result, event.button.x, event.button.y);
+  return result;
 }
 
 std::optional<WindowEvent> Window::wait(std::chrono::milliseconds timeout) {
