@@ -47,7 +47,8 @@ class Recorder {
   /// Opens the recording that has been asked for, if any.
   void serve();
   bool is_recording() const;
-  /// As FrameSink::offer(), for a frame in host memory. Reports recordings that have ended.
+  /// Offers a frame in host memory to the recording, as FrameSink::offer() does. Reports recordings that have
+  /// ended.
   void offer(const Frame& frame, const std::string& filter = "");
   /// Reports recordings that have ended.
   void report_ended();

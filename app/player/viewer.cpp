@@ -203,7 +203,7 @@ void Viewer::follow(Clock::time_point now) {
   hint(now);
 }
 
-// What remains to do before run() ends.
+// Does what remains before run() ends.
 void Viewer::finish_showing() {
   restore_pair();
   save_awaited();

@@ -13,9 +13,9 @@ inline constexpr int kPlanesOfPicture = 3;
 
 /// The program of OpenGL that draws frames of one format. Private to io.
 ///
-/// Texture units 0 to 2 have the planes of a frame; for differences, units 3 to 5 have those of the second
-/// frame. The uniforms that change from picture to picture are `target`, `source` (left, top, right, bottom),
-/// `smooth_scaling` and, of differences, `gain`.
+/// Texture units 0 to 2 have the planes of a frame; for differences, units 3 to 5 have the planes of the
+/// second frame. The uniforms that change from picture to picture are `target`, `source` (left, top, right,
+/// bottom), `smooth_scaling` and, of differences, `gain`.
 class PictureProgram {
  public:
   /// `difference`: of two frames, around mid-gray. Throws Error if the display does not support it.

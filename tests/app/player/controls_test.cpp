@@ -47,7 +47,7 @@ void push_button(Place at, Uint32 type) {
   SDL_PushEvent(&event);
 }
 
-/// What SDL makes of a finger that moves from one place to another: a mouse of its own, which moves first.
+/// Pushes the events that SDL makes of a finger: those of a second mouse, which moves before it presses.
 void push_finger(Place from, Place to) {
   SDL_Event event{};
   const auto push = [&event](Uint32 type, Place at) {
