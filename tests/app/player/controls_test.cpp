@@ -28,20 +28,25 @@ struct Place {
   int y = -1;
 };
 
-void push_motion(Place to, Uint32 buttons) {
+/// `mouse`: SDL's number of the mouse; `by`: how far it has moved.
+void push_motion(Place to, Uint32 buttons, Uint32 mouse = 0, Place by = {0, 0}) {
   SDL_Event event{};
   event.type = SDL_MOUSEMOTION;
+  event.motion.which = mouse;
   event.motion.x = to.x;
   event.motion.y = to.y;
+  event.motion.xrel = by.x;
+  event.motion.yrel = by.y;
   event.motion.state = buttons;
   SDL_PushEvent(&event);
 }
 
-void push_button(Place at, Uint32 type) {
+void push_button(Place at, Uint32 type, Uint8 clicks = 1, Uint32 mouse = 0) {
   SDL_Event event{};
   event.type = type;
+  event.button.which = mouse;
   event.button.button = SDL_BUTTON_LEFT;
-  event.button.clicks = 1;
+  event.button.clicks = clicks;
   event.button.x = at.x;
   event.button.y = at.y;
   SDL_PushEvent(&event);
@@ -49,36 +54,12 @@ void push_button(Place at, Uint32 type) {
 
 /// Pushes the events that SDL makes of a finger: those of a second mouse, which moves before it presses.
 void push_finger(Place from, Place to) {
-  SDL_Event event{};
-  const auto push = [&event](Uint32 type, Place at) {
-    event.type = type;
-    if (type == SDL_MOUSEMOTION) {
-      event.motion.which = SDL_TOUCH_MOUSEID;
-      event.motion.xrel = at.x - event.motion.x;
-      event.motion.yrel = at.y - event.motion.y;
-      event.motion.x = at.x;
-      event.motion.y = at.y;
-    } else {
-      event.button = {};
-      event.type = type;
-      event.button.which = SDL_TOUCH_MOUSEID;
-      event.button.button = SDL_BUTTON_LEFT;
-      event.button.clicks = 1;
-      event.button.x = at.x;
-      event.button.y = at.y;
-    }
-    SDL_PushEvent(&event);
-  };
-  push(SDL_MOUSEMOTION, from);
-  push(SDL_MOUSEBUTTONDOWN, from);
+  push_motion(from, 0, SDL_TOUCH_MOUSEID);
+  push_button(from, SDL_MOUSEBUTTONDOWN, 1, SDL_TOUCH_MOUSEID);
   if (from.x != to.x || from.y != to.y) {
-    event = {};
-    event.motion.x = from.x;
-    event.motion.y = from.y;
-    event.motion.state = SDL_BUTTON_LMASK;
-    push(SDL_MOUSEMOTION, to);
+    push_motion(to, SDL_BUTTON_LMASK, SDL_TOUCH_MOUSEID, {to.x - from.x, to.y - from.y});
   }
-  push(SDL_MOUSEBUTTONUP, to);
+  push_button(to, SDL_MOUSEBUTTONUP, 1, SDL_TOUCH_MOUSEID);
 }
 
 /// A window with all its controls, and somebody with a mouse.
@@ -281,12 +262,7 @@ TEST(ControlsTest, TheRestOfADoubleClickDoesNothing) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
     ControlsScript::find(log, "play");
     const int placed = log.count("control: play at ");
-    SDL_Event event{};
-    event.type = SDL_MOUSEBUTTONDOWN;
-    event.button.button = SDL_BUTTON_LEFT;
-    event.button.clicks = 2;
-    event.button.x = event.button.y = 300;
-    SDL_PushEvent(&event);
+    push_button({300, 300}, SDL_MOUSEBUTTONDOWN, 2);
     push_button({300, 300}, SDL_MOUSEBUTTONUP);
     press("i");
     EXPECT_TRUE(log.says("key: statistics"));
