@@ -236,6 +236,7 @@ int denoise(DenoiseOptions& options, Console& console) {
                         .names = names ? &*names : nullptr,
                         .stats = options.stats,
                         .json = options.json};
+  bool is_complete = true;
   if (jobs.many) {
     const JobCounts counts = denoise_all(job, jobs, options, session);
     const std::string text = summary(counts, jobs.inputs.size());
@@ -244,6 +245,7 @@ int denoise(DenoiseOptions& options, Console& console) {
       throw Error(text);
     }
     spdlog::info(text);
+    is_complete = counts.partial == 0 && counts.all() == std::ssize(jobs.inputs);
   } else {
     job.input = jobs.inputs.front().file;
     job.output = jobs.output;
@@ -254,8 +256,9 @@ int denoise(DenoiseOptions& options, Console& console) {
     if (options.json) {
       print_report(result.report);
     }
+    is_complete = result.outcome != Outcome::kPartial;
   }
-  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
+  return is_complete ? kExitDone : kExitInterrupted;
 }
 
 void add_file_options(CommandLine& command, DenoiseOptions& options) {

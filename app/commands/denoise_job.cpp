@@ -10,6 +10,7 @@
 #include <atomic>
 #include <filesystem>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -129,6 +130,9 @@ class OpenJob {
         fields_(job.fields, reach_of(filter_), *session.engine),
         expected_(expected_frames(reader.video(), job.frames)) {}
 
+  /// True once the output is complete under its name.
+  bool is_complete() const { return complete_; }
+
   /// Nothing if an interrupt came before the first frame was written.
   std::optional<FinishedJob> run() {
     FinishedJob finished{.job = job_,
@@ -163,9 +167,11 @@ class OpenJob {
     PipelineOptions options;
     options.frame_limit = job_.frames;
     options.queued_frames = queued_frames(*session_.engine);
+    options.abandon = session_.interrupts.abandon();
     try {
       run_pipeline(stages(), options, counters_, session_.interrupts.stop());
-      finished.complete = source_ended_ || (job_.frames > 0 && counters_.read.frames == job_.frames);
+      finished.complete = (source_ended_ || (job_.frames > 0 && counters_.read.frames == job_.frames)) &&
+                          counters_.write.frames == counters_.read.frames;
       if (counters_.write.frames > 0) {
         finish_file(finished);
       }
@@ -186,10 +192,17 @@ class OpenJob {
         failure != diagnostics.end()) {
       throw broken_off(writer_, sentence(*failure, {.name = job_.input}));
     }
+    finished.complete = writer_.drain() && finished.complete;
     if (finished.complete) {
       writer_.finish();
-    } else {
-      finished.output = writer_.finish_partial();
+      complete_ = true;
+      return;
+    }
+    finished.output = writer_.finish_partial();
+    if (const std::int64_t left = counters_.write.frames - writer_.frames_written(); left > 0) {
+      spdlog::warn(
+          fmt::format("interrupted: {} has {} frames fewer, which the encoder had not finished in time",
+                      finished.output, left));
     }
   }
 
@@ -251,7 +264,18 @@ class OpenJob {
   PipelineCounters counters_;
   std::int64_t expected_;
   bool source_ended_ = false;
+  bool complete_ = false;
 };
+
+JobResult run_to_report(OpenJob& open, const Session& session, const WarningRecorder& warnings) {
+  const std::optional<FinishedJob> finished = open.run();
+  if (!finished) {
+    return {};
+  }
+  log_job(*finished, session);
+  return {finished->complete ? Outcome::kDone : Outcome::kPartial,
+          report_of(*finished, session, warnings.warnings())};
+}
 
 }  // namespace
 
@@ -290,13 +314,15 @@ JobResult run_job(Job job, const Session& session) {
   log_warnings(io::texts_of(writer->diagnostics()));
 
   OpenJob open(job, session, *reader, *writer, failed);
-  const std::optional<FinishedJob> finished = open.run();
-  if (!finished) {
-    return {};
+  try {
+    return run_to_report(open, session, warnings);
+  } catch (const std::bad_alloc&) {
+    if (!open.is_complete()) {
+      throw;
+    }
+    spdlog::warn(fmt::format("{}: is complete; there was not enough memory for the report", job.output));
+    return {Outcome::kDone, {{"input", job.input}, {"output", job.output}, {"complete", true}}};
   }
-  log_job(*finished, session);
-  return {finished->complete ? Outcome::kDone : Outcome::kPartial,
-          report_of(*finished, session, warnings.warnings())};
 }
 
 }  // namespace limpid::app

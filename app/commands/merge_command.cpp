@@ -60,7 +60,7 @@ int merge(const MergeOptions& options, Console& console) {
                                           options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever,
                                           frame_counter(console, options.messages, interrupts, output));
     console.set_status("");
-    if (interrupts.interrupted()) {
+    if (merged.frames == 0) {  // interrupted
       return kExitInterrupted;
     }
     spdlog::info(fmt::format("{}: {} frames, {}, {:.1f} MB", output, merged.frames,

@@ -4,9 +4,12 @@
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 
 #include "app/console/exit_codes.h"
 #include "core/base/thread.h"
@@ -17,13 +20,41 @@ namespace {
 
 constexpr int kWatchedSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
+/// Time after the first signal for work in progress. Docker kills after 10 s; the encoder's frames and the
+/// end of the file need the rest.
+constexpr std::chrono::seconds kPatienceWithWork{3};
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 sigset_t watched_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : kWatchedSignals) {
-    sigaddset(&signals, signal);
+    if (!is_ignored(signal)) {
+      sigaddset(&signals, signal);
+    }
   }
   return signals;
+}
+
+bool is_in(const sigset_t& signals, int signal) { return sigismember(&signals, signal) == 1; }
+
+/// Waits for a signal, at most until `end`. Returns 0 if none has come.
+int wait_for_signal(const sigset_t& signals, std::chrono::steady_clock::time_point end) {
+  for (;;) {
+    const auto left = std::max(end - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration());
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec patience{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
+    if (const int signal = sigtimedwait(&signals, nullptr, &patience); signal > 0) {
+      return signal;
+    }
+    if (left.count() == 0) {
+      return 0;
+    }
+  }
 }
 
 /// Set before the destructor wakes the thread by a signal.
@@ -39,10 +70,11 @@ void end_at_once(int /*signal*/) {
 /// Calls `report` so that a second signal ends the process even while the message waits, as for a terminal or
 /// a pipe that takes none.
 template <typename Report>
-void report_interruptibly(const Report& report) {
-  const sigset_t signals = watched_signals();
+void report_interruptibly(const sigset_t& signals, const Report& report) {
   for (const int signal : kWatchedSignals) {
-    std::signal(signal, end_at_once);
+    if (is_in(signals, signal)) {
+      std::signal(signal, end_at_once);
+    }
   }
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   report();
@@ -51,36 +83,45 @@ void report_interruptibly(const Report& report) {
 
 }  // namespace
 
-InterruptWatch::InterruptWatch() {
+InterruptWatch::InterruptWatch() : signals_(watched_signals()) {
   io::set_outputs_interrupted(false);
   watch_ends = false;
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  const sigset_t signals = watched_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  thread_ = start_thread([this](const std::stop_token& end) { run(end); });
+  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  if (std::ranges::any_of(kWatchedSignals, [this](int signal) { return is_in(signals_, signal); })) {
+    thread_ = start_thread([this](const std::stop_token& end) { run(end); });
+  }
 }
 
 InterruptWatch::~InterruptWatch() {
   thread_.request_stop();
   watch_ends = true;
-  pthread_kill(thread_.native_handle(), SIGINT);  // wakes sigwait
+  for (const int signal : kWatchedSignals) {
+    if (thread_.joinable() && is_in(signals_, signal)) {
+      pthread_kill(thread_.native_handle(), signal);  // wakes it
+      break;
+    }
+  }
 }
 
 void InterruptWatch::run(const std::stop_token& end) {
-  const sigset_t signals = watched_signals();
-  while (!end.stop_requested()) {
-    int signal = 0;
-    if (sigwait(&signals, &signal) != 0 || end.stop_requested()) {
-      return;
-    }
-    io::set_outputs_interrupted(true);
-    if (stop_.request_stop()) {
-      report_interruptibly([] {
-        spdlog::warn("interrupted: finishing the frames in progress (interrupt again to exit at once)");
-      });
-      continue;
-    }
+  int signal = 0;
+  if (sigwait(&signals_, &signal) != 0 || end.stop_requested()) {
+    return;
+  }
+  const auto stopped = std::chrono::steady_clock::now();
+  io::set_outputs_interrupted(true);
+  stop_.request_stop();
+  report_interruptibly(signals_, [] {
+    spdlog::warn("interrupted: finishing the frames in progress (interrupt again to exit at once)");
+  });
+  signal = wait_for_signal(signals_, stopped + kPatienceWithWork);
+  if (signal == 0 && !end.stop_requested()) {
+    abandon_.request_stop();
+    sigwait(&signals_, &signal);
+  }
+  if (!end.stop_requested()) {
     end_at_once(signal);
   }
 }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <csignal>
 #include <stop_token>
 #include <thread>
 
 namespace limpid::app {
 
-/// Waits for SIGINT, SIGTERM and SIGHUP on its own thread. The first signal requests a stop; the second
-/// removes temporary files and ends the process at once with exit code 130. Must be constructed before any
-/// other thread starts, because threads inherit the blocked signals. Also ignores SIGPIPE and SIGXFSZ, so
-/// that a closed pipe or an exceeded file size limit is an error of the write.
+/// Waits for SIGINT, SIGTERM and SIGHUP on its own thread, except for those that the process ignores, as
+/// under nohup. The first signal requests a stop, and three seconds later that unfinished work is abandoned;
+/// the second removes temporary files and ends the process at once with exit code 130. Must be constructed
+/// before any other thread starts, because threads inherit the blocked signals. Also ignores SIGPIPE and
+/// SIGXFSZ, so that a closed pipe or an exceeded file size limit is an error of the write.
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -20,12 +22,16 @@ class InterruptWatch {
   ~InterruptWatch();
 
   std::stop_token stop() const { return stop_.get_token(); }
+  /// Requested when the work in progress at the stop has taken too long and must be dropped.
+  std::stop_token abandon() const { return abandon_.get_token(); }
   bool interrupted() const { return stop_.stop_requested(); }
 
  private:
   void run(const std::stop_token& end);
 
+  sigset_t signals_;  ///< those that are not ignored
   std::stop_source stop_;
+  std::stop_source abandon_;
   std::jthread thread_;
 };
 

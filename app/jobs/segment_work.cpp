@@ -103,10 +103,14 @@ class SegmentTarget {
     }
   }
 
-  /// Writes the file and returns its contents.
+  /// Writes the file and returns its contents. Throws Stopped if the encoder takes too long after an
+  /// interrupt.
   DoneSegment finish() {
     DoneSegment done;
     if (encoded_) {
+      if (!encoded_->drain()) {
+        throw Stopped();
+      }
       encoded_->finish();
       done.bytes = encoded_->bytes_written();
       done.reordering = encoded_->reordering();
@@ -207,17 +211,17 @@ class SegmentRun {
       return engine_->make_denoiser(filter, noise, frame.format);
     };
     stages.write_frame = [&](const Frame& frame) {
-      end_if_stopped();
       target.write(frame);
       ++written;
     };
     stages.write_packet = [](const io::Packet&) {};
     PipelineOptions options;
     options.queued_frames = queued_frames(*engine_);
+    options.abandon = stop_;
     PipelineCounters counters;
     run_pipeline(stages, options, counters, {});
-    end_if_stopped();
     if (written != frames_.frames) {
+      end_if_stopped();
       throw Error(fmt::format("{}: segment {} has {} frames instead of {}", input_.path, number_, written,
                               frames_.frames));
     }

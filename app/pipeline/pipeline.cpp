@@ -127,6 +127,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
                  LevelledQueue& levelled, Queue& denoised) {
   StageCounters& counters = all_counters.denoise;
   DenoiseStage stage(counters, [&levelled] { levelled.wake(); });
+  const std::stop_callback abandon(options.abandon, [&stage] { stage.cancel(); });
   // Passes the next result on, if there is one. False once the queue takes no more.
   const auto forward = [&] {
     std::optional<Frame> result = stage.receive();
@@ -162,6 +163,9 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
     auto& [item, level] = *levelled_item;
     if (Frame* frame = std::get_if<Frame>(&item)) {
       stage.send(std::move(*frame), level, stages.make_denoiser);
+      if (options.abandon.stop_requested()) {
+        return;  // perhaps before the denoiser was made
+      }
       if (stage.is_full() && !forward()) {
         return;
       }
@@ -253,6 +257,11 @@ class PipelineRun {
   void run_threads() {
     // A source that has nothing to give right now must not keep the frames under way from being finished.
     const std::stop_callback end_of_input(stop_, [this] { decoded_.close(); });
+    const std::stop_callback end_of_work(options_.abandon, [this] {
+      decoded_.cancel();
+      levelled_.cancel();
+      denoised_.cancel();
+    });
     std::jthread reader;
     std::jthread leveller;
     std::jthread writer;

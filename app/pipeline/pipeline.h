@@ -40,11 +40,14 @@ struct PipelineOptions {
   std::int64_t frame_limit = 0;  ///< maximum number of frames to read; 0: no limit
   /// Maximum number of frames that have a noise level and wait to be denoised; fewer, but at least three, if
   /// they take more than 128 MiB. Three if they are in the memory of a GPU's decoder, which has few surfaces.
-  /// After an interrupt, all these frames are still denoised.
+  /// After a stop, all these frames are still denoised, unless `abandon` is requested.
   std::size_t queued_frames = 3;
   /// Maximum number of results that wait to be encoded; fewer if they take more than 128 MiB. Decoders and
   /// encoders that work on many frames at once deliver and accept them in bursts.
   std::size_t queued_results = 16;
+  /// Drops all frames that have not reached the sink, also those in the denoiser. run_pipeline() then returns
+  /// soon and without an error.
+  std::stop_token abandon;
 };
 
 struct PipelineCounters {
@@ -80,10 +83,10 @@ nlohmann::ordered_json to_json(const PipelineCounters& counters);
 /// Noise is estimated while frames are denoised, because on a GPU estimation consists mostly of waiting.
 ///
 /// Runs until the source ends, `frame_limit` is reached or a stop is requested. Then reading ends, and the
-/// frames already read are finished. The denoiser receives as many frames at once as it can process, but no
-/// frame waits for a later one. Packets overtake frames in the denoiser and otherwise keep their order.
-/// Throws the error of the first stage that fails, and drops unfinished frames. If denoising fails, the
-/// finished results are written first.
+/// frames already read are finished unless `PipelineOptions::abandon` is requested. The denoiser receives as
+/// many frames at once as it can process, but no frame waits for a later one. Packets overtake frames in the
+/// denoiser and otherwise keep their order. Throws the error of the first stage that fails, and drops
+/// unfinished frames. If denoising fails, the finished results are written first.
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop);
 

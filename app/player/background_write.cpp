@@ -37,7 +37,12 @@ BackgroundWrite::BackgroundWrite(std::vector<std::string> command) {
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   // A group of its own: a Ctrl-C in the terminal is for the window.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  sigset_t interrupt;  // which cancel() sends, even if this process ignores it
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  posix_spawnattr_setsigdefault(&attributes, &interrupt);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   std::vector<char*> words;
   std::transform(command.begin(), command.end(), std::back_inserter(words),
                  [](std::string& word) { return word.data(); });

@@ -44,7 +44,12 @@ constexpr std::chrono::milliseconds kPipePause{50};
 /// For a reader that is busy when the interrupt arrives.
 constexpr std::chrono::seconds kPatienceWithReader{5};
 
-std::atomic<bool> outputs_interrupted = false;
+using Clock = std::chrono::steady_clock;
+
+/// Clock::time_point::max() without an interrupt.
+std::atomic<Clock::time_point> outputs_interrupted_at = Clock::time_point::max();
+
+bool outputs_interrupted() { return outputs_interrupted_at.load() != Clock::time_point::max(); }
 
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
@@ -226,7 +231,13 @@ void remove_left_temporary(const std::string& url, const std::string& mark) {
   }
 }
 
-void set_outputs_interrupted(bool interrupted) { outputs_interrupted = interrupted; }
+void set_outputs_interrupted(bool interrupted) {
+  outputs_interrupted_at = interrupted ? Clock::now() : Clock::time_point::max();
+}
+
+bool outputs_interrupted_for(std::chrono::seconds time) {
+  return outputs_interrupted() && Clock::now() - outputs_interrupted_at.load() >= time;
+}
 
 std::string picture_name(const std::string& sequence, std::int64_t number) {
   std::array<char, 4096> name{};
@@ -364,7 +375,7 @@ void OutputFile::open_pipe() {
     if (errno != ENXIO && errno != EINTR) {
       check(AVERROR(errno), url_, "can't open it for writing");
     }
-    if (outputs_interrupted) {
+    if (outputs_interrupted()) {
       throw Error(url_ + ": interrupted before a program opened this pipe to read it");
     }
     std::this_thread::sleep_for(kPipePause);
@@ -458,7 +469,7 @@ bool OutputFile::wait_for_reader() const {
   const auto begin = std::chrono::steady_clock::now();
   pollfd room{descriptor_, POLLOUT, 0};
   while (::poll(&room, 1, static_cast<int>(kPipePause.count())) <= 0) {
-    if (outputs_interrupted && std::chrono::steady_clock::now() - begin > kPatienceWithReader) {
+    if (outputs_interrupted() && std::chrono::steady_clock::now() - begin > kPatienceWithReader) {
       return false;
     }
   }
@@ -534,6 +545,7 @@ void OutputFile::commit(bool synced, const std::function<void(const std::string&
   if (when_whole) {
     when_whole(temporary_->path());
   }
+  const std::string folder = folder_of(target_);  // after the renaming, nothing may fail
   if (overwrite_ == Overwrite::kNever) {
     if (!rename_to_new(temporary_->path(), target_)) {
       const std::string reason = error_text(AVERROR(errno));
@@ -547,7 +559,7 @@ void OutputFile::commit(bool synced, const std::function<void(const std::string&
   }
   temporary_.reset();
   if (synced) {
-    sync_folder(folder_of(target_));
+    sync_folder(folder);
   }
 }
 

@@ -3,6 +3,7 @@
 
 // The destination of a muxer's bytes. Private to io.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -125,6 +126,9 @@ std::string picture_name(const std::string& sequence, std::int64_t number);
 /// Throws Error if `path` exists and may not be overwritten, by the options or its permissions, or is not a
 /// file.
 void require_writable_target(const std::string& path, Overwrite overwrite);
+
+/// True if the outputs have been interrupted for at least this time.
+bool outputs_interrupted_for(std::chrono::seconds time);
 
 /// Waits until all data written to the file system that holds `folder` is on the disk.
 void sync_file_system(const std::string& folder);

@@ -2,6 +2,7 @@
 #include "io/media/writer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -78,6 +79,10 @@ PacketHandle clone_of(const Packet& packet) {
   return clone;
 }
 
+/// Time from an interrupt until a Writer stops waiting for its encoder. The program drops frames that have
+/// not reached the encoder after three seconds, and Docker kills after ten.
+constexpr std::chrono::seconds kPatienceWithEncoder{8};
+
 }  // namespace
 
 struct Writer::State {
@@ -87,7 +92,7 @@ struct Writer::State {
   void write(const Packet& packet);
   void take_encoded();
   void write_encoded(PacketHandle packet);
-  void finish_encoding();
+  bool drain(bool within_time);
   void finish();
   std::string finish_partial();
   void begin_segment(const std::string& path, int reordering);
@@ -106,6 +111,8 @@ struct Writer::State {
   bool begins_at_zero = false;
   std::vector<Packet> early;  ///< from before the first frame, with `begins_at_zero`
   std::int64_t frames = 0;    ///< that have been encoded or joined
+  bool flushed = false;       ///< the end of the stream has been sent to the encoder
+  bool drained = false;       ///< the encoder has no more packets
 };
 
 Writer::State::State(std::string target_url, const Source& source, const WriterOptions& options)
@@ -184,22 +191,34 @@ void Writer::State::write_encoded(PacketHandle packet) {
   sink->write_frame(std::move(packet));
 }
 
-void Writer::State::finish_encoding() {
-  if (joiner == nullptr) {
-    encoder->flush();
-    take_encoded();
+/// Returns false if `within_time` and the encoder takes too long after an interrupt.
+bool Writer::State::drain(bool within_time) {
+  if (joiner != nullptr || drained) {
+    return true;
   }
+  if (!std::exchange(flushed, true)) {
+    encoder->flush();
+  }
+  while (!within_time || !outputs_interrupted_for(kPatienceWithEncoder)) {
+    PacketHandle packet = encoder->receive();
+    if (packet == nullptr) {
+      drained = true;
+      return true;
+    }
+    write_encoded(std::move(packet));
+  }
+  return false;
 }
 
 void Writer::State::finish() {
-  finish_encoding();
+  drain(false);
   sink->finish();
 }
 
 std::string Writer::State::finish_partial() {
   if (!sink->is_full()) {
     try {
-      finish_encoding();
+      drain(true);
     } catch (const DiskFull&) {
       // The output so far is kept.
     }
@@ -254,6 +273,7 @@ std::function<Frame()> Writer::cuda_frames() const {
 
 void Writer::write(const Frame& frame) { state_->write(frame); }
 void Writer::write(const Packet& packet) { state_->write(packet); }
+bool Writer::drain() { return state_->drain(true); }
 void Writer::finish() { state_->finish(); }
 std::string Writer::finish_partial() { return state_->finish_partial(); }
 

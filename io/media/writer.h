@@ -81,7 +81,7 @@ bool is_temporary_mark(const std::string& text);
 void remove_left_temporary(const std::string& url, const std::string& mark);
 
 /// With true, outputs in all threads stop waiting for a program that reads their pipe: pipes without a reader
-/// fail immediately, full pipes after five seconds.
+/// fail immediately, full pipes after five seconds. Writer::drain() waits at most eight seconds from then on.
 void set_outputs_interrupted(bool interrupted);
 
 /// True if the file extension belongs to a container for video or pictures.
@@ -124,7 +124,10 @@ class Writer {
 
   void write(const Frame& frame);
   void write(const Packet& packet);
-  /// Drains the encoder, writes the trailer and renames the file.
+  /// Encodes all frames that have been written. Returns false if that takes too long after an interrupt;
+  /// finish_partial() then keeps the frames that are encoded.
+  bool drain();
+  /// Drains the encoder, however long that takes, writes the trailer and renames the file.
   void finish();
   /// Finishes an interrupted output as a playable file "NAME.partial.EXT" (or "NAME.partial-2.EXT", ...) that
   /// replaces no other file. After DiskFull, frames in the encoder are omitted. Returns the name of the file.

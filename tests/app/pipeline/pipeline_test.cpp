@@ -649,6 +649,68 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
   EXPECT_EQ(script.frames, first_numbers(3));
 }
 
+/// Works on a frame until it is cancelled.
+class EndlessDenoiser final : public PassThrough {
+ public:
+  using PassThrough::PassThrough;
+  std::optional<Frame> receive() override {
+    begun.count_down();
+    cancelled_.wait(false);
+    return std::nullopt;
+  }
+  void cancel() override {
+    cancelled_ = true;
+    cancelled_.notify_all();
+  }
+  std::latch begun{1};
+
+ private:
+  std::atomic<bool> cancelled_ = false;
+};
+
+TEST(Pipeline, AbandonedFramesAreDropped) {
+  Script script;
+  for (int i = 0; i < 100; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  EndlessDenoiser* denoiser = nullptr;
+  std::latch made{1};
+  stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
+    auto own = std::make_unique<EndlessDenoiser>(0, 1, &script.levels);
+    denoiser = own.get();
+    made.count_down();
+    return own;
+  };
+  std::stop_source stop;
+  std::stop_source abandon;
+  PipelineOptions options;
+  options.abandon = abandon.get_token();
+  const std::jthread user([&] {
+    made.wait();
+    denoiser->begun.wait();
+    stop.request_stop();
+    abandon.request_stop();
+  });
+  run_pipeline(stages, options, script.counters, stop.get_token());
+  EXPECT_TRUE(script.frames.empty());
+}
+
+TEST(Pipeline, NothingIsFilteredIfTheRunIsAbandonedBeforeItsDenoiserIsMade) {
+  Script script;
+  script.source.emplace_back(make_frame(0));
+  PipelineStages stages = script.stages();
+  std::stop_source abandon;
+  stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
+    abandon.request_stop();
+    return std::make_unique<EndlessDenoiser>(0, 1, &script.levels);
+  };
+  PipelineOptions options;
+  options.abandon = abandon.get_token();
+  run_pipeline(stages, options, script.counters, {});
+  EXPECT_TRUE(script.frames.empty());
+}
+
 TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
   constexpr std::int64_t kFailing = 7;
   class Failing final : public HoldingDenoiser {
