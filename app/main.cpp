@@ -16,6 +16,8 @@
 #include "app/console/logging.h"
 #include "app/program.h"
 #include "core/base/error.h"
+#include "core/base/processors.h"
+#include "io/media/libav_threads.h"
 #include "io/media/log.h"
 
 namespace limpid::app {
@@ -88,6 +90,7 @@ int guarded_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   limpid::io::take_over_logs();
+  limpid::io::limit_libav_threads(limpid::processors());
   try {
     return limpid::app::guarded_run(argc, argv);
   } catch (const std::exception&) {  // of the message itself, for which there is no memory

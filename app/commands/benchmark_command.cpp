@@ -13,7 +13,6 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,6 +31,7 @@
 #include "app/pipeline/noise_log.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
+#include "core/base/processors.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/noise_control.h"
 #include "io/media/reader.h"
@@ -358,7 +358,7 @@ void find_limits(Results& results) {
   }
   results.possible_fps = results.slowest_fps;
   if (cpu_seconds > 0) {
-    results.possible_fps = std::min(results.possible_fps, std::thread::hardware_concurrency() / cpu_seconds);
+    results.possible_fps = std::min(results.possible_fps, processors() / cpu_seconds);
   }
 }
 
@@ -373,7 +373,7 @@ nlohmann::ordered_json results_json(const Results& results) {
   for (const auto& [name, rate] : results.alone) {
     json["alone"][name] = rate_json(rate);
   }
-  json["processors"] = std::thread::hardware_concurrency();
+  json["processors"] = processors();
   json["alone"]["denoise"]["latency_ms"] = to_json(results.latencies);
   json["chain"] = rate_json(results.chain);
   json["chain"]["of_slowest"] = ratio(results.chain.fps(), results.slowest_fps);
@@ -409,7 +409,7 @@ void print(const Results& results) {
   if (results.possible_fps < results.slowest_fps) {
     std::cout << fmt::format(", {:.1f} % of the {:.1f} that {} processors allow",
                              100 * ratio(results.chain.fps(), results.possible_fps), results.possible_fps,
-                             std::thread::hardware_concurrency());
+                             processors());
   }
   std::cout << "\n\n";
   for (const std::string& line : to_table(results.counters)) {

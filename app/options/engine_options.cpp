@@ -4,9 +4,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "core/base/error.h"
+#include "core/base/processors.h"
 #include "core/engines.h"
 
 namespace limpid::app {
@@ -24,7 +24,9 @@ void EngineChoice::add_to(CommandLine& command) {
       ->words({"auto", "cpu", "cuda", "cuda:all"})
       ->any_case()
       ->group(kGroup);
-  command.add_option("--threads", threads, "Threads of the CPU engine, 1-1024 [one per processor]")
+  command
+      .add_option("--threads", threads,
+                  "Threads of the CPU engine, 1-1024 [one per processor that the process may use]")
       ->type_name("N")
       ->in_range(1, 1024)
       ->advanced()
@@ -87,7 +89,7 @@ int encoder_threads(const Engine& engine) {
   if (!engine.memory().is_host()) {
     return 0;
   }
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 16);
+  return std::clamp(processors() / 2, 2, 16);
 }
 
 std::size_t queued_frames(const Engine& engine) { return engine.memory().is_host() ? 3 : 32; }

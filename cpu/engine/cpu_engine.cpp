@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/host_memory.h"
 #include "core/base/parallel.h"
+#include "core/base/processors.h"
 #include "core/base/thread.h"
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
@@ -131,13 +132,13 @@ EngineInfo describe_cpu() {
     return {.name = "cpu", .description = "this processor lacks SSE4, which the CPU engine needs"};
   }
   return {.name = "cpu",
-          .description = describe(tbb::info::default_concurrency()),
+          .description = describe(processors()),
           .memory_bytes = physical_memory(),
           .available = true};
 }
 
 std::shared_ptr<Engine> open_cpu(const EngineOptions& options) {
-  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  const int threads = options.threads > 0 ? options.threads : processors();
   return std::make_shared<CpuEngine>(threads);
 }
 
