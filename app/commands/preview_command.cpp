@@ -163,6 +163,8 @@ void add_preview_command(CommandLine& program, Command& selected) {
       ->add_flag("--no-memory", options->viewing.no_memory,
                  "Neither use nor keep the settings that were last chosen for this file")
       ->group(kPlaying);
+  command->add_flag("-y,--overwrite", options->viewing.overwrite, "Overwrite an existing screenshot")
+      ->group("For scripts");
   options->viewing.input.add_to(*command, "Input",
                                 {"input_format", "input_option", "allow_references", "local_only"});
   options->viewing.fields.add_to(*command, "Input");

@@ -249,6 +249,10 @@ void ViewingOptions::check() {
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
   }
+  std::error_code ignored;
+  if (!overwrite && !screenshot_.empty() && std::filesystem::exists(screenshot_, ignored)) {
+    throw Error(screenshot_ + ": exists; -y overwrites it");
+  }
   if (frames_ == 0 && !screenshot_.empty()) {
     frames_ = 1;
   }
@@ -317,6 +321,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.frames = frames_;
   options.keep_times = json;
   options.screenshot = screenshot_;
+  options.overwrite = overwrite;
   options.picture_folder = picture_folder_;
   options.fields = fields.choice();
   options.overlay = !no_osd_;

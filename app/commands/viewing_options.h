@@ -33,6 +33,7 @@ class ViewingOptions {
   FieldOptions fields;
   io::ReaderOptions reader;
   bool json = false;
+  bool overwrite = false;  ///< an existing screenshot or recording
   bool no_memory = false;
   /// The longest time that filters wait for later frames of a live source, in milliseconds.
   double latency_ms = 0;

@@ -45,7 +45,6 @@ struct WebcamOptions {
   std::string fps;
   bool list = false;
   std::string record;
-  bool overwrite = false;
   MediaOptions<io::WriterOptions> encoding{writer_fields()};
   io::WriterOptions writer;
   std::string loopback;
@@ -253,7 +252,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   LiveSource source({options.source, viewing.reader, viewing.fields.choice(), options.no_window}, *engine);
   warn_of_other_choice(options, source.reader().video());
   LiveOutputs outputs(
-      {options.record, options.overwrite,
+      {options.record, options.viewing.overwrite,
        [&](const std::string& name, io::Overwrite overwrite) {
          return open_recording(options, source.reader(), *engine, name, overwrite);
        }},
@@ -387,7 +386,10 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->type_name("OUT")
       ->file()
       ->group(kOutput);
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing recording")->group(kOutput);
+  command
+      ->add_flag("-y,--overwrite", options->viewing.overwrite,
+                 "Overwrite an existing recording or screenshot")
+      ->group(kOutput);
   options->encoding.add_to(
       *command, kOutput,
       {"codec", "crf", "preset", "encoder_option", "pix_fmt", "audio_codec", "audio_bitrate"});

@@ -229,7 +229,8 @@ void Viewer::take_screenshot() {
   if (shown_ != nullptr) {
     draw();
     const io::RgbImage picture = window_->snapshot();
-    io::write_png(options_.screenshot, picture, io::Overwrite::kAlways);
+    io::write_png(options_.screenshot, picture,
+                  options_.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
     spdlog::info(fmt::format("screenshot: {}, {}x{}", options_.screenshot, picture.width, picture.height));
   }
 }

@@ -48,6 +48,7 @@ struct ViewerOptions {
   std::int64_t frames = 0;  ///< quit when so many have been shown; 0: no limit
   std::string
       screenshot;  ///< a file for what the window shows of the last of `frames`, for which none is dropped
+  bool overwrite = false;            ///< an existing screenshot
   std::string picture_folder = ".";  ///< where the keys put pictures
   bool overlay = true;               ///< labels, hints and controls appear by themselves
   bool controls = false;             ///< controls stay on the screen from the start

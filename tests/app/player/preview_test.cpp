@@ -597,9 +597,9 @@ TEST_F(ScriptedPreviewTest, ColorBarsHaveTheirColorsInEveryMatrixRangeAndDepth) 
                               // From FFmpeg 7 on encoders take frames' tags, before that the options.
                               "-vf", std::string("setparams=range=") + range + ":colorspace=" + coding.matrix,
                               "-c:v", "ffv1", "-colorspace", coding.matrix, "-color_range", range});
-        expect_success(run(
-            headless({"preview", clip, "--sigma", "0", "--screenshot", path("bars.png"), "--no-osd", "--view",
-                      "denoised", "--window-size", std::to_string(width) + "x" + std::to_string(kRows)})));
+        expect_success(run(headless({"preview", clip, "--sigma", "0", "-y", "--screenshot", path("bars.png"),
+                                     "--no-osd", "--view", "denoised", "--window-size",
+                                     std::to_string(width) + "x" + std::to_string(kRows)})));
         const RgbImage shown = read_png(path("bars.png"));
         for (std::size_t i = 0; i < bars.size(); ++i) {
           const Pixel pixel = shown.row(kRows / 2)[static_cast<int>(i) * kBar + kBar / 2];
@@ -627,6 +627,14 @@ TEST_F(ScriptedPreviewTest, SaysWhatItCantDo) {
   expect_failure(run(headless({"preview", clip, "--frames", "3", "--screenshot", path("third.png")})), 1,
                  {"clip.mkv: has no frame 3 for the screenshot: it ends after 2"});
   EXPECT_FALSE(std::filesystem::exists(path("third.png")));
+  write_file(path("letter.txt"), "Dear Ada");
+  const std::vector<std::string> command{"preview", clip, "--sigma", "0", "--screenshot", path("letter.txt")};
+  expect_failure(run(headless(command)), 1, {"letter.txt: exists; -y overwrites it"});
+  EXPECT_EQ(read_file(path("letter.txt")), "Dear Ada");
+  std::vector<std::string> overwriting = command;
+  overwriting.emplace_back("-y");
+  expect_success(run(headless(overwriting)));
+  EXPECT_GT(read_png(path("letter.txt")).width, 0);
 }
 
 }  // namespace
