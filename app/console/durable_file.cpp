@@ -5,6 +5,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
@@ -43,14 +44,9 @@ void write_new_file(const std::string& path, const std::string& text) {
   if (descriptor < 0) {
     fail_at(path, "can't create it");
   }
-  bool written = true;
-  for (std::size_t done = 0; written && done < text.size();) {
-    const ssize_t count = ::write(descriptor, text.data() + done, text.size() - done);
-    written = count >= 0 || errno == EINTR;
-    done += count > 0 ? static_cast<std::size_t>(count) : 0;
-  }
-  // Not every file system supports it. File systems with support report failed writes here.
-  written = written && (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP);
+  // Not every file system supports fsync(). File systems with support report failed writes here.
+  const bool written =
+      write_all(descriptor, text) && (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP);
   const int error = errno;
   const bool closed = ::close(descriptor) == 0;
   if (!written || !closed) {
@@ -79,6 +75,17 @@ std::string make_process_name() {
 const std::string& process_name() {
   static const std::string name = make_process_name();
   return name;
+}
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count < 0 && errno != EINTR) {
+      return false;
+    }
+    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+  return true;
 }
 
 void write_durably(const std::string& path, const std::string& text) {

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace limpid::app {
 
 /// A name for this process that no other process on any machine has. Used in names of files.
 const std::string& process_name();
+
+/// Writes the whole text to a file. Returns false and sets errno on failure.
+bool write_all(int descriptor, std::string_view text);
 
 /// Writes or replaces a file atomically: after a power cut and for other processes, it has either its old or
 /// its new content. Throws Error.

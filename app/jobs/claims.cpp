@@ -91,14 +91,14 @@ void Claims::touch_now_and_then(const std::stop_token& stop) {
     }
     try {
       // A slow file system must not keep give_back() waiting for long: it waits for one touch at most.
-      const FileDescriptor claim = opened(folder_.claim(*taken_), O_WRONLY);
+      const FileDescriptor claim = opened(folder_.claim(taken_->segment), O_WRONLY);
       touch(claim.get());
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next touch may do
     }
   }
 }
 
-bool Claims::create(int segment) const {
+bool Claims::create(int segment) {
   const std::string path = folder_.claim(segment);
   const FileDescriptor claim = opened(path, O_WRONLY | O_CREAT | O_EXCL);
   if (claim.get() < 0) {
@@ -111,8 +111,15 @@ bool Claims::create(int segment) const {
       nlohmann::ordered_json{{"worker", process_name()}, {"process", ::getpid()}, {"space", process_space()}}
           .dump() +
       "\n";
-  // A claim that can't be written is one without a name: others do the segment as well.
-  static_cast<void>(::write(claim.get(), text.data(), text.size()) < 0);
+  if (!write_all(claim.get(), text)) {
+    const std::string reason = std::strerror(errno);
+    ::unlink(path.c_str());
+    throw Error(path + ": can't write it: " + reason);
+  }
+  struct stat status {};
+  ::fstat(claim.get(), &status);
+  const std::scoped_lock lock(mutex_);
+  taken_ = {segment, status.st_dev, status.st_ino};
   return true;
 }
 
@@ -193,12 +200,8 @@ bool Claims::take(int segment, bool from_anybody) {
         ::unlink(folder_.data(number_text(segment) + "-" + name + ".tmp").c_str());
       }
     }
-    if (!create(segment)) {
-      return false;
-    }
+    return create(segment);
   }
-  const std::scoped_lock lock(mutex_);
-  taken_ = segment;
   return true;
 }
 
@@ -207,17 +210,25 @@ bool Claims::is_lost() {
   if (!taken_) {
     return false;
   }
-  const FileDescriptor claim = opened(folder_.claim(*taken_), O_RDONLY);
-  const std::optional<Content> content = content_of(claim.get());
-  return !content || content->worker != process_name();
+  const FileDescriptor claim = opened(folder_.claim(taken_->segment), O_RDONLY);
+  if (claim.get() < 0) {
+    return errno == ENOENT;
+  }
+  if (const std::optional<Content> content = content_of(claim.get())) {
+    return content->worker != process_name();
+  }
+  // Unreadable, or of a worker that has not written its name yet.
+  struct stat status {};
+  return ::fstat(claim.get(), &status) == 0 &&
+         (status.st_dev != taken_->device || status.st_ino != taken_->inode);
 }
 
 void Claims::give_back() noexcept {
   try {
     const bool lost = is_lost();
     const std::scoped_lock lock(mutex_);
-    if (const std::optional<int> segment = std::exchange(taken_, std::nullopt); segment && !lost) {
-      ::unlink(folder_.claim(*segment).c_str());
+    if (const std::optional<Own> own = std::exchange(taken_, std::nullopt); own && !lost) {
+      ::unlink(folder_.claim(own->segment).c_str());
     }
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): others take it over when it is old
   }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -28,7 +29,8 @@ class Claims {
   ~Claims();
 
   /// Claims a segment. Returns true if no other worker had claimed it, the other worker is lost, or
-  /// `from_anybody`. A worker has at most one claim.
+  /// `from_anybody`. A worker has at most one claim. Throws Error if the claim cannot be written, as on a
+  /// full disk.
   bool take(int segment, bool from_anybody = false);
   void give_back() noexcept;
   /// True if another worker has taken over the claim of this one.
@@ -47,14 +49,20 @@ class Claims {
   static std::optional<Content> content_of(int descriptor);
   Holder holder_of(int segment, std::string& name);
   double seconds_since_touched(int descriptor);
-  bool create(int segment) const;
+  /// False if the claim exists. Throws Error if it cannot be written.
+  bool create(int segment);
   void touch_now_and_then(const std::stop_token& stop);
 
   JobFolder folder_;
   double patience_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::optional<int> taken_;
+  struct Own {
+    int segment = 0;
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+  };
+  std::optional<Own> taken_;
   std::jthread heart_;
 };
 

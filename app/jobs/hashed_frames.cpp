@@ -4,26 +4,35 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/thread.h"
 #include "io/media/frame_hash.h"
 
 namespace limpid::app {
 
 HashedFrames::HashedFrames(io::Reader& reader, std::int64_t most, Copier copy) : copy_(std::move(copy)) {
-  for (int i = 0; i < kHashing; ++i) {
-    threads_.emplace_back([this] { hash(); });
-  }
-  threads_.emplace_back([this, &reader, most] {
-    try {
-      read(reader, most);
-    } catch (...) {
-      failure_ = std::current_exception();
+  try {
+    threads_.reserve(kHashing + 1);
+    for (int i = 0; i < kHashing; ++i) {
+      threads_.push_back(start_thread([this] { hash(); }));
     }
-    tasks_.close();
-    pending_.close();
-  });
+    threads_.push_back(start_thread([this, &reader, most] {
+      try {
+        read(reader, most);
+      } catch (...) {
+        failure_ = std::current_exception();
+      }
+      tasks_.close();
+      pending_.close();
+    }));
+  } catch (...) {
+    cancel();  // the threads that run wait for tasks
+    throw;
+  }
 }
 
-HashedFrames::~HashedFrames() {
+HashedFrames::~HashedFrames() { cancel(); }
+
+void HashedFrames::cancel() {
   tasks_.cancel();
   pending_.cancel();
 }

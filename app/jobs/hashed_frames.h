@@ -43,6 +43,7 @@ class HashedFrames {
     std::promise<HashedFrame> result;
   };
 
+  void cancel();
   void read(io::Reader& reader, std::int64_t most);
   void hash();
   HashedFrame hash(const Frame& frame) const;

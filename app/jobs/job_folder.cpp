@@ -3,8 +3,10 @@
 
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <climits>
@@ -18,6 +20,8 @@ namespace limpid::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::array kSubfolders{"segments", "done", "failed", "claims", "workers", "data", "merged"};
 
 const std::string& require_plain(const std::string& name) {
   if (!is_plain_name(name)) {
@@ -54,8 +58,28 @@ std::string JobFolder::beacon(const std::string& worker) const {
 }
 std::string JobFolder::data(const std::string& name) const { return path_ + "/data/" + require_plain(name); }
 
+void JobFolder::refuse_links() const {
+  for (const char* part : kSubfolders) {
+    const std::string folder = path_ + "/" + part;
+    std::error_code ignored;
+    if (fs::is_symlink(folder, ignored)) {
+      throw Error(folder + ": is a symbolic link; the subfolders of a job must be folders");
+    }
+  }
+}
+
+void JobFolder::remove_empty(bool itself) const {
+  for (const char* part : kSubfolders) {
+    ::rmdir((path_ + "/" + part).c_str());
+  }
+  if (itself) {
+    ::rmdir(path_.c_str());
+  }
+}
+
 void JobFolder::create() const {
-  for (const char* part : {"segments", "done", "failed", "claims", "workers", "data", "merged"}) {
+  refuse_links();
+  for (const char* part : kSubfolders) {
     std::error_code failure;
     fs::create_directories(fs::path(path_) / part, failure);
     if (failure) {

@@ -26,8 +26,12 @@ class JobFolder {
   std::string beacon(const std::string& worker) const;
   std::string data(const std::string& name) const;
 
-  /// Makes the folder and its subfolders. Throws Error.
+  /// Makes the folder and its subfolders. Throws Error, also for subfolders that are links.
   void create() const;
+  /// Removes the subfolders that are empty, and with `itself` the folder if it is empty then.
+  void remove_empty(bool itself) const;
+  /// Throws Error if a subfolder is a symbolic link, which could lead to files outside of the job.
+  void refuse_links() const;
   /// The segments that have a file of kind "done", "failed" or "claims". Throws Error.
   std::set<int> numbers_in(const std::string& kind) const;
 

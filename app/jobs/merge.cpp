@@ -46,12 +46,10 @@ class SegmentResults {
     for (std::size_t number = 0; number < plan.segments.size(); ++number) {
       if (plan.segments[number].input == input) {
         numbers_.push_back(static_cast<int>(number));
-        const DoneSegment done = done_of(numbers_.back());
+        frames_.push_back(plan.segments[number].frames);
+        const DoneSegment done = done_of(numbers_.size() - 1);
         most_reordered_ = std::max(most_reordered_, done.reordering);
         engines_.insert(done.engine);
-        if (std::ssize(done.hashes) != plan.segments[number].frames) {
-          fail(numbers_.back(), "has a wrong number of frames");
-        }
       }
     }
   }
@@ -97,16 +95,16 @@ class SegmentResults {
                             number, what, folder_.done(number), folder_.path()));
   }
 
-  DoneSegment done_of(int number) const {
+  DoneSegment done_of(std::size_t place) const {
     std::optional<DoneSegment> done;
     try {
-      done = read_done(folder_, number);
+      done = read_done(folder_, numbers_[place], frames_[place]);
     } catch (const Error& damage) {
-      throw Error(fmt::format("{}; delete this file, and limpid work {} repeats the segment", damage.what(),
-                              folder_.path()));
+      throw Error(fmt::format("{}; limpid work {} repeats the segment", damage.what(), folder_.path()));
     }
     if (!done) {
-      fail(number, "has a missing or incomplete file");
+      throw Error(fmt::format("{}: segment {} is missing; limpid work {} does it", folder_.path(),
+                              numbers_[place], folder_.path()));
     }
     return *std::move(done);
   }
@@ -115,7 +113,7 @@ class SegmentResults {
     if (next_ == numbers_.size()) {
       throw Error(input_.path + ": has more frames than when it was planned");
     }
-    done_ = done_of(numbers_[next_++]);
+    done_ = done_of(next_++);
     hashes_.insert(hashes_.end(), done_.hashes.begin(), done_.hashes.end());
     frame_ = 0;
   }
@@ -123,6 +121,7 @@ class SegmentResults {
   const JobFolder& folder_;
   const PlannedInput& input_;
   std::vector<int> numbers_;
+  std::vector<std::int64_t> frames_;  // of each
   std::set<std::string> engines_;
   int most_reordered_ = 0;
   std::size_t next_ = 0;  // of `numbers_`
@@ -171,16 +170,25 @@ void keep_record(const JobFolder& folder, const Plan& plan, int input, const std
 }  // namespace
 
 std::string missing_segments(const JobFolder& folder, const Plan& plan) {
-  const std::set<int> done = folder.numbers_in("done");
   std::vector<int> missing;
+  bool is_any_damaged = false;
   for (int number = 0; number < std::ssize(plan.segments); ++number) {
-    if (!done.contains(number)) {
+    bool is_there = false;
+    try {
+      is_there =
+          read_done(folder, number, plan.segments[static_cast<std::size_t>(number)].frames).has_value();
+    } catch (const Error& damage) {
+      spdlog::warn(damage.what());
+      is_any_damaged = true;
+    }
+    if (!is_there) {
       missing.push_back(number);
     }
   }
-  return missing.empty() ? ""
-                         : fmt::format("{} of {} segments are missing: {}", missing.size(),
-                                       plan.segments.size(), ranges_text(missing));
+  return missing.empty()
+             ? ""
+             : fmt::format("{} of {} segments are missing{}: {}", missing.size(), plan.segments.size(),
+                           is_any_damaged ? " or damaged" : "", ranges_text(missing));
 }
 
 MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, const std::string& output,

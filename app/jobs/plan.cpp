@@ -348,6 +348,7 @@ Segment segment_from(const JsonValue& json, const std::vector<PlannedInput>& inp
 }  // namespace
 
 Plan read_plan(const JobFolder& folder) {
+  folder.refuse_links();
   const std::string path = folder.plan();
   if (!file_exists(path)) {
     throw Error(folder.path() + ": has no plan; limpid plan INPUT -o " + folder.path() + " makes one");
@@ -383,16 +384,25 @@ SegmentPlan read_segment_plan(const JobFolder& folder, int number, std::int64_t 
   return segment;
 }
 
-std::optional<DoneSegment> read_done(const JobFolder& folder, int number) {
+std::optional<DoneSegment> read_done(const JobFolder& folder, int number, std::int64_t frames) {
   const std::string path = folder.done(number);
   if (!file_exists(path)) {
     return std::nullopt;
   }
-  DoneSegment done = done_segment_from(JsonDocument::read(path, kMostJobFile).root());
+  const JsonDocument document = JsonDocument::read(path, kMostJobFile);
+  DoneSegment done = done_segment_from(document.root());
+  if (std::ssize(done.hashes) != frames) {
+    document.root().at("hashes").fail(
+        fmt::format("must have {} hashes, one per frame of the segment", frames));
+  }
+  const std::string data = folder.data(done.file);
   std::error_code failure;
-  const std::uintmax_t bytes = std::filesystem::file_size(folder.data(done.file), failure);
-  if (failure || bytes != static_cast<std::uintmax_t>(done.bytes)) {
-    return std::nullopt;
+  const std::uintmax_t bytes = std::filesystem::file_size(data, failure);
+  if (failure) {
+    throw Error(data + ": can't read it: " + failure.message());
+  }
+  if (bytes != static_cast<std::uintmax_t>(done.bytes)) {
+    throw Error(fmt::format("{}: has {} bytes instead of {}", data, bytes, done.bytes));
   }
   return done;
 }

@@ -102,8 +102,9 @@ void write_plan(const JobFolder& folder, const Plan& plan);
 Plan read_plan(const JobFolder& folder);
 /// `frames`: number of results, as in the plan. Throws Error.
 SegmentPlan read_segment_plan(const JobFolder& folder, int number, std::int64_t frames);
-/// Nothing if the segment is not done, or its file is missing or incomplete. Throws Error for a damaged file.
-std::optional<DoneSegment> read_done(const JobFolder& folder, int number);
+/// Nothing if the segment is not done. `frames`: number of results, as in the plan. Throws Error if the
+/// result is damaged: its record, or a data file that is missing or has another size.
+std::optional<DoneSegment> read_done(const JobFolder& folder, int number, std::int64_t frames);
 
 /// Record of a merge. The next process uses it if this one is killed.
 // NOLINTNEXTLINE(bugprone-exception-escape): as of the moves of JSON

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -122,6 +123,38 @@ void tell_of_source(const io::Reader& reader, const PlannedInput& input) {
   warn_of_the_whole(diagnostics, source);
 }
 
+/// A job that is being planned. Unless it is kept, its segments and folders are removed.
+class UnfinishedJob {
+ public:
+  explicit UnfinishedJob(const JobFolder& folder) : folder_(folder), is_new_(!file_exists(folder.path())) {}
+  UnfinishedJob(const UnfinishedJob&) = delete;
+  UnfinishedJob& operator=(const UnfinishedJob&) = delete;
+  UnfinishedJob(UnfinishedJob&&) = delete;
+  UnfinishedJob& operator=(UnfinishedJob&&) = delete;
+  ~UnfinishedJob() {
+    if (is_kept_) {
+      return;
+    }
+    try {
+      for (int number = 0; number < segments_; ++number) {
+        ::unlink(folder_.segment(number).c_str());
+      }
+      folder_.remove_empty(is_new_);
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): empty folders are left behind
+    }
+  }
+
+  /// Before its file is written.
+  void add_segment() { ++segments_; }
+  void keep() { is_kept_ = true; }
+
+ private:
+  const JobFolder& folder_;
+  bool is_new_;
+  bool is_kept_ = false;
+  int segments_ = 0;
+};
+
 PlannedInput describe(const std::string& name) {
   namespace fs = std::filesystem;
   PlannedInput input{.path = name};
@@ -164,6 +197,7 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
               const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t segment_frames,
               const PlanningHooks& hooks) {
   require_bounded_reach(make_filter(settings.filter, false), "a job");
+  UnfinishedJob unfinished(folder);
   folder.create();
   Plan plan{.program = program_version(), .settings = settings, .inputs = {}, .segments = {}};
   for (const std::string& name : inputs) {
@@ -186,6 +220,7 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
       input.joined = joins(source.reader(), settings.writer, folder.data("probe-" + process_name()));
       for (auto& [segment, own] : source.segments(segment_frames)) {
         segment.input = static_cast<int>(plan.inputs.size());
+        unfinished.add_segment();
         write_job_file(folder.segment(static_cast<int>(plan.segments.size())), to_json(own).dump() + "\n");
         plan.segments.push_back(segment);
       }
@@ -200,6 +235,7 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
     throw Error(folder.path() + ": there is nothing to plan");
   }
   write_plan(folder, plan);
+  unfinished.keep();
   return true;
 }
 

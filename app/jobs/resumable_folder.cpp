@@ -74,6 +74,10 @@ bool is_own_name(std::string_view part, const std::string& name) {
                                  }));
 }
 
+bool is_part(const std::string& name) {
+  return name == "merged" || std::ranges::find(kParts, name) != kParts.end();
+}
+
 /// Keeps foreign files, and then the subfolder too.
 void remove_part(const std::string& folder, std::string_view part) {
   const std::string path = folder + "/" + std::string(part);
@@ -111,13 +115,32 @@ void remove_all_but_merged(const std::string& folder) {
   std::ranges::for_each(kParts, [&](std::string_view part) { remove_part(folder, part); });
 }
 
-/// Removes the mark, the lock and the folder itself. False if foreign files keep it.
+/// Removes the mark, the lock and the folder itself. Returns false and sets errno on failure.
 bool remove_rest(const std::string& folder) {
   remove_part(folder, "merged");
   remove_half_written(folder);
   ::unlink(lock_in(folder).c_str());
   ::unlink(mark_in(folder).c_str());
   return ::rmdir(folder.c_str()) == 0 || errno == ENOENT;
+}
+
+/// A file of the job that is still in its folder; empty if there is none.
+std::string own_file_in(const std::string& folder) {
+  for (const std::string& name : names_in(folder)) {
+    const std::string path = folder + "/" + name;
+    if (type_of(path) != S_IFDIR) {
+      if (name == "lock" || name == "plan.json" || name == "resume.json") {
+        return path;
+      }
+      continue;
+    }
+    const std::vector<std::string> own = names_in(path);
+    const auto is_own = [&name](const std::string& file) { return is_own_name(name, file); };
+    if (const auto file = std::ranges::find_if(own, is_own); file != own.end() && is_part(name)) {
+      return path + "/" + *file;
+    }
+  }
+  return "";
 }
 
 /// Returns false and sets errno on failure.
@@ -195,7 +218,13 @@ bool ResumableFolder::try_create() {
   if ((::mkdir(shell.c_str(), kPermissions) != 0 && errno != EEXIST) || type_of(shell) != S_IFDIR) {
     throw Error(shell + ": cannot create the folder: " + std::strerror(errno));
   }
-  std::optional<FileDescriptor> lock = locked(shell, path);
+  std::optional<FileDescriptor> lock;
+  try {
+    lock = locked(shell, path);
+  } catch (const Error&) {
+    ::rmdir(shell.c_str());  // another process may use it
+    throw;
+  }
   if (!lock) {
     return false;
   }
@@ -257,7 +286,16 @@ void ResumableFolder::remove() const {
       folder = shell;
     }
   }
-  if (!remove_rest(folder)) {
+  if (remove_rest(folder)) {
+    return;
+  }
+  const std::string reason = std::strerror(errno);
+  if (const std::string file = own_file_in(folder); !file.empty()) {
+    spdlog::warn(
+        fmt::format("{}: is not removed, because {} cannot be removed; delete the folder", folder, file));
+  } else if (names_in(folder).empty()) {
+    spdlog::warn(fmt::format("{}: cannot be removed: {}; delete the folder", folder, reason));
+  } else {
     spdlog::warn(
         fmt::format("{}: is not removed, because it contains files that Limpid did not make", folder));
   }

@@ -20,19 +20,25 @@ JobStatus status_of(const JobFolder& folder, const Plan& plan, double patience) 
   for (int number = 0; number < status.segments; ++number) {
     const std::int64_t frames = plan.segments[static_cast<std::size_t>(number)].frames;
     status.frames += frames;
+    std::string why;
     try {
-      if (const std::optional<DoneSegment> done = read_done(folder, number)) {
+      if (const std::optional<DoneSegment> done = read_done(folder, number, frames)) {
         ++status.done;
         status.frames_done += frames;
         seconds += done->seconds;
-      } else if (claimed.contains(number) && claims.is_taken(number)) {
-        status.running.push_back(number);
-      } else if (failed.contains(number) && file_exists(folder.failed(number))) {
+        continue;
+      }
+      if (failed.contains(number) && file_exists(folder.failed(number))) {
         const JsonDocument document = JsonDocument::read(folder.failed(number), kMostFailure);
-        status.failed.push_back({number, document.root().at("error").text()});
+        why = document.root().at("error").text();
       }
     } catch (const Error& damage) {
-      status.failed.push_back({number, damage.what()});
+      why = damage.what();
+    }
+    if (claimed.contains(number) && claims.is_taken(number)) {
+      status.running.push_back(number);
+    } else if (!why.empty()) {
+      status.failed.push_back({number, why});
     }
   }
   if (seconds > 0) {

@@ -52,15 +52,14 @@ class Worker {
   WorkReport run() {
     if (options_.share) {
       for (const int number : segments_of(*options_.share, static_cast<int>(plan_.segments.size()))) {
-        if (!stop_.stop_requested()) {
-          // The scheduler decides: the previous worker of the segment is no longer running.
-          do_one(number, true);
+        // The scheduler decides: the previous worker of the segment is no longer running.
+        if (stop_.stop_requested() || !do_one(number, true)) {
+          report_.stopped = report_.stopped || stop_.stop_requested();
         }
       }
     } else {
       do_what_is_free();
     }
-    report_.stopped = stop_.stop_requested();
     std::ranges::sort(report_.failed);
     return report_;
   }
@@ -75,15 +74,23 @@ class Worker {
     if (options_.waits) {
       std::ranges::sort(order);
     }
-    std::set<int> settled;  // that this worker has done or failed in
-    while (!stop_.stop_requested()) {
-      const std::set<int> done = folder_.numbers_in("done");
+    std::set<int> settled;  // that this worker has done or failed in, or that are done
+    for (;;) {
+      const std::set<int> marked = folder_.numbers_in("done");
       const std::set<int> claimed = folder_.numbers_in("claims");
       std::vector<int> left;
-      std::ranges::copy_if(order, std::back_inserter(left),
-                           [&](int number) { return !settled.contains(number) && !done.contains(number); });
+      std::ranges::copy_if(order, std::back_inserter(left), [&](int number) {
+        if (!settled.contains(number) && marked.contains(number) && is_done(number)) {
+          settled.insert(number);
+        }
+        return !settled.contains(number);
+      });
       report_.with_others = static_cast<int>(left.size());
       const auto free = std::ranges::find_if(left, [&](int number) { return !claimed.contains(number); });
+      if (stop_.stop_requested()) {
+        report_.stopped = free != left.end() || (options_.waits && !left.empty());
+        return;
+      }
       if (free != left.end()) {
         left = {*free};
       }
@@ -159,7 +166,7 @@ class Worker {
   /// A segment with a damaged result is not done: it is repeated, with a warning.
   bool is_done(int number) {
     try {
-      return read_done(folder_, number).has_value();
+      return read_done(folder_, number, plan_.segments[static_cast<std::size_t>(number)].frames).has_value();
     } catch (const Error& damage) {
       if (damaged_.insert(number).second) {
         spdlog::warn(fmt::format("{}; segment {} is repeated", damage.what(), number));

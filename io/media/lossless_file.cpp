@@ -106,7 +106,8 @@ void LosslessWriter::finish() { state_->file->finish(); }
 std::int64_t LosslessWriter::bytes() const { return state_->file->bytes(); }
 
 struct LosslessReader::State {
-  State(const std::string& of, const FrameFormat& frames) : path(of), format(frames), file(of) {}
+  State(const std::string& of, const FrameFormat& frames)
+      : path(of), format(frames), file(of, frames.width, frames.height) {}
 
   std::string path;
   FrameFormat format;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -24,11 +25,20 @@ constexpr std::string_view kMagic = "limpid packets 1\n";
 constexpr std::int64_t kEndMark = 0;
 constexpr std::int64_t kPacketMark = 1;
 
-// Limits in bytes; libavcodec does not accept larger extradata and packets.
+// Limits in bytes. Sizes in a damaged file must not cost more memory than those of a good one.
 constexpr std::int64_t kMostParameters = 1 << 12;
-constexpr std::int64_t kMostExtradata = (1 << 28) - AV_INPUT_BUFFER_PADDING_SIZE;
-constexpr std::int64_t kMostPacket = INT_MAX - AV_INPUT_BUFFER_PADDING_SIZE - 1;
-constexpr std::int64_t kMostSideData = 64;
+constexpr std::int64_t kMostExtradata = 1 << 24;
+constexpr std::int64_t kMostSideDataBytes = 1 << 20;
+constexpr std::int64_t kMostSideData = 64;  // pieces
+
+/// Twice the size of four planes of 16 bits, and headers. libavcodec does not accept more than INT_MAX.
+std::int64_t most_packet_of(int width, int height) {
+  constexpr std::int64_t kBytesPerPixel = 16;
+  constexpr std::int64_t kHeaders = 1 << 20;
+  constexpr std::int64_t kMost = INT_MAX - AV_INPUT_BUFFER_PADDING_SIZE - 1;
+  return std::min(kMost, std::int64_t{width} * height * kBytesPerPixel + kHeaders);
+}
+
 /// Sums and differences of a few times within this limit do not overflow.
 constexpr std::int64_t kMostTime = std::int64_t{1} << 60;
 
@@ -123,8 +133,8 @@ void PacketFileWriter::finish() {
   temporary_.reset();
 }
 
-PacketFileReader::PacketFileReader(std::string path)
-    : path_(std::move(path)), file_(open_packet_file(path_)) {
+PacketFileReader::PacketFileReader(std::string path, int width, int height)
+    : path_(std::move(path)), file_(open_packet_file(path_)), most_packet_(most_packet_of(width, height)) {
   struct stat status {};
   require(::fstat(::fileno(file_.get()), &status) == 0, path_, "can't read it");
   left_ = status.st_size;
@@ -200,7 +210,7 @@ PacketHandle PacketFileReader::read() {
   const std::int64_t dts = time();
   const std::int64_t duration = time();
   const std::optional<int> flags = narrowed<int>(number());
-  const std::optional<int> size = narrowed<int>(size_up_to(kMostPacket));
+  const std::optional<int> size = narrowed<int>(size_up_to(most_packet_));
   const std::int64_t side_data = number_up_to(kMostSideData);
   if (!flags || !size) {
     fail();
@@ -221,7 +231,7 @@ PacketHandle PacketFileReader::read() {
 
 void PacketFileReader::read_side_data(AVPacket& packet) {
   const std::int64_t type = number_up_to(AV_PKT_DATA_NB - 1);
-  const std::size_t size = size_up_to(kMostPacket);
+  const std::size_t size = size_up_to(kMostSideDataBytes);
   std::uint8_t* const data = av_packet_new_side_data(&packet, static_cast<AVPacketSideDataType>(type), size);
   if (data == nullptr) {
     throw Error(kOutOfMemory);

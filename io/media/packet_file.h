@@ -61,8 +61,9 @@ class PacketFileWriter {
 
 class PacketFileReader {
  public:
-  /// Throws Error if the file cannot be read or is not a packet file.
-  explicit PacketFileReader(std::string path);
+  /// `width` and `height`: of the frames, which limit the sizes of their packets. Throws Error if the file
+  /// cannot be read or is not a packet file.
+  PacketFileReader(std::string path, int width, int height);
 
   const std::string& parameters() const { return parameters_; }
   const std::string& extradata() const { return extradata_; }
@@ -96,7 +97,8 @@ class PacketFileReader {
 
   std::string path_;
   FileHandle file_;
-  std::int64_t left_ = 0;  ///< number of bytes not read yet
+  std::int64_t most_packet_;  ///< bytes
+  std::int64_t left_ = 0;     ///< number of bytes not read yet
   std::string parameters_;
   std::string extradata_;
   Digest digest_;

@@ -62,7 +62,7 @@ void read(unsigned kind, const JobFolder& job, Claims& claims, const std::string
       break;
     case 2:
       write(job.done(0), content);
-      static_cast<void>(read_done(job, 0));
+      static_cast<void>(read_done(job, 0, 2));
       break;
     case 3:
       write(job.claim(0), content);
@@ -77,7 +77,7 @@ void read(unsigned kind, const JobFolder& job, Claims& claims, const std::string
       break;
     default: {
       write(other, content);
-      io::PacketFileReader packets(other);
+      io::PacketFileReader packets(other, 64, 48);
       static_cast<void>(packets.entries());
       while (packets.read() != nullptr) {
       }

@@ -7,9 +7,11 @@ extern "C" {
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/thread.h"
 
 namespace limpid::io {
 namespace {
@@ -45,7 +47,14 @@ SoundDevice::SoundDevice(const std::string& url, const std::string& format, std:
     throw Error(url + ": has no audio");
   }
   stream_ = context->streams[best];
-  thread_ = std::jthread([this] { read_all(); });
+  thread_ = start_thread([this] {
+    try {
+      read_all();
+    } catch (const std::exception& error) {
+      const std::scoped_lock lock(mutex_);
+      failure_ = error.what();
+    }
+  });
 }
 
 SoundDevice::~SoundDevice() {

@@ -44,7 +44,7 @@ bool joins_segments(const AVCodecContext& encoder, const AVOutputFormat& contain
 }
 
 void SegmentJoiner::begin(const std::string& path, int reordering) {
-  segment_.emplace(path);
+  segment_.emplace(path, encoder_.width, encoder_.height);
   if (segment_->parameters() != parameters_text(encoder_) ||
       segment_->extradata() != extradata_of(encoder_)) {
     throw Error(url_ + ": can't join " + path + ", which was encoded with other parameters");

@@ -70,6 +70,11 @@ TEST_F(LimitsTest, AThreadThatCannotBeStartedEndsAJobsCommands) {
   const std::vector<std::string> plan{"plan", input,      "-o",        path("job"), "-c",
                                       "ffv1", "--filter", "bilateral", "--sigma",   "5"};
   expect_success(limpid(plan));
+  expect_a_sentence_until_there_are_enough_threads(
+      {"plan", input, "-o", path("other"), "-c", "ffv1", "--filter", "bilateral", "--sigma", "5"}, 40);
+  expect_a_sentence_until_there_are_enough_threads({"denoise", input, "-o", path("resumed.mkv"), "--resume",
+                                                    "-c", "ffv1", "--filter", "bilateral", "--sigma", "5"},
+                                                   40);
   expect_a_sentence_until_there_are_enough_threads({"work", path("job")}, 40);
   expect_a_sentence_until_there_are_enough_threads({"merge", path("job"), "-o", path("out.mkv")}, 40);
 }

@@ -257,10 +257,53 @@ TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedSegmentCostsNothing) {
   std::filesystem::remove_all(job + "/data");
   std::filesystem::create_directory(job + "/data");
   expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1,
-                 {"segment 0", "has a missing or incomplete file"});
+                 {"6 of 6 segments are missing or damaged: 0 to 5", "limpid work"});
   EXPECT_EQ(done_by({"--index", "0", "--of", "1"}), 6) << "files that are gone are made again";
   expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
   EXPECT_EQ(frame_count(path("out.mkv")), 6U);
+}
+
+TEST_F(SharedJobsTest, DamagedResultsAreRepeatedByWorkAndNamedByTheOthers) {
+  const std::string job =
+      plan(make_clip("a.mkv", 6), "job",
+           {"--filter", "bilateral", "--segment-frames", "2", "--sigma", "5", "-c", "ffv1"});
+  expect_success(limpid({"work", job}));
+  const auto damage = [&] {
+    nlohmann::json done = nlohmann::json::parse(read_file(job + "/done/00000.done.json"));
+    done["hashes"] = "";
+    write_file(job + "/done/00000.done.json", done.dump());
+    done = nlohmann::json::parse(read_file(job + "/done/00001.done.json"));
+    std::filesystem::remove(job + "/data/" + done["file"].get<std::string>());
+  };
+  for (const Arguments& share : {Arguments{}, Arguments{"--index", "0", "--of", "1"}}) {
+    damage();
+    const Outcome status = limpid({"status", job});
+    EXPECT_NE(status.out.find("segments: 1 of 3 done, 0 running, 2 failed"), std::string::npos) << status.out;
+    const Outcome merge = limpid({"merge", job, "-o", path("out.mkv")});
+    EXPECT_EQ(merge.exit_code, 1);
+    EXPECT_NE(merge.err.find("2 of 3 segments are missing or damaged: 0 to 1; limpid work"),
+              std::string::npos)
+        << merge.err;
+    const Outcome work = limpid(joined({"work", job, "--json"}, share));
+    EXPECT_EQ(work.exit_code, 0) << work.err;
+    EXPECT_EQ(nlohmann::json::parse(work.out)["done"], 2);
+  }
+  expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
+  EXPECT_EQ(frame_count(path("out.mkv")), 6U);
+}
+
+TEST_F(SharedJobsTest, AClaimThatCannotBeWrittenIsAFailureThatIsNamed) {
+  const std::string job =
+      plan(make_clip("a.mkv", 4), "job",
+           {"--filter", "bilateral", "--segment-frames", "2", "--sigma", "5", "-c", "ffv1"});
+  for (const char* share : {"", " --index 0"}) {
+    const std::string script = std::string(R"((ulimit -f 0; exec "$0" work "$1")") + share +
+                               ") 2>&1 | cat >&2; exit ${PIPESTATUS[0]}";
+    const Outcome outcome = run({"bash", "-c", script, LIMPID_PROGRAM, job});
+    expect_failure(outcome, 1, {".claim: can't write it: File too large"});
+    EXPECT_TRUE(std::filesystem::is_empty(job + "/claims"));
+  }
+  expect_success(limpid({"work", job}));
 }
 
 TEST_F(SharedJobsTest, AWorkerThatIsToldToEndLeavesNothingHalf) {
@@ -409,9 +452,10 @@ TEST_F(SharedJobsTest, DamagedFilesOfAJobAreNamedAndStopNobody) {
             std::string::npos);
   EXPECT_NE(status["failed"][1]["error"].get<std::string>().find("00002.done.json: \"file\" must be"),
             std::string::npos);
-  expect_success(limpid({"work", job}));
-  expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {"00002.done.json: \"file\"", "delete"});
-  const Outcome repeated = limpid({"work", job, "--index", "2"});
+  const Outcome merged = limpid({"merge", job, "-o", path("out.mkv")});
+  expect_failure(merged, 1, {"2 of 4 segments are missing or damaged: 1 to 2"});
+  EXPECT_NE(merged.err.find("00002.done.json: \"file\""), std::string::npos) << merged.err;
+  const Outcome repeated = limpid({"work", job});
   expect_success(repeated);
   EXPECT_NE(repeated.err.find("00002.done.json: \"file\""), std::string::npos) << repeated.err;
   expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
@@ -430,14 +474,18 @@ TEST_F(SharedJobsTest, DeepPlansAndSizesThatOverflowAreRefused) {
     std::memcpy(&size, packets.data() + place, sizeof(size));
     place += sizeof(size) + static_cast<std::size_t>(size);
   }
-  const std::int64_t size = (std::int64_t{1} << 32) + 16;
-  std::memcpy(packets.data() + place + 5 * sizeof(size), &size, sizeof(size));
-  write_file(data, packets);
-  std::error_code failure;
-  std::filesystem::resize_file(data, static_cast<std::uintmax_t>(size) + 1000000, failure);
-  if (!failure) {  // the file system supports sparse files of 4 GiB
-    change(job + "/done/00000.done.json", "/bytes", size + 1000000);
-    expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {".packets: is damaged"});
+  for (const std::int64_t size : {(std::int64_t{1} << 32) + 16, std::int64_t{2147483581}}) {
+    std::memcpy(packets.data() + place + 5 * sizeof(size), &size, sizeof(size));
+    write_file(data, packets);
+    std::error_code failure;
+    std::filesystem::resize_file(data, static_cast<std::uintmax_t>(size) + 1000000, failure);
+    if (!failure) {  // the file system supports sparse files of 4 GiB
+      change(job + "/done/00000.done.json", "/bytes", size + 1000000);
+      // A size that libavcodec accepts must not cost its memory.
+      const std::string script = R"(ulimit -v 1500000; exec "$0" merge "$1" -o "$2")";
+      expect_failure(run({"bash", "-c", script, LIMPID_PROGRAM, job, path("out.mkv")}), 1,
+                     {".packets: is damaged"});
+    }
   }
   const std::string plan_text = read_file(job + "/plan.json");
   std::string deep = plan_text;

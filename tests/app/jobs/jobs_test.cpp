@@ -253,7 +253,7 @@ TEST_F(JobFolderTest, NamesFromFilesStayInTheFolder) {
   }
   DoneSegment done{.file = "../plan.json", .hashes = {1}, .engine = "cpu", .worker = "w"};
   write_job_file(job.done(3), to_json(done).dump());
-  EXPECT_EQ(sentence_of([&] { read_done(job, 3); }),
+  EXPECT_EQ(sentence_of([&] { read_done(job, 3, 1); }),
             job.done(3) + R"(: "file" must be the name of a file in the folder data)");
 }
 
@@ -267,7 +267,7 @@ TEST_F(JobFolderTest, OnlyNamesThatLimpidGivesAreNumbers) {
   EXPECT_TRUE(job.numbers_in("claims").empty()) << "copying a job may lose empty folders";
 }
 
-TEST_F(JobFolderTest, ASegmentWhoseFileIsGoneIsNotDone) {
+TEST_F(JobFolderTest, AResultThatDoesNotFitItsRecordOrThePlanIsDamaged) {
   const DoneSegment done{.file = "f",
                          .bytes = 4,
                          .hashes = {1, 2},
@@ -275,27 +275,51 @@ TEST_F(JobFolderTest, ASegmentWhoseFileIsGoneIsNotDone) {
                          .engine = "cpu",
                          .worker = "w",
                          .seconds = 1};
+  EXPECT_FALSE(read_done(job, 3, 2));
   write_job_file(job.done(3), to_json(done).dump());
-  EXPECT_FALSE(read_done(job, 3));
+  const auto damage = [&](std::int64_t frames) { return sentence_of([&] { read_done(job, 3, frames); }); };
+  EXPECT_EQ(damage(2), job.data("f") + ": can't read it: No such file or directory");
   std::ofstream(job.data("f")) << "abc";
-  EXPECT_FALSE(read_done(job, 3)) << "shorter than it should be";
+  EXPECT_EQ(damage(2), job.data("f") + ": has 3 bytes instead of 4");
   std::ofstream(job.data("f")) << "abcd";
-  ASSERT_TRUE(read_done(job, 3));
-  EXPECT_EQ(read_done(job, 3)->hashes, done.hashes);
+  ASSERT_TRUE(read_done(job, 3, 2));
+  EXPECT_EQ(read_done(job, 3, 2)->hashes, done.hashes);
+  EXPECT_EQ(damage(3), job.done(3) + R"(: "hashes" must have 3 hashes, one per frame of the segment)");
+}
+
+TEST_F(JobFolderTest, SubfoldersThatAreLinksAreRefused) {
+  const test::TemporaryFolder outside;
+  for (const char* part : {"segments", "done", "failed", "claims", "workers", "data", "merged"}) {
+    const std::string folder = job.path() + "/" + part;
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directory_symlink(outside.path(), folder);
+    for (const std::string& sentence :
+         {sentence_of([&] { job.create(); }), sentence_of([&] { read_plan(job); })}) {
+      EXPECT_EQ(sentence, folder + ": is a symbolic link; the subfolders of a job must be folders");
+    }
+    std::filesystem::remove(folder);
+  }
+  EXPECT_TRUE(outside.files().empty());
 }
 
 TEST_F(JobFolderTest, GapsAreNamed) {
   Plan plan;
   plan.segments.resize(9);
+  for (Segment& segment : plan.segments) {
+    segment.frames = 1;
+  }
+  const DoneSegment done{.file = "f", .bytes = 0, .hashes = {1}, .engine = "cpu", .worker = "w"};
+  std::ofstream(job.data("f")).flush();
   for (const int number : {0, 3, 8}) {
-    write_job_file(job.done(number), "{}");
+    write_job_file(job.done(number), to_json(done).dump());
   }
   EXPECT_EQ(missing_segments(job, plan), "6 of 9 segments are missing: 1 to 2, 4 to 7");
   for (const int number : {1, 4, 5, 6, 7}) {
-    write_job_file(job.done(number), "{}");
+    write_job_file(job.done(number), to_json(done).dump());
   }
-  EXPECT_EQ(missing_segments(job, plan), "1 of 9 segments are missing: 2");
   write_job_file(job.done(2), "{}");
+  EXPECT_EQ(missing_segments(job, plan), "1 of 9 segments are missing or damaged: 2");
+  write_job_file(job.done(2), to_json(done).dump());
   EXPECT_EQ(missing_segments(job, plan), "");
 }
 
@@ -445,6 +469,16 @@ TEST_F(ClaimsTest, WhoLosesOneDoesNotGiveBackTheOthers) {
   EXPECT_TRUE(claims.is_lost());
   claims.give_back();
   EXPECT_TRUE(claims.is_taken(1));
+}
+
+TEST_F(ClaimsTest, AClaimThatCannotBeReadIsLostIfItIsAnotherFile) {
+  Claims claims(job, 60);
+  ASSERT_TRUE(claims.take(1));
+  std::ofstream(job.claim(1)) << "";
+  EXPECT_FALSE(claims.is_lost()) << "as after a full disk";
+  std::ofstream(job.path() + "/other") << "";
+  std::filesystem::rename(job.path() + "/other", job.claim(1));
+  EXPECT_TRUE(claims.is_lost());
 }
 
 TEST_F(ClaimsTest, AreTouchedWhileTheWorkerLives) {

@@ -3,6 +3,7 @@
 #include "app/jobs/resumable_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -54,6 +55,16 @@ TEST_F(ResumableFolderTest, IsMadeMarkedAndRemovedWithAllThatAJobLeaves) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path), {}), 2) << "the mark and the lock stay";
   fill();
   folder.remove();
+  EXPECT_EQ(temporary.files(), Names{});
+}
+
+TEST_F(ResumableFolderTest, LeavesNothingIfItCannotBeLocked) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_THROW(ResumableFolder{path}, Error);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(temporary.files(), Names{});
 }
 
