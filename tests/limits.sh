@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs the program with limited memory (ulimit -v) or threads (ulimit -u). Every run must end within a minute: with exit code
-# 0, or with exit code 1 and one sentence, and then without an output under its final name.
-# Usage: tests/limits.sh [BUILD_FOLDER]    default build/release; as root, whose other users ulimit -u holds for
+# Runs each command with limited memory (ulimit -v) or threads (ulimit -u). Every run must end within a minute: with exit code
+# 0, or with exit code 1 and a sentence, and then without an output under its final name.
+# Usage: tests/limits.sh [BUILD_FOLDER [PATTERN]]    default build/release and all commands; as root, whose other users ulimit -u
+# holds for
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,6 +17,12 @@ mkdir "$folder/out"
 chmod 755 "$folder"
 chmod 1777 "$folder/out"
 cd "$folder"
+job_options=(-c ffv1 --filter bilateral --sigma 5 --segment-frames 4)
+./limpid plan clip.mkv -o planned "${job_options[@]}" -q
+cp -r planned worked
+./limpid work worked -q
+export SDL_VIDEODRIVER=offscreen SDL_AUDIODRIVER=dummy HOME=$folder/out
+export LP_NUM_THREADS=0  # Mesa's software renderer waits for threads that cannot be started
 
 as_another_user=()
 if [[ $(id -u) -eq 0 ]]; then
@@ -28,14 +35,21 @@ declare -A ended
 try() {
   local limit=$1 rc=0
   shift
-  rm -rf out/*
+  rm -rf out/* out/.[!.]*
+  case $1 in
+    work) cp -r planned out/job ;;
+    merge | status) cp -r worked out/job ;;
+  esac
+  chmod -R a+rwX out
   timeout --signal KILL 60 "${as_another_user[@]}" bash -c 'ulimit -c 0; ulimit $0; exec "$@"' "$limit" ./limpid "$@" >out.txt 2>err.txt || rc=$?
   runs=$((runs + 1))
   ended[$rc]=$((${ended[$rc]:-0} + 1))
-  local sentences
-  sentences=$(grep -c '^limpid: ' err.txt || true)
-  if ((rc > 1)) || { ((rc == 1)) && ((sentences - $(grep -c '^limpid: warning: ' err.txt || true) != 1)); } ||
-    { ((rc == 1)) && [[ -n $(ls -A out | grep -v '\.partial\.') ]]; }; then
+  # Commands for several segments print a sentence for each.
+  local sentences most=1
+  sentences=$(($(grep -c '^limpid: ' err.txt || true) - $(grep -c '^limpid: warning: ' err.txt || true)))
+  [[ $1 == work || $* == *--resume* ]] && most=4
+  if ((rc > 1)) || ((rc == 1 && (sentences < 1 || sentences > most))) ||
+    { ((rc == 1)) && [[ -n $(ls -A out | grep -Ev '\.partial\.|^job$|\.limpid-job$|^\.(cache|config|local)$') ]]; }; then
     failed=1
     echo "ulimit $limit: limpid $*: exit code $rc, left: $(ls -A out)"
     sed 's/^/  /' err.txt
@@ -49,8 +63,19 @@ commands=(
   'denoise clip.mkv -o out/clean_%03d.png --filter bilateral'
   'noise clip.mkv'
   'measure clip.y4m clip.mkv'
+  "plan clip.mkv -o out/planned ${job_options[*]}"
+  "denoise clip.mkv -o out/clean.mkv --resume ${job_options[*]}"
+  'work out/job'
+  'merge out/job -o out/clean.mkv'
+  'status out/job'
+  'compare clip.mkv --filters bilateral --sheet out/sheet.png'
+  'matches clip.mkv -o out/matches.png --at 20,20'
+  'benchmark clip.mkv --frames 4 --profile fast'
+  'preview clip.mkv --frames 2 --screenshot out/picture.png --sigma 5'
+  'webcam testsrc2=s=64x48 --input-format lavfi --frames 3 --record out/clean.mkv --sigma 5'
 )
 for command in "${commands[@]}"; do
+  [[ $command == *${2:-}* ]] || continue
   read -ra words <<<"$command"
   for megabytes in $(seq 300 50 900); do  # with less the loader cannot load the program's libraries
     try "-v ${megabytes}000" "${words[@]}"
