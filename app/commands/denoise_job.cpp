@@ -320,7 +320,7 @@ JobResult run_job(Job job, const Session& session) {
     if (!open.is_complete()) {
       throw;
     }
-    spdlog::warn(fmt::format("{}: is complete; there was not enough memory for the report", job.output));
+    warn_of_missing_report(job.output);
     return {Outcome::kDone, {{"input", job.input}, {"output", job.output}, {"complete", true}}};
   }
 }

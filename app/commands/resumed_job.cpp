@@ -5,10 +5,12 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <system_error>
 
 #include "app/commands/job_options.h"
+#include "app/console/diagnostics.h"
 #include "app/jobs/merge.h"
 #include "app/jobs/planning.h"
 #include "app/jobs/resumable_folder.h"
@@ -176,8 +178,14 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
   if (!merged) {
     return {};
   }
-  folder.remove();
-  return merged_result(job, *merged, static_cast<int>(plan.segments.size()), work.done, *session.engine);
+  try {
+    folder.remove();
+    return merged_result(job, *merged, static_cast<int>(plan.segments.size()), work.done, *session.engine);
+  } catch (const std::bad_alloc&) {
+    folder.remove();
+    warn_of_missing_report(job.output);
+    return {Outcome::kDone, {{"input", job.input}, {"output", job.output}, {"complete", true}}};
+  }
 }
 
 }  // namespace limpid::app

@@ -72,6 +72,10 @@ void warn_of_the_whole(const io::Diagnostics& diagnostics, const ReadSource& sou
   }
 }
 
+void warn_of_missing_report(const std::string& output) {
+  spdlog::warn(fmt::format("{}: is complete; there was not enough memory for the report", output));
+}
+
 std::string strict_objection(const io::Diagnostics& diagnostics) {
   if (std::string missing = text_of(diagnostics, Kind::kMissingFrames); !missing.empty()) {
     return missing;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <utility>
@@ -167,6 +168,28 @@ void keep_record(const JobFolder& folder, const Plan& plan, int input, const std
   };
 }
 
+/// Fills in the description of a file that is complete, and logs warnings.
+void fill_in(MergedFile& merged, const io::Reader& reader, const io::Writer& writer,
+             const SegmentResults& results, const PlannedInput& planned) {
+  merged.diagnostics = io::merged(reader.diagnostics(), writer.diagnostics());
+  io::Diagnostics news = merged.diagnostics;
+  // The plan was made with this cropping, and has reported it.
+  std::erase_if(news, [](const auto& each) { return each.kind == io::Diagnostic::Kind::kCropping; });
+  warn_of_the_whole(news, {.name = planned.path, .frames = merged.frames, .expected = planned.frames});
+  if (results.engines().size() > 1) {
+    std::string names;
+    for (const std::string& name : results.engines()) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    spdlog::warn(
+        fmt::format("{}: segments were done by different engines ({}), whose results differ by rounding",
+                    planned.path, names));
+  }
+  merged.bytes = writer.bytes_written();
+  merged.hash = results.hash();
+  merged.engines.assign(results.engines().begin(), results.engines().end());
+}
+
 }  // namespace
 
 std::string missing_segments(const JobFolder& folder, const Plan& plan) {
@@ -227,23 +250,11 @@ MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, con
   }
   results.end(writer);
   writer.finish();
-  merged.diagnostics = io::merged(reader.diagnostics(), writer.diagnostics());
-  io::Diagnostics news = merged.diagnostics;
-  // The plan was made with this cropping, and has reported it.
-  std::erase_if(news, [](const auto& each) { return each.kind == io::Diagnostic::Kind::kCropping; });
-  warn_of_the_whole(news, {.name = planned.path, .frames = merged.frames, .expected = planned.frames});
-  if (results.engines().size() > 1) {
-    std::string names;
-    for (const std::string& name : results.engines()) {
-      names += (names.empty() ? "" : ", ") + name;
-    }
-    spdlog::warn(
-        fmt::format("{}: segments were done by different engines ({}), whose results differ by rounding",
-                    planned.path, names));
+  try {
+    fill_in(merged, reader, writer, results, planned);
+  } catch (const std::bad_alloc&) {
+    warn_of_missing_report(output);
   }
-  merged.bytes = writer.bytes_written();
-  merged.hash = results.hash();
-  merged.engines.assign(results.engines().begin(), results.engines().end());
   return merged;
 }
 

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -117,6 +119,9 @@ void ControlLayer::State::apply(const WindowEvent& event) {
 }
 
 ControlLayer::ControlLayer() : state_(std::make_unique<State>()) {
+  // ImGui does not check the results of its allocator.
+  ImGui::SetAllocatorFunctions([](std::size_t size, void*) { return ::operator new(size); },
+                               [](void* memory, void*) { ::operator delete(memory); });
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
