@@ -192,17 +192,24 @@ class OpenJob {
         failure != diagnostics.end()) {
       throw broken_off(writer_, sentence(*failure, {.name = job_.input}));
     }
-    finished.complete = writer_.drain() && finished.complete;
+    const bool drained = writer_.drain();
+    finished.complete = finished.complete && drained;
     if (finished.complete) {
       writer_.finish();
       complete_ = true;
       return;
     }
+    const std::int64_t written = counters_.write.frames;
+    if (!drained) {  // an encoder that is drained may return several frames in one packet
+      counters_.write.frames = writer_.frames_written();
+    }
+    if (counters_.write.frames == 0) {
+      return;  // nothing is left
+    }
     finished.output = writer_.finish_partial();
-    if (const std::int64_t left = counters_.write.frames - writer_.frames_written(); left > 0) {
-      spdlog::warn(
-          fmt::format("interrupted: {} has {} frames fewer, which the encoder had not finished in time",
-                      finished.output, left));
+    if (const std::int64_t left = written - counters_.write.frames; left > 0) {
+      spdlog::warn(fmt::format("interrupted: {} lacks {} frames that the encoder had not finished in time",
+                               finished.output, left));
     }
   }
 
