@@ -94,8 +94,8 @@ check() {
   if [[ $command == plan* ]] && ((rc > 0)) && [[ -e run/job && ! -e run/job/plan.json ]]; then
     left+="run/job"
   fi
-  if [[ $command == *--resume* ]] && ((rc == 0)) && [[ -e run/out.mkv.limpid-job && $warned == no ]]; then
-    left+="run/out.mkv.limpid-job"
+  if [[ $command == *--resume* ]] && ((rc == 0)) && [[ -e run/out.mkv.limpid-job ]]; then
+    complain "left behind: run/out.mkv.limpid-job"
   fi
   if [[ -n $left && $call != unlink:* ]]; then
     complain "left behind: $left"

@@ -49,7 +49,7 @@ try() {
   sentences=$(($(grep -c '^limpid: ' err.txt || true) - $(grep -c '^limpid: warning: ' err.txt || true)))
   [[ $1 == work || $* == *--resume* ]] && most=4
   if ((rc > 1)) || ((rc == 1 && (sentences < 1 || sentences > most))) ||
-    { ((rc == 1)) && [[ -n $(ls -A out | grep -Ev '\.partial\.|^job$|\.limpid-job$|^\.(cache|config|local)$') ]]; }; then
+    { ((rc == 1)) && [[ -n $(find out -mindepth 1 -maxdepth 1 -regextype egrep ! -regex '.*(\.partial\..*|/job|\.limpid-job|/\.(cache|config|local))') ]]; }; then
     failed=1
     echo "ulimit $limit: limpid $*: exit code $rc, left: $(ls -A out)"
     sed 's/^/  /' err.txt

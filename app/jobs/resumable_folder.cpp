@@ -273,7 +273,8 @@ void ResumableFolder::clear() const {
   remove_part(job_.path(), "merged");
 }
 
-void ResumableFolder::remove() const {
+/// Returns the folder that is left, which may have its other name; empty if none is left.
+std::string ResumableFolder::try_remove() const {
   std::string folder = job_.path();
   remove_all_but_merged(folder);
   const bool is_ours = std::ranges::all_of(names_in(folder), [](const std::string& name) {
@@ -286,6 +287,16 @@ void ResumableFolder::remove() const {
       folder = shell;
     }
   }
+  return remove_rest(folder) ? "" : folder;
+}
+
+void ResumableFolder::remove() const {
+  const std::string folder = try_remove();
+  if (folder.empty()) {
+    return;
+  }
+  // File systems on a network may refuse to remove a file that is in use for a moment.
+  remove_all_but_merged(folder);
   if (remove_rest(folder)) {
     return;
   }

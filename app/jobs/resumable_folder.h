@@ -35,6 +35,7 @@ class ResumableFolder {
   void remove() const;
 
  private:
+  std::string try_remove() const;
   bool try_create();
   bool try_lock();
 
