@@ -91,7 +91,7 @@ TEST_F(WebcamTest, ShowsEveryFormatInItsColors) {
     expect_success(run(with_camera(
         format, 0,
         webcam({kCamera, "--input-format", input_format(format), "--size", "64x48", "--frames", "3", "--view",
-                "denoised", "--screenshot", path("shown.png"), "--window-size", "64x48"}))));
+                "denoised", "-y", "--screenshot", path("shown.png"), "--window-size", "64x48"}))));
     const io::RgbImage shown = read_png(path("shown.png"));
     const Pixel left = shown.row(24)[16];
     const Pixel right = shown.row(24)[48];
