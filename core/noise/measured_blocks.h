@@ -110,6 +110,24 @@ constexpr std::array<int, 2> single_bins(const HalfEnergies& energies) {
   return {activity_of(energies[1] / kOdd), activity_of(energies[0] / (kOdd - 1))};
 }
 
+/// The sum of the middle frequencies in row v of a block's energies [u]. Engines add up the rows of a block
+/// in order.
+constexpr float middle_of_row(int v, const std::array<float, kBlock>& energies) {
+  float sum = 0;
+  for (int u = 0; u < kBlock; ++u) {
+    if (u + v >= kFirstMiddleFrequency && u + v <= kLastMiddleFrequency) {
+      sum += energies[u];
+    }
+  }
+  return sum;
+}
+
+/// The level of a block whose middle frequencies have this sum.
+constexpr int level_of_middle(float sum) {
+  constexpr int kCount = 37;
+  return level_of(sum / kCount);
+}
+
 /// octaves_of() a block with these energies.
 constexpr std::int32_t octaves_of(const HalfEnergies& energies) {
   return octaves_of((energies[0] + energies[1]) / (kCoefficients - 1));

@@ -66,6 +66,20 @@ constexpr std::int32_t octaves_of(float energy) {
 /// The unit of octaves_of().
 inline constexpr double kOctave = 0x1p-23;
 
+/// Single blocks are counted by the mean energy of their middle frequencies, u + v from 6 to 11, from 2^-13
+/// on in eighths of octaves.
+inline constexpr int kFirstMiddleFrequency = 6;
+inline constexpr int kLastMiddleFrequency = 11;
+inline constexpr int kLevelsPerOctave = 8;
+inline constexpr int kLevels = 26 * kLevelsPerOctave;
+
+/// The level of a block with this mean energy of its middle frequencies.
+constexpr int level_of(float energy) {
+  constexpr int kFraction = 23 - std::bit_width(unsigned{kLevelsPerOctave - 1});
+  const int level = (octaves_of(energy) >> kFraction) - kLeastActivityExponent * kLevelsPerOctave;
+  return std::min(level, kLevels - 1);
+}
+
 /// Sums of the energies of the coefficients [8 v + u], and the number of blocks.
 struct Energies {
   double blocks = 0;
@@ -85,6 +99,8 @@ struct ChannelStatistics {
   /// Single blocks, in bins by activity: the odd coefficients of blocks whose even coefficients have the
   /// bin's energy, and the even coefficients, binned by the odd ones.
   std::array<std::vector<Energies>, 2> single;
+  /// Number of single blocks at each level (level_of()).
+  std::vector<double> levels;
   /// Differences from the previous frame, in blocks whose motion was followed, [class * kActivities +
   /// activity].
   std::vector<Energies> differences;

@@ -202,9 +202,27 @@ class BlockEnergies {
 
 constexpr int kRowsAtATime = 8;
 
+// The levels of the blocks of a batch.
+Batch<int> levels_of(const BlockBatch& energies) {
+  Batch<float> sums{};
+  for (int v = 0; v < kBlock; ++v) {
+    Batch<float> row{};
+    for (int u = std::max(noise::kFirstMiddleFrequency - v, 0);
+         u < kBlock && u + v <= noise::kLastMiddleFrequency; ++u) {
+      std::transform(row.begin(), row.end(), energies.at[v][u].begin(), row.begin(), std::plus());
+    }
+    std::transform(sums.begin(), sums.end(), row.begin(), sums.begin(), std::plus());
+  }
+  Batch<int> levels;
+  std::transform(sums.begin(), sums.end(), levels.begin(), noise::level_of_middle);
+  return levels;
+}
+
 void measure_single(const Channels& channels, int channel, int width, int height, ChannelStatistics& result) {
   const noise::BlockGrid grid = noise::single_grid(width, height);
   BlockEnergies energies(grid.blocks());
+  constexpr int kNone = -1;
+  std::vector<int> levels(static_cast<std::size_t>(grid.blocks()), kNone);
   for_each_index(grid.rows, kRowsAtATime, [&](int row) {
     const RowOfBlocks samples(channels, channel, row * grid.spacing,
                               (grid.columns - 1) * grid.spacing + kBlock);
@@ -216,8 +234,10 @@ void measure_single(const Channels& channels, int channel, int width, int height
       const SampleRange range = range_of(batch);
       transform(batch);
       const std::array<Batch<float>, 2> halves = make_energies(batch);
+      const Batch<int> of_batch = levels_of(batch);
       for (int b = 0; b < count; ++b) {
         if (!range.is_constant(b) && samples.cut_off(columns[b]) <= noise::kMostCutOff) {
+          levels[row * grid.columns + column + b] = of_batch[b];
           energies.set(row * grid.columns + column + b, noise::single_bins({halves[0][b], halves[1][b]}),
                        batch, b);
         }
@@ -225,6 +245,12 @@ void measure_single(const Channels& channels, int channel, int width, int height
     }
   });
   result.single = energies.sums(noise::kActivities);
+  result.levels.assign(noise::kLevels, 0);
+  for (const int level : levels) {
+    if (level != kNone) {
+      ++result.levels[level];
+    }
+  }
 }
 
 // A channel of two pictures, and the motion between them.

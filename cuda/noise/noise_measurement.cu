@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "core/frame/code_values.h"
@@ -45,6 +46,7 @@ using EnergySums = EnergySum[kCoefficients];
 struct SingleSums {
   EnergySums energy[kActivities];  // the even coefficients in one bin, the odd ones in another
   int blocks[2][kActivities];
+  int levels[noise::kLevels];
 };
 
 struct DifferenceSums {
@@ -150,6 +152,16 @@ __device__ noise::HalfEnergies sum_of_block(const std::array<float, kBlock>& ene
   return sums;
 }
 
+// The level of the block with these energies.
+__device__ int level_of_block(const std::array<float, kBlock>& energies) {
+  const float own = noise::middle_of_row(own_line(), energies);
+  float sum = 0;
+  for (int v = 0; v < kBlock; ++v) {
+    sum += __shfl_sync(kAllLanes, own, v, kBlock);
+  }
+  return noise::level_of_middle(sum);
+}
+
 // True if `own` is true in all of a block's threads.
 __device__ bool all_of_block(bool own) {
   const unsigned lanes = 0xFFU << (threadIdx.x % kWarp / kBlock * kBlock);
@@ -210,6 +222,7 @@ __global__ void __launch_bounds__(kMeasuringThreads)
   const bool cut_off = is_cut_off(channels, channel, x, y);
   const std::array<float, kBlock> energies = energies_of(coefficients_of(column, matrix));
   const std::array<int, 2> bins = noise::single_bins(sum_of_block(energies));
+  const int level = level_of_block(energies);
   if (constant || cut_off || number != block_number()) {
     return;
   }
@@ -224,6 +237,9 @@ __global__ void __launch_bounds__(kMeasuringThreads)
   }
   if (v < 2) {
     atomicAdd(&own.blocks[v][of_even_u], 1);
+  }
+  if (v == 0) {
+    atomicAdd(&own.levels[level], 1);
   }
 }
 
@@ -358,6 +374,7 @@ void add_sums(const EnergySums& sums, int blocks, noise::Energies& bin, int half
 }
 
 void add_single(const SingleSums& sums, noise::ChannelStatistics& channel) {
+  channel.levels.assign(std::begin(sums.levels), std::end(sums.levels));
   for (int half = 0; half < 2; ++half) {
     channel.single[half].resize(kActivities);
     for (int i = 0; i < kActivities; ++i) {

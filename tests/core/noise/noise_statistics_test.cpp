@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/frame/frame.h"
+#include "core/noise/measured_blocks.h"
 #include "core/noise/noise_model.h"
 #include "cpu/noise/noise_estimation.h"
 #include "cpu/noise/noise_measurement.h"
@@ -74,37 +75,60 @@ TEST(NoiseStatistics, NothingTellsNothing) {
   EXPECT_EQ(model_of(rgb, white), white);
 }
 
-TEST(NoiseStatistics, WhiteNoiseIsLeftToItsOwnEstimate) {
+TEST(NoiseStatistics, LevelsAreEighthsOfOctaves) {
+  EXPECT_EQ(level_of(0), 0);
+  EXPECT_EQ(level_of(0x1p-13F), 0);
+  EXPECT_EQ(level_of(1), 13 * kLevelsPerOctave);
+  EXPECT_EQ(level_of(1e30F), kLevels - 1);
+  for (int i = 1; i < kLevels; ++i) {
+    const double middle = std::exp2(kLeastActivityExponent + (i + 0.5) / kLevelsPerOctave);
+    EXPECT_EQ(level_of(static_cast<float>(middle)), i);
+  }
+}
+
+TEST(NoiseStatistics, LevelsOfBlocksAreThoseOfTheNoise) {
+  const Frame frame = noisy(gray_format(320, 240), test::constant, {10}, 1);
+  const std::vector<double> levels = cpu::measure_noise(frame, nullptr).channels[0].levels;
+  double blocks = 0;
+  double sum = 0;
+  for (int i = 0; i < kLevels; ++i) {
+    blocks += levels[i];
+    sum += levels[i] * std::exp2(kLeastActivityExponent + (i + 0.5) / kLevelsPerOctave);
+  }
+  EXPECT_EQ(blocks, single_grid(320, 240).blocks());
+  EXPECT_NEAR(sum / blocks, 100, 3);
+}
+
+// Leaves that are new in every frame, before a sky.
+TEST(NoiseStatistics, FoliageThatIsNotFollowedIsNotNoise) {
+  NoiseStatistics sum;
+  NoiseModel white;
+  Frame before;
+  for (unsigned i = 0; i < 6; ++i) {
+    const std::vector<double> leaves = make_noise(320, 240, 25, true, 50 + i);
+    const Scene scene = [&](int, int x, int y) { return y < 60 ? 180 + 0.1 * x : 90 + leaves[y * 320 + x]; };
+    const Frame frame = noisy(gray_format(320, 240), scene, {1}, i);
+    sum.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
+    white = cpu::estimate_noise(frame);
+    before = frame;
+  }
+  EXPECT_LT(model_of(sum, white).sigma[0], 2);
+}
+
+TEST(NoiseStatistics, WhiteNoiseIsMeasuredInClipsAndPictures) {
   for (const double sigma : {3.0, 10.0, 30.0}) {
     for (const int frames : {1, 3}) {
       SCOPED_TRACE(std::to_string(sigma) + ", " + std::to_string(frames));
       const NoiseModel model = model_of_clip(gray_format(320, 240), test::textured, {sigma}, frames);
-      EXPECT_TRUE(model.shape[0].is_white());
-      EXPECT_NEAR(error_of(model.sigma[0], sigma), 0, 0.1);
+      EXPECT_TRUE(frames == 1 || model.shape[0].is_white());
+      EXPECT_NEAR(error_of(model.sigma[0], sigma), 0.05, frames == 1 ? 0.2 : 0.1);
     }
   }
 }
 
-TEST(NoiseStatistics, ChromasWhiteNoiseIsRemovedMoreTheLessThereIsBeside) {
-  FrameFormat format = gray_format(320, 240);
-  format.color_model = ColorModel::kYuv;
-  format.chroma_shift_x = format.chroma_shift_y = 1;
-  const Scene scene = [](int p, int x, int y) {
-    return p == 2 ? test::constant(p, x, y) : test::textured(p, x, y);
-  };
-  const NoiseModel weak = model_of_clip(format, scene, {5}, 1);
-  const NoiseModel strong = model_of_clip(format, scene, {20}, 1);
-  EXPECT_EQ(strong.chroma_strength[0], 0);
-  for (const NoiseModel& model : {weak, strong}) {
-    EXPECT_GE(model.chroma_strength[1], 1);
-    EXPECT_GT(model.chroma_strength[2], 1.2F);
-    EXPECT_LT(model.chroma_strength[2], 1.34F);
-  }
-  EXPECT_LT(weak.chroma_strength[1], 1.07F);
-  EXPECT_LT(strong.chroma_strength[1], strong.chroma_strength[2] - 0.1F);
-  EXPECT_EQ(model_of_clip(format, scene, {0}, 1).chroma_strength, NoiseModel().chroma_strength);
-  const NoiseModel smooth = model_of_clip(format, striped, {10, true}, 4);
-  EXPECT_EQ(smooth.chroma_strength, NoiseModel().chroma_strength);
+TEST(NoiseStatistics, LevelsOfChromaAreThoseOfTheBestFiltering) {
+  const NoiseModel model = model_of_clip(oracle::yuv(320, 240, 1, 1), test::textured, {5}, 3);
+  EXPECT_EQ(model.chroma_strength, (std::array<float, 3>{0, 1, 1}));
 }
 
 TEST(NoiseStatistics, SmoothNoiseIsFoundInMotion) {
@@ -192,8 +216,7 @@ TEST(NoiseStatistics, BlotchesOfChromaAreFoundInASingleRgbPicture) {
   EXPECT_LT(dc, 2.2 * std::sqrt(in_blocks));
   EXPECT_LT(found.shape.spectrum[0], 64);
   EXPECT_LT(slope_of(found.shape), 0.2);
-  // V has none, but a camera that has removed chroma's noise from flat areas leaves it in others.
-  EXPECT_NEAR(model.opponent[2].sigma, model.opponent[0].sigma / 2, 0.01);
+  EXPECT_LT(model.opponent[2].sigma, model.opponent[0].sigma) << "V has none";
 }
 
 TEST(NoiseStatistics, IsFoundWhereBrightnessRunsIntoWhiteOrBlack) {
@@ -288,13 +311,16 @@ TEST(NoiseStatistics, ChromasCurveIsByLumasBrightness) {
     for (const int p : {1, 2}) {
       const auto& curve = uneven.shape[p].curve;
       EXPECT_NEAR(double{curve[3] / curve[12]}, std::sqrt(8.0 / 3), 0.1);
-      EXPECT_EQ(even.shape[p], NoiseShape());
-      EXPECT_NEAR(even.sigma[p], 6, 0.3);
+      for (const float deviation : even.shape[p].curve) {
+        EXPECT_NEAR(deviation, 1, 0.05);
+      }
+      EXPECT_GT(even.sigma[p], 5.5F);
+      EXPECT_LT(even.sigma[p], 9.5F) << "flat chroma is filtered best at a higher level";
     }
   }
 }
 
-TEST(NoiseStatistics, ChromaThatLostItsNoiseIsToldByLuma) {
+TEST(NoiseStatistics, ChromaThatLostItsNoiseHasALowLevel) {
   const FrameFormat format = oracle::yuv(320, 240, 1, 1);
   for (const double chroma : {0.0, 1.0}) {
     SCOPED_TRACE(chroma);
@@ -316,7 +342,7 @@ TEST(NoiseStatistics, ChromaThatLostItsNoiseIsToldByLuma) {
     }
     const NoiseModel model = model_of(sum, {});
     if (chroma > 0) {
-      EXPECT_NEAR(double{model.sigma[1] / model.sigma[0]}, 0.35, 0.01);
+      EXPECT_LT(model.sigma[1], 0.4F * model.sigma[0]);
     } else {
       EXPECT_LT(model.sigma[1], 0.5F);
     }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/noise/noise_features.h"
+
+// The choice of a channel's noise level from its features. A forest of decision trees, fitted to clips with
+// known noise, predicts the loss in dB of the filter's result for each of several candidate levels; the level
+// with the least loss is chosen. tests/benchmarks/support/noise_zoo fits the trees and writes
+// noise_forests.cpp. Sums of losses are integers.
+
+namespace limpid::noise {
+
+/// The measurements that candidate levels are relative to.
+enum class Anchor : std::uint8_t {
+  kBase,    ///< ChannelNoise::base
+  kLowest,  ///< Feature::kLowestLevel
+  kWhite,   ///< Feature::kWhite
+};
+
+/// The level of the anchor times 2^(thirds / 3). Candidates of one anchor are adjacent, in ascending order.
+struct Candidate {
+  Anchor anchor;
+  std::int8_t thirds;
+};
+
+/// Features up to the threshold lead to `below`, others to `above`: the number of a node or, if negative, the
+/// complement of the number of a leaf.
+struct ForestNode {
+  std::uint8_t feature;
+  std::int16_t threshold;
+  std::int16_t below;
+  std::int16_t above;
+};
+
+/// The leaves have a letter for each loss: for that of no noise, then for those of the candidates.
+struct Forest {
+  std::span<const ForestNode> nodes;
+  std::span<const std::int16_t> roots;  ///< nodes
+  std::span<const std::string_view> leaves;
+};
+
+/// The letters A to Z and a to z stand for n from 0 to 51, and for losses of n^2 units.
+constexpr int number_of_letter(char letter) { return letter <= 'Z' ? letter - 'A' : letter - 'a' + 26; }
+inline constexpr double kLossUnit = 16.0 / (51 * 51);  ///< in dB
+
+std::span<const Candidate> candidates();
+/// The forests for luma (also gray, and the opponent channel Y) with differences of frames, for luma of
+/// single frames, and for the other channels.
+struct Forests {
+  Forest luma;
+  Forest single_luma;
+  Forest chroma;
+};
+const Forests& forests();
+
+struct NoiseDecision {
+  double sigma = 0;  ///< standard deviation in 8-bit code values; 0: no noise
+  double loss = 0;   ///< expected loss against the best level, in dB
+};
+
+/// The decision for a channel with these features, which are those of `noise`.
+NoiseDecision decide_noise(const Features& features, const ChannelNoise& noise);
+
+}  // namespace limpid::noise

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "core/noise/noise_features.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/noise/constants.h"
+#include "core/noise/single_noise.h"
+
+namespace limpid::noise {
+namespace {
+
+constexpr double kLeastBase = 1.0 / 64;
+
+// The deviation below which a share of the single blocks lies.
+double level_quantile(const ChannelStatistics& channel, double share) {
+  double all = 0;
+  for (const double blocks : channel.levels) {
+    all += blocks;
+  }
+  double below = 0;
+  for (std::size_t i = 0; i < channel.levels.size() && all > 0; ++i) {
+    below += channel.levels[i];
+    if (below >= share * all) {
+      return std::exp2((static_cast<double>(i) + 0.5) / kLevelsPerOctave / 2 + kLeastActivityExponent / 2.0);
+    }
+  }
+  return 0;
+}
+
+// Blocks of similar texture, in squared code values.
+struct Strip {
+  double texture = 0;  // of the mean of both blocks
+  double difference = 0;
+};
+constexpr std::array<double, 5> kShares = {0, 0.05, 0.15, 0.3, 0.5};
+using Strips = std::array<Strip, kShares.size() - 1>;
+
+// The differences ordered by texture, in strips that end at these shares of all blocks.
+std::optional<Strips> strips_of(const std::vector<Energies>& differences) {
+  std::array<Energies, kActivities> bins;
+  double all = 0;
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    bins[i % kActivities].add(differences[i]);
+    all += differences[i].blocks;
+  }
+  if (!(kShares[1] * all >= 1)) {
+    return std::nullopt;
+  }
+  Strips strips;
+  for (std::size_t s = 0; s < strips.size(); ++s) {
+    const double first = kShares[s] * all;
+    const double last = kShares[s + 1] * all;
+    double before = 0;
+    for (int a = 0; a < kActivities; ++a) {
+      const double after = before + bins[a].blocks;
+      const double blocks = std::min(after, last) - std::max(before, first);
+      before = after;
+      if (blocks > 0) {
+        const double energy = mean_of(bins[a].energy, 1, 2 * (kBlock - 1)) / bins[a].blocks;
+        strips[s].texture += blocks * texture_of(a) / (last - first);
+        strips[s].difference += blocks * energy / (last - first);
+      }
+    }
+  }
+  return strips;
+}
+
+double band_ratio(const Spectrum& spectrum, int first, int last) {
+  return std::sqrt(mean_of(spectrum, first, last) / mean_of(spectrum, 3, 4));
+}
+
+// Ratio of the deviations in single frames to those in differences. Repeating noise has it at all
+// frequencies, texture only at some.
+double repetition(const Spectrum& differences, const Spectrum& single) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [first, last] : {std::pair{3, 4}, std::pair{5, 6}, std::pair{7, 9}}) {
+    least = std::min(least, mean_of(single, first, last) / mean_of(differences, first, last));
+  }
+  return std::sqrt(least);
+}
+
+// Sets features in units of kFeatureUnit.
+class FeatureSetter {
+ public:
+  explicit FeatureSetter(Features& features) : features_(features) {}
+
+  void set(Feature feature, double value) {
+    if (std::isfinite(value)) {
+      features_[static_cast<int>(feature)] =
+          static_cast<std::int16_t>(std::lround(std::clamp(value / kFeatureUnit, -32000.0, 32000.0)));
+    }
+  }
+  // The logarithm of a ratio of positive numbers.
+  void set_log(Feature feature, double value, double base) {
+    if (value > 0 && base > 0) {
+      set(feature, std::log2(value / base));
+    }
+  }
+
+ private:
+  Features& features_;
+};
+
+void set_differences(FeatureSetter& to, const ChannelStatistics& channel, const ChannelNoise& noise) {
+  const DifferenceNoise& found = *noise.differences;
+  to.set_log(Feature::kUpper, std::sqrt(found.most_variance), noise.base);
+  to.set_log(Feature::kLeastClass, found.least_level, noise.base);
+  to.set_log(Feature::kSlope, slope_of(found.spectrum), 1);
+  to.set_log(Feature::kFall, band_ratio(found.spectrum, 5, 6), 1);
+  to.set_log(Feature::kRise, band_ratio(found.spectrum, 1, 2), 1);
+  to.set(Feature::kUniformity, found.uniformity);
+  to.set(Feature::kReliability, found.reliability);
+  to.set(Feature::kVisibility, found.visibility);
+  const auto [least, most] = std::minmax_element(found.curve.begin(), found.curve.end());
+  to.set_log(Feature::kCurveSpread, double{*most}, double{*least});
+  if (noise.single) {
+    to.set_log(Feature::kRepetition, repetition(found.spectrum, *noise.single), 1);
+  }
+  if (const std::optional<Strips> strips = strips_of(channel.differences)) {
+    const auto& [flattest, low, middle, high] = *strips;
+    to.set_log(Feature::kFlattestRatio, flattest.difference, flattest.texture);
+    to.set_log(Feature::kLowRatio, low.difference, low.texture);
+    to.set_log(Feature::kHighRatio, high.difference, high.texture);
+    to.set_log(Feature::kGrowth, middle.difference, flattest.difference);
+    if (high.texture > low.texture) {
+      to.set(Feature::kPower,
+             std::log(high.difference / low.difference) / std::log(high.texture / low.texture));
+    }
+  }
+}
+
+}  // namespace
+
+double copied_share(const ChannelStatistics& channel) {
+  const double blocks = channel.lost + channel.copied + count_of(channel.differences);
+  return blocks > 0 ? channel.copied / blocks : channel.repeated > 0 ? 1 : 0;
+}
+
+ChannelNoise channel_noise(const ChannelStatistics& channel, ChannelKind kind, double step) {
+  ChannelNoise noise;
+  noise.kind = kind;
+  noise.step = step;
+  noise.differences = difference_noise(channel, kind);
+  if (kind != ChannelKind::kOpponent) {
+    noise.single = single_spectrum(channel, kind == ChannelKind::kLuma);
+  } else if (const std::optional<Spectrum> spectrum = flattest_spectrum(channel)) {
+    noise.single = with_blotches(*spectrum);
+  }
+  if (noise.differences && mean_of(noise.differences->spectrum) > 0) {
+    noise.base = std::sqrt(mean_of(noise.differences->spectrum));
+  } else if (noise.single) {
+    noise.base = std::sqrt(mean_of(*noise.single));
+  }
+  noise.base = std::max(noise.base, kLeastBase);
+  return noise;
+}
+
+Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white) {
+  Features features;
+  features.fill(kUnknown);
+  FeatureSetter to(features);
+  to.set_log(Feature::kBase, noise.base, 1);
+  to.set_log(Feature::kBaseInSteps, noise.base, noise.step);
+  to.set_log(Feature::kWhite, white, noise.base);
+  to.set_log(Feature::kTexture, texture_deviation(channel), noise.base);
+  if (noise.single) {
+    to.set_log(Feature::kFlattest, std::sqrt(mean_of(*noise.single)), noise.base);
+    to.set_log(Feature::kSlopeOfSingle, slope_of(*noise.single), 1);
+  }
+  if (const std::optional<double> supported = supported_white_variance(channel)) {
+    to.set_log(Feature::kSupportedWhite, std::sqrt(*supported), noise.base);
+  }
+  const double lowest = level_quantile(channel, 0.001);
+  const double low = level_quantile(channel, 0.01);
+  const double tenth = level_quantile(channel, 0.1);
+  to.set_log(Feature::kLowestLevel, lowest, noise.base);
+  to.set_log(Feature::kLowLevels, low, lowest);
+  to.set_log(Feature::kTenthOfLevels, tenth, low);
+  to.set_log(Feature::kHalfOfLevels, level_quantile(channel, 0.5), tenth);
+  to.set(Feature::kEvenness, evenness(channel));
+  to.set(Feature::kGrowthPower, growth_power(channel));
+  if (!channel.differences.empty()) {
+    to.set(Feature::kFollowed, followed_share(channel));
+    to.set(Feature::kCopied, copied_share(channel));
+  }
+  if (noise.differences) {
+    set_differences(to, channel, noise);
+  }
+  return features;
+}
+
+void add_luma(Features& features, double base, const LumaNoise& luma) {
+  constexpr double kNone = -400;
+  FeatureSetter to(features);
+  to.set(Feature::kLumaLevel, luma.sigma > 0 ? std::log2(luma.sigma / base) : kNone);
+  to.set_log(Feature::kLumaBase, luma.base, base);
+  for (const auto& [own, of_luma] : {std::pair{Feature::kLumaSlope, Feature::kSlope},
+                                     std::pair{Feature::kLumaUniformity, Feature::kUniformity},
+                                     std::pair{Feature::kLumaLowLevels, Feature::kLowLevels},
+                                     std::pair{Feature::kLumaGrowth, Feature::kGrowth}}) {
+    features[static_cast<int>(own)] = luma.features[static_cast<int>(of_luma)];
+  }
+}
+
+PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
+  PlaneNoise noise;
+  noise.sigma = static_cast<float>(sigma);
+  // A level far below that of a measurement means that the measurement contains texture.
+  const auto is_noise = [&](const Spectrum& spectrum) {
+    return sigma > kConstants.shape.least_share * std::sqrt(mean_of(spectrum));
+  };
+  const bool of_differences = channel.differences && mean_of(channel.differences->spectrum) > 0 &&
+                              is_noise(channel.differences->spectrum);
+  if (!of_differences && !(channel.single && is_noise(*channel.single))) {
+    return noise;
+  }
+  const Spectrum& spectrum = of_differences ? channel.differences->spectrum : *channel.single;
+  const double slope = slope_of(spectrum);
+  const double mean = mean_of(spectrum);
+  if (slope < kConstants.shape.white_slope) {
+    std::transform(spectrum.begin(), spectrum.end(), noise.shape.spectrum.begin(),
+                   [mean](double variance) { return static_cast<float>(std::max(variance / mean, 1e-3)); });
+  }
+  if (!of_differences) {
+    return noise;
+  }
+  if (slope > kConstants.shape.coded_slope) {
+    noise.shape.curve = channel.differences->curve;
+    if (channel.kind == ChannelKind::kChroma) {
+      for (float& deviation : noise.shape.curve) {
+        deviation = std::sqrt(deviation);  // flat blocks of chroma can have texture
+      }
+    }
+    return noise;
+  }
+  // Coded noise does not depend on brightness alone, and differences lack the part of it that repeats.
+  const double repeated =
+      1 - kConstants.shape.coded_gain * kConstants.shape.coded_gain * mean / (sigma * sigma);
+  if (repeated > kConstants.shape.least_repetition) {
+    noise.shape.repetition = static_cast<float>(std::min(repeated, kConstants.shape.most_repetition));
+  }
+  return noise;
+}
+
+}  // namespace limpid::noise

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/noise/difference_noise.h"
+#include "core/noise/noise_statistics.h"
+#include "core/noise/spectrum.h"
+
+// What the noise decision (noise_decision.h) knows of a channel: its features, and the candidates for the
+// spectrum, the curve and the repetition of its noise.
+
+namespace limpid::noise {
+
+/// The measurements of one channel that the decision and the shape of the noise follow from.
+struct ChannelNoise {
+  ChannelKind kind = ChannelKind::kLuma;
+  std::optional<DifferenceNoise> differences;
+  std::optional<Spectrum> single;  ///< of the flattest blocks of single frames
+  double base = 0;                 ///< first estimate of the standard deviation, which levels are relative to
+  double step = 0;                 ///< quantization step
+};
+
+ChannelNoise channel_noise(const ChannelStatistics& channel, ChannelKind kind, double step);
+
+/// Numbers that describe a channel. Logarithms have the base 2. A feature that is not known is kUnknown.
+enum class Feature : std::uint8_t {
+  kBase,            ///< log of the first estimate, in 8-bit code values
+  kBaseInSteps,     ///< log of the first estimate, in quantization steps
+  kFlattest,        ///< log of the deviation of the flattest blocks of single frames, relative to the base
+  kWhite,           ///< log of the white noise of noise_estimation.h, relative to the base
+  kSupportedWhite,  ///< log of supported_white_variance(), as a deviation, relative to the base
+  kUpper,           ///< log of DifferenceNoise::most_variance, as a deviation, relative to the base
+  kLeastClass,      ///< log of DifferenceNoise::least_level, relative to the base
+  kTexture,         ///< log of the deviation of all blocks, relative to the base
+  kLowestLevel,     ///< log of the level of the lowest thousandth of the blocks, relative to the base
+  kLowLevels,       ///< log of the level of the lowest hundredth, relative to that of the lowest thousandth
+  kTenthOfLevels,   ///< log of the level of the lowest tenth, relative to that of the lowest hundredth
+  kHalfOfLevels,    ///< log of the median level, relative to that of the lowest tenth
+  kSlope,           ///< log of slope_of() the differences
+  kSlopeOfSingle,   ///< log of slope_of() the flattest blocks of single frames
+  kFall,            ///< log of the ratio of the deviations at u + v of 5 and 6 to 3 and 4 in differences
+  kRise,            ///< log of the ratio of the deviations at u + v of 1 and 2 to 3 and 4 in differences
+  kUniformity,      ///< DifferenceNoise::uniformity
+  kReliability,     ///< DifferenceNoise::reliability
+  kVisibility,      ///< DifferenceNoise::visibility
+  kFollowed,        ///< followed_share()
+  kCopied,          ///< copied_share()
+  kEvenness,        ///< evenness()
+  kGrowthPower,     ///< growth_power()
+  kFlattestRatio,  ///< log of the ratio of differences to texture in the 5 % of blocks with the least texture
+  kLowRatio,       ///< log of this ratio in the next 10 %
+  kHighRatio,      ///< log of this ratio in the blocks from 30 % to 50 %
+  kGrowth,       ///< log of the growth of differences from the least textured 5 % to the blocks of 15 to 30 %
+  kPower,        ///< growth of differences with texture, as an exponent
+  kRepetition,   ///< log of the least ratio of single frames to differences over bands of frequencies
+  kCurveSpread,  ///< log of the ratio of the greatest to the least value of the curve
+  // Of luma, for the other channels:
+  kLumaLevel,       ///< log of the level chosen for luma, relative to the base; -400 if there is no noise
+  kLumaBase,        ///< log of luma's base, relative to the base
+  kLumaSlope,       ///< kSlope of luma
+  kLumaUniformity,  ///< kUniformity of luma
+  kLumaLowLevels,   ///< kLowLevels of luma
+  kLumaGrowth,      ///< kGrowth of luma
+  kCount,
+};
+inline constexpr int kFeatures = static_cast<int>(Feature::kCount);
+
+/// Features are multiples of 1/64, limited to 16 bits.
+using Features = std::array<std::int16_t, kFeatures>;
+inline constexpr std::int16_t kUnknown = INT16_MIN;
+inline constexpr double kFeatureUnit = 1.0 / 64;
+
+/// `white`: the standard deviation of noise_estimation.h; 0 if not known.
+Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white);
+
+/// Luma's features, first estimate and chosen level (0: no noise).
+struct LumaNoise {
+  Features features;
+  double base = 0;
+  double sigma = 0;
+};
+/// Sets the features of another channel that describe luma. `base`: the first estimate of the channel.
+void add_luma(Features& features, double base, const LumaNoise& luma);
+
+/// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
+double copied_share(const ChannelStatistics& channel);
+
+/// The noise of a channel at this standard deviation: its spectrum, curve and repetition.
+PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma);
+
+}  // namespace limpid::noise

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "core/noise/noise_decision.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace limpid::noise {
+namespace {
+
+std::vector<const Forest*> all_forests() {
+  return {&forests().luma, &forests().single_luma, &forests().chroma};
+}
+
+TEST(NoiseDecision, TreesLeadFromEachRootToLeaves) {
+  for (const Forest* forest : all_forests()) {
+    ASSERT_FALSE(forest->roots.empty());
+    const auto nodes = static_cast<int>(forest->nodes.size());
+    const auto leaves = static_cast<int>(forest->leaves.size());
+    for (int i = 0; i < nodes; ++i) {
+      const ForestNode& node = forest->nodes[i];
+      EXPECT_LT(node.feature, kFeatures);
+      for (const int child : {int{node.below}, int{node.above}}) {
+        EXPECT_GT(child >= 0 ? child : i + 1, i) << "a tree has no cycle";
+        EXPECT_LT(child, nodes);
+        EXPECT_LT(child < 0 ? ~child : 0, leaves);
+      }
+    }
+    for (const std::string_view leaf : forest->leaves) {
+      EXPECT_EQ(leaf.size(), candidates().size() + 1);
+      for (const char letter : leaf) {
+        EXPECT_GE(number_of_letter(letter), 0);
+        EXPECT_LE(number_of_letter(letter), 51);
+      }
+    }
+  }
+}
+
+TEST(NoiseDecision, CandidatesOfAnAnchorAreInOrder) {
+  for (std::size_t i = 1; i < candidates().size(); ++i) {
+    if (candidates()[i].anchor == candidates()[i - 1].anchor) {
+      EXPECT_EQ(candidates()[i].thirds, candidates()[i - 1].thirds + 1);
+    }
+  }
+}
+
+TEST(NoiseDecision, LevelsAreRelativeToTheBase) {
+  Features features;
+  features.fill(kUnknown);
+  ChannelNoise noise;
+  for (int base = 0; base < 4; ++base) {
+    noise.base = std::exp2(base);
+    const NoiseDecision decision = decide_noise(features, noise);
+    noise.base *= 2;
+    EXPECT_DOUBLE_EQ(decide_noise(features, noise).sigma, 2 * decision.sigma);
+    EXPECT_GE(decision.loss, 0);
+  }
+}
+
+}  // namespace
+}  // namespace limpid::noise
