@@ -10,11 +10,13 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "app/commands/command.h"
 #include "app/console/console.h"
 #include "app/console/logging.h"
 #include "app/program.h"
+#include "core/base/brief_text.h"
 #include "core/base/error.h"
 #include "core/base/processors.h"
 #include "io/media/libav_threads.h"
@@ -32,8 +34,9 @@ limpid --help                           list all commands
 limpid denoise --help                   list the options of a command
 )";
 
-/// Prints every failure as one line, whatever the messages of libraries contain.
-int fail(std::string sentence, int exit_code) {
+/// Prints every failure as one line, whatever the messages of libraries and the arguments contain.
+int fail(std::string sentence, int exit_code, int argc, char** argv) {
+  sentence = with_brief_quotes(std::move(sentence), {argv, argv + argc});
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
   spdlog::error(sentence);
   return exit_code;
@@ -77,11 +80,11 @@ int guarded_run(int argc, char** argv) {
   try {
     return run(console, argc, argv);
   } catch (const UsageError& error) {
-    return fail(error.what(), kExitUsage);
+    return fail(error.what(), kExitUsage, argc, argv);
   } catch (const std::bad_alloc&) {
-    return fail(kOutOfMemory, kExitFailed);
+    return fail(kOutOfMemory, kExitFailed, argc, argv);
   } catch (const std::exception& error) {
-    return fail(error.what(), kExitFailed);
+    return fail(error.what(), kExitFailed, argc, argv);
   }
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/brief_text.h"
 #include "core/base/error.h"
 #include "core/base/shortest_text.h"
 #include "core/engine/noise_tracker.h"
@@ -95,7 +96,7 @@ limpid_status guarded(const Function& function, const Fail& fail) noexcept {
   } catch (const OutOfTurn& error) {
     return fail(LIMPID_BAD_STATE, error.what());
   } catch (const UsageError& error) {
-    return fail(LIMPID_BAD_ARGUMENT, error.what());
+    return fail(LIMPID_BAD_ARGUMENT, with_brief_quotes(error.what()).c_str());
   } catch (const OutOfMemory& error) {
     return fail(LIMPID_NO_MEMORY, error.what());
   } catch (const std::bad_alloc&) {

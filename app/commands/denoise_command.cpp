@@ -28,6 +28,7 @@
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
 #include "app/options/logging_options.h"
+#include "core/base/brief_text.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
@@ -125,7 +126,8 @@ JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseOptions& options, 
     }
     job.input = input.file;
     spdlog::info(fmt::format("{} ({} of {})", input.file, counts.all() + 1, jobs.inputs.size()));
-    const auto fail = [&](const std::string& sentence) {
+    const auto fail = [&](const std::string& whole) {
+      const std::string sentence = with_brief_quotes(whole);
       spdlog::error(sentence);
       ++counts.failed;
       reports.add({{"input", input.file}, {"error", sentence}});

@@ -319,6 +319,9 @@ JobResult run_job(Job job, const Session& session) {
     return {};
   }
   log_warnings(io::texts_of(writer->diagnostics()));
+  if (const std::string advice = writer->advice(); !advice.empty()) {
+    spdlog::info(advice);
+  }
 
   OpenJob open(job, session, *reader, *writer, failed);
   try {

@@ -14,15 +14,16 @@ void DenoisingOptions::add_range_to(CommandLine& command, const std::string& gro
 }
 
 void DenoisingOptions::add_streams_to(CommandLine& command, const std::string& group) {
-  reader.add_to(command, group, {"input_format", "input_option", "allow_references", "local_only"});
+  reader.add_to(command, group,
+                {"input_format", "input_option", "allow_references", "local_only", "skip_missing"});
   fields.add_to(command, group);
   reader.add_to(command, group, {"no_audio", "no_subtitles", "no_data"});
 }
 
 void DenoisingOptions::add_encoding_to(CommandLine& command) {
   writer.add_to(command, "Encoding",
-                {"codec", "crf", "preset", "encoder_option", "bitrate", "audio_codec", "audio_bitrate",
-                 "pix_fmt", "dither", "container"});
+                {"codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality", "audio_codec",
+                 "audio_bitrate", "pix_fmt", "dither", "container"});
 }
 
 void DenoisingOptions::add_filtering_to(CommandLine& command) {

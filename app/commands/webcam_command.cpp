@@ -145,6 +145,7 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   }
   writer.overwrite = overwrite;
   writer.begin_at_zero = true;  // the camera may have run for days
+  writer.for_players = true;    // cameras and screens deliver more chroma than most players support
   static constexpr std::array<std::string_view, 4> kOfAac{".mkv", ".mp4", ".mov", ".m4v"};
   if (writer.audio_codec.empty() &&
       std::ranges::find(kOfAac, lower_case(std::filesystem::path(file).extension().string())) !=
@@ -154,7 +155,6 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   writer.encoder_threads = encoder_threads(engine);
   io::Writer recording(file, reader, writer);
   log_warnings(io::texts_of(recording.diagnostics()));
-  // Cameras and screens deliver more chroma than most players of H.264 and HEVC support.
   const std::string format = recording.pixel_format();
   const bool is_h26x = recording.codec().find("264") != std::string::npos ||
                        recording.codec().find("265") != std::string::npos;

@@ -83,6 +83,8 @@ const MediaFields<io::ReaderOptions>& reader_fields() {
       {"--allow-references", "", "Read playlists and lists, and the files that they refer to",
        &Options::allow_references, true},
       {"--local-only", "", kLocalOnly, &Options::local_only, true},
+      {"--skip-missing", "", "Continue a sequence of pictures after missing ones, with a warning",
+       &Options::skip_missing, true},
       {"--no-audio", "", "Do not copy audio (all streams are copied by default)", &Options::audio},
       {"--no-subtitles", "", "Do not copy subtitles", &Options::subtitles, true},
       {"--no-data", "", "Do not copy data streams and attachments", &Options::data, true},
@@ -101,6 +103,8 @@ const MediaFields<io::WriterOptions>& writer_fields() {
       {"-e,--encoder-option", "KEY=VALUE", "Option of the encoder; may be repeated",
        &Options::encoder_options},
       {"--bitrate", "RATE", "Bit rate of the video, such as 4M", &Options::bitrate},
+      {"--picture-quality", "N", "Quality of JPEG, WebP, AVIF and JPEG XL, 1-100 [90; JPEG about 88]",
+       &Options::picture_quality},
       {"--audio-codec", "NAME",
        "Audio encoder, such as aac; or copy, which drops audio that the container cannot store [copy, or "
        "transcode if required]",

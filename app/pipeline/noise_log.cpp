@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/pipeline/noise_text.h"
@@ -57,7 +58,7 @@ class NoiseLog {
                       "filter would remove texture; set a level with --sigma if noise remains",
                       frame.index, 100 * estimate.evidence.lowered));
     }
-    if (!estimate.has_noise() && strength_ <= 1) {
+    if (!estimate.has_noise() && strength_ <= 1 && !std::exchange(told_none_, true)) {
       spdlog::warn(
           "no noise was found, so frames pass unchanged; if noise remains, set a level with --sigma 2, or "
           "add 2 to the estimate with --strength 3");
@@ -66,6 +67,7 @@ class NoiseLog {
 
  private:
   float strength_;
+  bool told_none_ = false;  // the warning is the same for each frame
   std::optional<NoiseModel> last_;
 };
 

@@ -70,7 +70,9 @@ std::optional<DeclaredLength::Length> DeclaredLength::of(const AVFormatContext& 
     if (video.start_time != AV_NOPTS_VALUE && input.start_time != AV_NOPTS_VALUE) {
       end += av_rescale_q(video.start_time, video.time_base, kMicrosecond) - input.start_time;
     }
-    return Length{end, false};
+    const std::string_view name = input.iformat->name;
+    const bool is_exact = name == "mxf" || name == "ivf" || name == "yuv4mpegpipe";
+    return Length{.microseconds = end, .of_container = false, .is_exact = is_exact};
   }
   if (input.duration <= 0 || input.duration_estimation_method != AVFMT_DURATION_FROM_STREAM) {
     return std::nullopt;
@@ -79,9 +81,9 @@ std::optional<DeclaredLength::Length> DeclaredLength::of(const AVFormatContext& 
   const std::int64_t first =
       input.start_time == AV_NOPTS_VALUE ? 0 : std::max<std::int64_t>(input.start_time, 0);
   if (const std::optional<std::int64_t> end = is_matroska ? tagged_end(video) : std::nullopt) {
-    return Length{std::min(*end, input.duration) - first, false};
+    return Length{.microseconds = std::min(*end, input.duration) - first};
   }
-  return Length{input.duration - first, true};
+  return Length{.microseconds = input.duration - first, .of_container = true};
 }
 
 }  // namespace limpid::io

@@ -28,6 +28,7 @@ class DeclaredLength {
   struct Length {
     std::int64_t microseconds = 0;
     bool of_container = false;
+    bool is_exact = false;  ///< a number of frames
   };
   std::optional<Length> of(const AVFormatContext& input, const AVStream& video) const;
 

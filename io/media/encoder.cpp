@@ -26,6 +26,7 @@ extern "C" {
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
 #include "io/media/pixel_format_choice.h"
+#include "io/media/quality_options.h"
 
 namespace limpid::io {
 namespace {
@@ -200,9 +201,13 @@ const AVCodec* default_codec(const AVOutputFormat& container, const std::string&
       }
     }
   }
-  return best != nullptr ? best
-                         : avcodec_find_encoder(
-                               av_guess_codec(&container, nullptr, url.c_str(), nullptr, AVMEDIA_TYPE_VIDEO));
+  if (best != nullptr) {
+    return best;
+  }
+  const AVCodecID id = av_guess_codec(&container, nullptr, url.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
+  const AVCodec* const openjpeg =
+      id == AV_CODEC_ID_JPEG2000 ? avcodec_find_encoder_by_name("libopenjpeg") : nullptr;
+  return openjpeg != nullptr ? openjpeg : avcodec_find_encoder(id);
 }
 
 /// SMPTE ST 2086 and content light levels in the option syntax of x264 and x265.
@@ -311,6 +316,19 @@ Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const 
                 " as " + name_of(target_format_) + ": " + error_text(code) + logged_reason());
   }
   refuse_ignored_parameters(options);
+  check_ = FirstFrameCheck(url_, *context_, demand_on(container, options));
+}
+
+/// Users who choose a quality accept its result.
+FirstFrameCheck::Demand Encoder::demand_on(const AVOutputFormat& container,
+                                           const WriterOptions& options) const {
+  using Demand = FirstFrameCheck::Demand;
+  const bool has_quality = !options.crf.empty() || !options.bitrate.empty() ||
+                           !options.picture_quality.empty() || !options.encoder_options.empty();
+  const bool is_picture = holds_pictures(container) || is_webp(container) || is(container, "avif");
+  return is_lossless_video(codec_->id) ? Demand::kEqual
+         : is_picture && !has_quality  ? Demand::kSimilar
+                                       : Demand::kNone;
 }
 
 // libavcodec ignores invalid entries of lists such as x264-params, with a warning.
@@ -403,18 +421,29 @@ void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterO
                                   std::vector<std::string>& warnings) {
   if (!options.pixel_format.empty()) {
     target_format_ = requested_pixel_format(container, options.pixel_format);
+    require_right_depth();
     return;
   }
-  const PixelFormatRequest request{container, *codec_, source_.format, options.codec.empty()};
+  const PixelFormatRequest request{container, *codec_, source_.format, options.codec.empty(),
+                                   options.for_players};
   target_format_ = best_pixel_format(pixel_format_candidates(request), source_.format);
   if (target_format_ == AV_PIX_FMT_NONE) {
     throw Error(url_ + ": the encoder " + codec_->name + " has no pixel format for " +
                 to_string(source_.format));
   }
+  require_right_depth();
   const std::vector<std::string> losses = pixel_format_losses(request, target_format_);
   if (!losses.empty()) {
     warnings.push_back("encoding " + name_of(source_format_) + " as " + name_of(target_format_) + " for " +
                        codec_->name + ": " + join(losses, ", "));
+  }
+}
+
+/// libavcodec's own encoder of JPEG 2000 damages edges in pictures with more than 8 bits.
+void Encoder::require_right_depth() const {
+  if (std::string_view(codec_->name) == "jpeg2000" && depth_of(target_format_) > 8) {
+    throw UsageError(url_ + ": FFmpeg's encoder jpeg2000 damages pictures with more than 8 bits (" +
+                     name_of(target_format_) + "); use -c libopenjpeg, or write .tif or .png");
   }
 }
 
@@ -435,10 +464,11 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
   set_time_base(container, warnings);
   set_colors(container, warnings);
   set_scan(warnings);
-  set_quality(options, warnings);
+  set_quality(container, options, warnings);
   set_options(options);
   captions_told_ = loses_captions(*source_.properties);
   hdr_told_ = has_dynamic_hdr(*source_.properties);
+  active_format_told_ = av_frame_get_side_data(source_.properties, AV_FRAME_DATA_AFD) != nullptr;
   if (captions_told_) {
     warnings.push_back("the source's closed captions are " + captions_lost_to(*codec_));
   }
@@ -515,6 +545,8 @@ void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::strin
 
   ColorCoding from{.matrix = known ? tags.colorspace : guess, .full_range = full};
   ColorCoding to = from;
+  const bool becomes_bt601 = is_jpeg(*codec_) && !have_same_coefficients(from.matrix, AVCOL_SPC_SMPTE170M);
+  to.matrix = becomes_bt601 ? AVCOL_SPC_SMPTE170M : to.matrix;
   if (from_rgb) {
     from.full_range = true;
     from.matrix = is_jpeg(*codec_) ? AVCOL_SPC_SMPTE170M : guess;
@@ -540,6 +572,7 @@ void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::strin
   } else {
     context_->colorspace = from_rgb && !to_gray ? to.matrix
                            : from_rgb           ? AVCOL_SPC_UNSPECIFIED
+                           : becomes_bt601      ? to.matrix
                                                 : tags.colorspace;
     context_->color_range = from_rgb || to.full_range != full ? new_range
                             : full                            ? AVCOL_RANGE_JPEG
@@ -547,7 +580,8 @@ void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::strin
   }
 
   const std::optional<FrameFormat> samples = frame_format(target_format_);
-  const bool same = samples && same_samples(*samples, format) && (to_rgb || to.full_range == full);
+  const bool same = samples && same_samples(*samples, format) && (to_rgb || to.full_range == full) &&
+                    (!becomes_bt601 || from_rgb || from_gray);
   if (!same) {
     // swscale treats gray as full range; declaring full range on both sides keeps the values.
     if (from_gray && !full) {
@@ -589,7 +623,9 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
   }
 }
 
-void Encoder::set_quality(const WriterOptions& options, std::vector<std::string>& warnings) {
+void Encoder::set_quality(const AVOutputFormat& container, const WriterOptions& options,
+                          std::vector<std::string>& warnings) {
+  check_quality_options(*codec_, container, options);
   // The default of libav's own encoders is 200 kbit/s for any size.
   const std::string_view name = codec_->name;
   const bool is_mpeg = name == "mpeg4" || name == "mpeg2video" || name == "mpeg1video";
@@ -606,8 +642,14 @@ void Encoder::set_quality(const WriterOptions& options, std::vector<std::string>
     set_option("cpu-used", "6");  // its default takes a second for each small frame
     set_option("row-mt", "1");
   }
+  const bool is_set = !options.picture_quality.empty();
+  if (is_set || name != "mjpeg") {
+    const int quality = is_set ? std::stoi(options.picture_quality) : kPictureQuality;
+    for (const auto& [key, value] : picture_quality_options(*codec_, container, quality)) {
+      set_option(key, value);
+    }
+  }
   if (name == "libwebp" || name == "libwebp_anim") {
-    set_option("quality", "90");
     const bool is_lossless = std::ranges::any_of(options.encoder_options, [](const auto& option) {
       return option.first == "lossless" && option.second != "0";
     });
@@ -621,10 +663,11 @@ void Encoder::set_quality(const WriterOptions& options, std::vector<std::string>
     // if they do not cover four luma samples.
     const bool loses_chroma = av_pix_fmt_desc_get(target_format_)->log2_chroma_w > 1 &&
                               !divides(target_format_, context_->width, context_->height);
-    // It cannot make two slices of a single chroma sample either.
+    // Slices with a side of a single sample are wrong: planes with a side below four samples have one slice.
+    constexpr int kLeastSide = 4;
     const AVPixFmtDescriptor& target = *av_pix_fmt_desc_get(target_format_);
-    const bool too_small =
-        (context_->width >> target.log2_chroma_w) < 2 || (context_->height >> target.log2_chroma_h) < 2;
+    const bool too_small = AV_CEIL_RSHIFT(context_->width, target.log2_chroma_w) < kLeastSide ||
+                           AV_CEIL_RSHIFT(context_->height, target.log2_chroma_h) < kLeastSide;
     context_->level = loses_chroma || too_small ? 1 : 3;
   }
 }
@@ -730,6 +773,8 @@ void Encoder::send(const Frame& frame) {
     first_pts_ = begins_at_zero_ ? pts : 0;
     zero_ = av_rescale_q(first_pts_, time_base, kMicrosecond);
   }
+  // Encoders with a constant quantizer take it from each frame, whose properties are the source's.
+  picture->quality = (context_->flags & AV_CODEC_FLAG_QSCALE) != 0 ? context_->global_quality : 0;
   picture->pts = av_rescale_q(pts - first_pts_, time_base, context_->time_base);
   if (last_pts_ != AV_NOPTS_VALUE && picture->pts <= last_pts_) {
     picture->pts = last_pts_ + 1;  // the encoder's time unit is coarser than the source's
@@ -744,6 +789,9 @@ void Encoder::send(const Frame& frame) {
   picture->color_range = context_->color_range;
   look_for_losses(*picture, frame.index);
   leave_out_stale_metadata(*picture);
+  if (!cuda_frames_) {
+    check_.note_sent(*picture);
+  }
   check(avcodec_send_frame(context_.get(), picture.get()), url_, "can't encode " + name);
   ++sent_;
 }
@@ -765,6 +813,11 @@ void Encoder::look_for_losses(const AVFrame& frame, std::int64_t index) {
   if (!captions_told_ && loses_captions(frame)) {
     captions_told_ = true;
     warn("closed captions, which are " + captions_lost_to(*codec_));
+  }
+  if (const AVFrameSideData* const active = av_frame_get_side_data(&frame, AV_FRAME_DATA_AFD);
+      !active_format_told_ && active != nullptr && active->size > 0 && active->data[0] != AV_AFD_SAME) {
+    active_format_told_ = true;
+    warn("an active format description (AFD), which is not kept");
   }
   if (!hdr_told_ && has_dynamic_hdr(frame)) {
     hdr_told_ = true;
@@ -794,10 +847,14 @@ void Encoder::flush() { check(avcodec_send_frame(context_.get(), nullptr), url_,
 PacketHandle Encoder::receive() {
   PacketHandle packet = make_packet();
   const int code = avcodec_receive_packet(context_.get(), packet.get());
+  if (code == AVERROR_EOF) {
+    check_.finish();
+  }
   if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) {
     return nullptr;
   }
   check(code, url_, "can't encode");
+  check_.note_encoded(*packet);
   // x265 determines from the third frame by how much decoding precedes presentation, and invents it before.
   constexpr int kReordered = 2;
   if (std::string_view(codec_->name) == "libx265" && sent_ <= kReordered) {

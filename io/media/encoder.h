@@ -12,6 +12,7 @@
 
 #include "core/frame/frame.h"
 #include "io/media/cuda_encoding.h"
+#include "io/media/first_frame_check.h"
 #include "io/media/libav.h"
 #include "io/media/samples.h"
 #include "io/media/writer.h"
@@ -73,6 +74,8 @@ class Encoder {
   /// Sentences about losses of properties that only later frames have.
   const std::vector<std::string>& late_warnings() const { return late_warnings_; }
 
+  /// True if the source has alpha.
+  bool has_alpha() const { return source_.format.has_alpha; }
   /// False if the source has a color profile that does not apply to the encoder's pixel format.
   bool keeps_profile() const { return keeps_profile_; }
 
@@ -81,8 +84,10 @@ class Encoder {
 
  private:
   void refuse_ignored_parameters(const WriterOptions& options) const;
+  FirstFrameCheck::Demand demand_on(const AVOutputFormat& container, const WriterOptions& options) const;
   void choose_codec(const AVOutputFormat& container, const WriterOptions& options);
   AVPixelFormat requested_pixel_format(const AVOutputFormat& container, const std::string& name) const;
+  void require_right_depth() const;
   void choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
                            std::vector<std::string>& warnings);
   void set_up(const AVOutputFormat& container, const WriterOptions& options,
@@ -91,7 +96,8 @@ class Encoder {
   void set_colors(const AVOutputFormat& container, std::vector<std::string>& warnings);
   void set_scan(std::vector<std::string>& warnings);
   void set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings);
-  void set_quality(const WriterOptions& options, std::vector<std::string>& warnings);
+  void set_quality(const AVOutputFormat& container, const WriterOptions& options,
+                   std::vector<std::string>& warnings);
   void set_options(const WriterOptions& options);
   void set_option(const std::string& key, const std::string& value);
   FrameHandle to_libav(const Frame& frame);
@@ -106,6 +112,7 @@ class Encoder {
     void operator()(AVCodecContext* context) const;
   };
   std::unique_ptr<AVCodecContext, Closer> context_;
+  FirstFrameCheck check_;
   std::vector<std::pair<std::string, std::string>> muxer_options_;
 
   AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< format of the frames' samples
@@ -117,6 +124,7 @@ class Encoder {
   bool keeps_profile_ = true;
   bool captions_told_ = false;
   bool hdr_told_ = false;
+  bool active_format_told_ = false;
   std::vector<std::string> late_warnings_;
   std::int64_t copies_ = 0;
 

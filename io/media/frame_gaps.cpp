@@ -20,7 +20,7 @@ void add_gap(FrameGaps::Missing& to, std::int64_t frames, double begin, double e
 
 }  // namespace
 
-void FrameGaps::add(const AVPacket& packet, AVRational time_base, bool damaged, bool counts) {
+void FrameGaps::add(const AVPacket& packet, AVRational time_base, bool damaged, bool counts, bool has_clock) {
   was_damaged_ = was_damaged_ || damaged;
   const std::int64_t time = packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts;
   if (time == AV_NOPTS_VALUE) {
@@ -44,7 +44,11 @@ void FrameGaps::add(const AVPacket& packet, AVRational time_base, bool damaged, 
                                    : static_cast<double>(duration);
   const std::int64_t frames = std::llround(static_cast<double>(step) / mean) - 1;
   // Cameras drop single frames, so a single one is not a gap.
-  Missing* const gap = has_error && frames >= 1 ? &damaged_ : frames >= 2 ? &unexplained_ : nullptr;
+  constexpr std::int64_t kMostFrames = 10'000'000;  // longer gaps are damaged times
+  Missing* const gap = frames > kMostFrames       ? nullptr
+                       : has_error && frames >= 1 ? &damaged_
+                       : has_clock && frames >= 2 ? &unexplained_
+                                                  : nullptr;
   if (gap == nullptr) {
     ++irregular_;
   } else if (counts) {
@@ -63,7 +67,7 @@ FrameGaps::Missing FrameGaps::missing(bool ended) const {
   constexpr std::int64_t kRegularPerIrregular = 20;
   const bool has_rate = regular_ > kRegularPerIrregular * irregular_;
   Missing all = has_rate ? damaged_ : Missing{};
-  constexpr std::int64_t kLeastRegular = 20;
+  constexpr std::int64_t kLeastRegular = 12;
   constexpr std::int64_t kRegularPerGap = 500;
   const bool keeps_rate =
       irregular_ == 0 && regular_ >= kLeastRegular && unexplained_.places <= 1 + regular_ / kRegularPerGap;

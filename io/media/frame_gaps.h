@@ -12,12 +12,12 @@ namespace limpid::io {
 
 /// Detects missing frames by the times of the video's packets. A gap with a demuxer error in it is damage. A
 /// gap without an error may be intended, as in screen recordings, dropped frames of cameras and slides. It
-/// counts only in a stream that has a constant rate otherwise.
+/// counts only in a stream that has a steady clock and otherwise a constant rate.
 class FrameGaps {
  public:
   /// Adds the next packet in decoding order. `damaged`: the demuxer has logged an error before it. `counts`:
-  /// a gap before it lies within the range that is read.
-  void add(const AVPacket& packet, AVRational time_base, bool damaged, bool counts);
+  /// a gap before it lies within the range that is read. `has_clock`: the container has a steady clock.
+  void add(const AVPacket& packet, AVRational time_base, bool damaged, bool counts, bool has_clock = true);
   /// Declares that the next packet does not continue the previous one.
   void forget_position();
 

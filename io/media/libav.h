@@ -16,6 +16,7 @@ extern "C" {
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,6 +83,13 @@ std::vector<std::string> first_logged_warnings();
 /// The first line that demuxers have logged as an error on this thread since the last call; empty if there is
 /// none.
 std::string take_demuxer_error();
+
+/// The streams, by index, of which demuxers have called a packet corrupt on this thread since the last call.
+std::set<int> take_corrupt_streams();
+
+/// The streams of transport streams, by PID, of which demuxers have missed packets on this thread since the
+/// last call.
+std::set<int> take_interrupted_pids();
 
 /// The last error that decoders have logged on any thread, including their own, since forget_decoder_error();
 /// empty if there is none.

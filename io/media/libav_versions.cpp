@@ -84,6 +84,18 @@ void clear_key_frame(AVFrame& frame) {
 #endif
 }
 
+bool has_picture_tiles([[maybe_unused]] const AVFormatContext& input) {
+#if LIBAVFORMAT_VERSION_MAJOR >= 61  // FFmpeg 7.0
+  for (unsigned i = 0; i < input.nb_stream_groups; ++i) {
+    if (input.stream_groups[i]->type == AV_STREAM_GROUP_PARAMS_TILE_GRID &&
+        input.stream_groups[i]->params.tile_grid->nb_tiles > 1) {
+      return true;
+    }
+  }
+#endif
+  return false;
+}
+
 std::int64_t frame_count(const AVCodecContext& context) {
 #if LIMPID_FRAME_NUM
   return context.frame_num;

@@ -37,6 +37,9 @@ bool is_top_field_first(const AVFrame& frame);
 /// Clears the mark that the source's frame was a key frame.
 void clear_key_frame(AVFrame& frame);
 
+/// True for a picture that is stored in tiles, each of which is a stream. Older versions do not read these.
+bool has_picture_tiles(const AVFormatContext& input);
+
 /// The number of frames sent to an encoder or received from a decoder.
 std::int64_t frame_count(const AVCodecContext& context);
 

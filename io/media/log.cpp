@@ -11,6 +11,8 @@ extern "C" {
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,8 @@ SinkHolder& sink_holder() {
 thread_local std::string unfinished_line;
 thread_local std::string first_error;
 thread_local std::string demuxer_error;
+thread_local std::set<int> corrupt_streams;
+thread_local std::set<int> interrupted_pids;
 thread_local std::vector<std::string> first_warnings;
 constexpr std::size_t kMostWarnings = 8;
 
@@ -77,10 +81,29 @@ bool is_demuxer(void* object) {
                                                 : object_class->category) == AV_CLASS_CATEGORY_DEMUXER;
 }
 
+/// Parsers drop the mark of the packet, so that the line is the only trace.
+void note_corrupt_packet(void* object, const std::string& line) {
+  constexpr std::string_view kText = "] Packet corrupt (stream = ";
+  const std::size_t at = line.find(kText);
+  if (at != std::string::npos && is_demuxer(object)) {
+    corrupt_streams.insert(std::atoi(line.c_str() + at + kText.size()));
+  }
+}
+
+/// The demuxer of transport streams reports lost packets for debugging only.
+[[gnu::format(printf, 1, 0)]] void note_lost_packets(const char* format, va_list arguments) {
+  constexpr std::string_view kText = "Continuity check failed for pid ";
+  if (std::string_view(format).starts_with(kText)) {
+    char text[kText.size() + 64];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    interrupted_pids.insert(std::atoi(text + kText.size()));
+  }
+}
+
 [[gnu::format(printf, 3, 0)]] void take_message(void* object, int level, const char* format,
                                                 va_list arguments) {
   if (level > AV_LOG_VERBOSE) {
-    return;
+    return note_lost_packets(format, arguments);
   }
   constexpr std::size_t kMostBytes = 1024;
   char text[kMostBytes];
@@ -109,8 +132,11 @@ bool is_demuxer(void* object) {
     note_decoder_error(object, line);
     ChecksumErrors::on_logged_error(object, line);
   }
-  if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING && first_warnings.size() < kMostWarnings) {
-    first_warnings.push_back(line);
+  if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING) {
+    note_corrupt_packet(object, line);
+    if (first_warnings.size() < kMostWarnings) {
+      first_warnings.push_back(line);
+    }
   }
 
   std::shared_ptr<const LogSink> sink;
@@ -165,6 +191,10 @@ std::string last_decoder_error() {
 std::string first_logged_error() { return first_error; }
 
 std::string take_demuxer_error() { return std::exchange(demuxer_error, {}); }
+
+std::set<int> take_corrupt_streams() { return std::exchange(corrupt_streams, {}); }
+
+std::set<int> take_interrupted_pids() { return std::exchange(interrupted_pids, {}); }
 
 std::vector<std::string> first_logged_warnings() { return first_warnings; }
 

@@ -11,6 +11,7 @@ extern "C" {
 
 #include "core/base/error.h"
 #include "core/frame/frame_pool.h"
+#include "io/media/first_frame_check.h"
 #include "io/media/libav.h"
 #include "io/media/packet_file.h"
 #include "io/media/pixel_format.h"
@@ -56,6 +57,7 @@ struct LosslessWriter::State {
   std::string path;
   FrameFormat format;
   CodecHandle encoder;
+  FirstFrameCheck check;
   std::optional<PacketFileWriter> file;
   LibavFramePool packed;
   std::int64_t frames = 0;
@@ -69,10 +71,11 @@ LosslessWriter::LosslessWriter(const std::string& path, const std::string& tempo
   const AVCodec& codec = lossless_encoder(pixel_format(format), path);
   state_->encoder = make_context(codec, format, threads);
   if (codec.id == AV_CODEC_ID_FFV1) {
-    // Version 3 has slices, which lose chroma with a quarter of luma's width and do not support single
-    // samples.
-    const bool is_small = format.plane_width(format.color_plane_count() - 1) < 2 ||
-                          format.plane_height(format.color_plane_count() - 1) < 2;
+    // Version 3 has slices, which lose chroma with a quarter of luma's width and are wrong if a side has a
+    // single sample.
+    constexpr int kLeastSide = 4;
+    const bool is_small = format.plane_width(format.color_plane_count() - 1) < kLeastSide ||
+                          format.plane_height(format.color_plane_count() - 1) < kLeastSide;
     state_->encoder->level = format.chroma_shift_x > 1 || is_small ? 1 : 3;
   }
   forget_logged_messages();
@@ -80,6 +83,7 @@ LosslessWriter::LosslessWriter(const std::string& path, const std::string& tempo
     throw Error(path + ": the encoder " + codec.name + " can't be used for " + to_string(format) + ": " +
                 error_text(code) + logged_reason());
   }
+  state_->check = FirstFrameCheck(path, *state_->encoder, FirstFrameCheck::Demand::kEqual);
   state_->file.emplace(path, temporary, *state_->encoder);
 }
 
@@ -96,9 +100,11 @@ void LosslessWriter::write(const Frame& frame) {
     pack(frame, *picture);
   }
   picture->pts = state.frames++;
+  state.check.note_sent(*picture);
   check(avcodec_send_frame(state.encoder.get(), picture.get()), state.path, "can't encode a frame");
   const PacketHandle packet = make_packet();
   check(avcodec_receive_packet(state.encoder.get(), packet.get()), state.path, "can't encode a frame");
+  state.check.note_encoded(*packet);
   state.file->write(*packet);
 }
 

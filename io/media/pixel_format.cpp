@@ -165,6 +165,11 @@ AVColorSpace guessed_matrix(int height) {
   return height >= kHighDefinition ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
 }
 
+bool have_same_coefficients(AVColorSpace a, AVColorSpace b) {
+  constexpr int kCoefficients = 4;
+  return std::equal(sws_getCoefficients(a), sws_getCoefficients(a) + kCoefficients, sws_getCoefficients(b));
+}
+
 ColorMatrix color_matrix(AVColorSpace space) {
   switch (space) {
     case AVCOL_SPC_BT709:

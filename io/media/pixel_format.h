@@ -52,6 +52,9 @@ bool same_samples(FrameFormat a, FrameFormat b);
 /// BT.601.
 AVColorSpace guessed_matrix(int height);
 
+/// True if swscale has the same coefficients for both matrices.
+bool have_same_coefficients(AVColorSpace a, AVColorSpace b);
+
 ColorMatrix color_matrix(AVColorSpace space);
 ColorRange color_range(AVColorRange range);
 

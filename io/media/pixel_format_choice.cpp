@@ -35,15 +35,25 @@ bool is_for_players(const AVOutputFormat& container) {
   return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
 }
 
-bool is_rgb_for_players(const PixelFormatRequest& request) {
-  return request.codec_is_default && request.source.color_model == ColorModel::kRgb &&
-         is_for_players(request.container);
+/// True if chroma is halved although the source has more.
+bool is_halved_for_players(const PixelFormatRequest& request) {
+  const bool is_rgb_file =
+      request.source.color_model == ColorModel::kRgb && is_for_players(request.container);
+  const bool is_recording = request.for_players && request.source.color_model != ColorModel::kGray;
+  return request.codec_is_default && (is_rgb_file || is_recording);
+}
+
+/// Other programs read YUV in files of these formats with a matrix and range of their own.
+bool holds_rgb_only(const PixelFormatRequest& request) {
+  const std::string_view container = request.container.name;
+  const AVCodecID codec = request.codec.id;
+  return container.starts_with("image2") && (codec == AV_CODEC_ID_TIFF || codec == AV_CODEC_ID_JPEG2000);
 }
 
 /// True if only the size prevents the chroma subsampling that the source has or should get.
 bool is_too_odd(const PixelFormatRequest& request) {
   const AVPixelFormat wanted =
-      is_rgb_for_players(request) ? AV_PIX_FMT_YUV420P : pixel_format(request.source);
+      is_halved_for_players(request) ? AV_PIX_FMT_YUV420P : pixel_format(request.source);
   return needs_whole_chroma(request.codec) && pixel_format(request.source) != AV_PIX_FMT_NONE &&
          !divides(wanted, request.source.width, request.source.height);
 }
@@ -111,7 +121,14 @@ std::vector<AVPixelFormat> pixel_format_candidates(const PixelFormatRequest& req
     return is_hardware(f) || implies_full_range(f) ||
            (needs_whole && !divides(f, request.source.width, request.source.height));
   });
-  if (is_rgb_for_players(request) && needs_whole && std::ranges::any_of(candidates, has_halved_chroma)) {
+  // libavcodec passes planar RGB to OpenJPEG in the order G, B, R.
+  if (std::string_view(request.codec.name) == "libopenjpeg") {
+    std::erase_if(candidates, [](AVPixelFormat f) { return is_rgb(f) && is_planar(f); });
+  }
+  if (holds_rgb_only(request)) {
+    std::erase_if(candidates, [](AVPixelFormat f) { return !is_rgb(f) && !is_gray(f); });
+  }
+  if (is_halved_for_players(request) && needs_whole && std::ranges::any_of(candidates, has_halved_chroma)) {
     std::erase_if(candidates, [](AVPixelFormat f) { return !has_halved_chroma(f); });
   }
   // Planar formats can be passed without a copy.
@@ -141,7 +158,7 @@ std::vector<std::string> pixel_format_losses(const PixelFormatRequest& request, 
   }
   const int loss = av_get_pix_fmt_loss(chosen, pixel_format(source), source.has_alpha ? 1 : 0);
   const bool is_halved =
-      is_rgb_for_players(request) && needs_whole_chroma(request.codec) && has_halved_chroma(chosen);
+      is_halved_for_players(request) && needs_whole_chroma(request.codec) && has_halved_chroma(chosen);
   std::vector<std::string> losses;
   if (is_too_odd(request)) {
     losses.emplace_back(is_for_players(request.container)

@@ -18,6 +18,7 @@ struct PixelFormatRequest {
   const AVCodec& codec;
   FrameFormat source;
   bool codec_is_default = true;  ///< true if the user has not named the codec
+  bool for_players = false;      ///< WriterOptions::for_players
 };
 
 /// True for encoders that reject sizes which the chroma subsampling does not divide.

@@ -27,6 +27,8 @@ struct ReaderOptions {
   bool allow_references = false;
   /// Open only files and pipes; no network addresses, devices or other protocols of libav.
   bool local_only = false;
+  /// Continue a sequence of pictures after missing numbers. If false, the first one is an error.
+  bool skip_missing = false;
   /// Memory of a GPU: decode on it if possible, and leave frames in it. `allocate` applies to frames in host
   /// memory.
   MemoryDomain memory;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/references.h"
 
+extern "C" {
+#include <libavutil/avstring.h>
+}
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -67,7 +71,7 @@ void require_local_source(const std::string& libav_url, const AVInputFormat* for
                      "--local-only forbids");
   }
   for (const auto& [key, value] : options) {
-    if (key == "protocol_whitelist") {
+    if (av_strcasecmp(key.c_str(), "protocol_whitelist") == 0) {  // libav ignores case in options
       throw UsageError("the input option protocol_whitelist and --local-only exclude each other");
     }
   }

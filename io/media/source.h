@@ -23,6 +23,7 @@ struct Source {
   AVPixelFormat decoded = AV_PIX_FMT_NONE;  ///< the decoder's pixel format
   bool has_fractions = false;  ///< `format` has more bits than the source for ReaderOptions::fraction_bits
   std::vector<bool> copied;    ///< by stream index: true if the Reader delivers its packets
+  std::vector<bool> of_other_program = {};  ///< by stream index: not copied because of its program
   /// Frames per second: the average, and the rate of the regular grid of times that libav has detected. 0/1
   /// if unknown.
   AVRational average_rate{0, 1};

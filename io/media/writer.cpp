@@ -104,6 +104,7 @@ struct Writer::State {
   Rotation rotation;
   std::unique_ptr<Ditherer> ditherer;
   std::unique_ptr<Encoder> encoder;
+  std::string advice;
   std::unique_ptr<Sink> sink;
   const SegmentWriter* segment = nullptr;  ///< `sink`, if that is a SegmentWriter
   std::unique_ptr<SegmentJoiner> joiner;   ///< null unless segments replace the encoder
@@ -121,6 +122,7 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
       rotation(source, container, diagnostics),
       ditherer(ditherer_for(source, options)),
       begins_at_zero(options.begin_at_zero) {
+  require_displayable(source);
   Audio audio(url, container, options);
   WriterOptions encoder_options = options;
   if (!rotation.applied().is_upright() || ditherer != nullptr) {
@@ -131,6 +133,7 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
   encoder = std::make_unique<Encoder>(url, container, encoder_source(source, format, rotation.applied()),
                                       encoder_options, losses);
   std::ranges::for_each(losses, [&](std::string& loss) { report_loss(diagnostics, std::move(loss)); });
+  advice = options.codec.empty() ? keeping_advice(source, encoder->context()) : "";
   joins_segments = io::joins_segments(encoder->context(), container, options, source.video.time_base);
   const Target target{url, container, *encoder, rotation, options};
   if (!options.segment_file.empty()) {
@@ -254,6 +257,8 @@ Writer::Writer(const std::string& url, const Reader& source, const WriterOptions
 Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
+
+std::string Writer::advice() const { return state_->advice; }
 
 Diagnostics Writer::diagnostics() const {
   Diagnostics all = state_->diagnostics;

@@ -27,6 +27,7 @@ struct WriterOptions {
   /// Dithering of 8-bit output: "auto" or "none"; empty: none; see Ditherer.
   std::string dither;
   std::string crf, preset, bitrate;  ///< empty: the encoder's defaults
+  std::string picture_quality;       ///< of JPEG, WebP, AVIF and JPEG XL, 1 to 100; empty: 90, JPEG about 88
   std::vector<std::pair<std::string, std::string>> encoder_options;
   /// Encoder of all audio, by its name or the codec's. Empty: audio is copied, and transcoded only if the
   /// container cannot store it. "copy": audio that the container cannot store is omitted.
@@ -37,6 +38,8 @@ struct WriterOptions {
                             ///< of the source
   /// Times begin at zero with the first frame. Packets of earlier times are left out.
   bool begin_at_zero = false;
+  /// Prefer 4:2:0 for the default encoder, which most players require.
+  bool for_players = false;
   int encoder_threads = 0;  ///< 0: libavcodec's default
   /// Memory of a GPU: accept frames in it if the encoder can read them, see Writer::cuda_frames().
   MemoryDomain memory;
@@ -116,6 +119,10 @@ class Writer {
 
   /// Diagnostics so far. Losses, missing streams and guesses are complete once the constructor has returned.
   Diagnostics diagnostics() const;
+
+  /// The option that keeps the samples of a lossless or professional source, if the encoder that was chosen
+  /// by default does not; empty otherwise.
+  std::string advice() const;
 
   /// Allocates the frames for write() if the encoder reads them from WriterOptions::memory. May be called on
   /// any thread; the frames' samples must be complete when write() is called. Empty if write() accepts frames

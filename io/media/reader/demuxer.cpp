@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "core/base/error.h"
+#include "io/media/reader/end_mark.h"
 #include "io/media/reader/input_format.h"
 #include "io/media/reader/open_input.h"
 
@@ -83,13 +85,35 @@ AVStream& best_video(const std::string& url, const AVFormatContext& input) {
   return *best;
 }
 
+/// Marks the streams, by index, that belong to programs of a transport stream, but not to one of the video.
+std::vector<bool> find_other_programs(const AVFormatContext& input, const AVStream& video) {
+  std::vector<bool> in_any(input.nb_streams, false);
+  std::vector<bool> with_video(input.nb_streams, false);
+  for (unsigned p = 0; p < input.nb_programs; ++p) {
+    const AVProgram& program = *input.programs[p];
+    const std::span<const unsigned> streams(program.stream_index, program.nb_stream_indexes);
+    const bool has_video = std::ranges::find(streams, static_cast<unsigned>(video.index)) != streams.end();
+    for (const unsigned stream : streams) {
+      in_any[stream] = true;
+      with_video[stream] = with_video[stream] || has_video;
+    }
+  }
+  std::vector<bool> others;
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    others.push_back(with_video[video.index] && in_any[i] && !with_video[i]);
+  }
+  return others;
+}
+
 /// Marks the streams to copy, by index, and makes the demuxer discard those that are not read.
 std::vector<bool> choose_copied(const AVFormatContext& input, const AVStream& video,
-                                const ReaderOptions& options) {
+                                const ReaderOptions& options, std::vector<bool>& of_other_program) {
   std::vector<bool> copied;
   for (unsigned i = 0; i < input.nb_streams; ++i) {
     AVStream& stream = *input.streams[i];
-    copied.push_back(is_wanted(stream, options));
+    const bool is_copied = is_wanted(stream, options);
+    of_other_program[i] = of_other_program[i] && is_copied;
+    copied.push_back(is_copied && !of_other_program[i]);
     if (!copied.back() && &stream != &video) {
       stream.discard = AVDISCARD_ALL;
     }
@@ -100,6 +124,9 @@ std::vector<bool> choose_copied(const AVFormatContext& input, const AVStream& vi
 AVRational plausible_rate(AVRational rate) {
   return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatestRate ? rate : AVRational{0, 1};
 }
+
+/// NUT files that were written to a pipe have no index.
+bool is_harmless(const std::string& error) { return error.find("no index at the end") != std::string::npos; }
 
 /// True unless the code is the end of the source, an interrupt, or a device without a frame yet.
 bool is_failure(int code) {
@@ -114,7 +141,8 @@ Demuxer::Demuxer(std::string url, const ReaderOptions& options, Dictionary& unus
       health_(health),
       input_(open(options, unused)),
       video_(best_video(url_, *input_)),
-      copied_(choose_copied(*input_, video_, options)),
+      of_other_program_(find_other_programs(*input_, video_)),
+      copied_(choose_copied(*input_, video_, options, of_other_program_)),
       clock_(*input_, options.first_time) {}
 
 InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {
@@ -123,17 +151,32 @@ InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {
     pipe_.emplace(url_, interrupted_);
   }
   if (!pipe_ && is_sequence(url_)) {
-    first_picture_ = first_of_sequence(url_, options);
-    if (first_picture_) {
+    sequence_.emplace(url_, options);
+    first_picture_ = sequence_->first();
+    skips_missing_ = options.skip_missing && sequence_->missing() > 0;
+    if (skips_missing_) {
+      unused.set("pattern_type", "glob");
+      health_.note_missing_pictures(sequence_->missing_text(), sequence_->missing());
+    } else if (first_picture_) {
       unused.set("start_number", std::to_string(*first_picture_));
     }
   }
-  InputHandle input =
-      open_input(url_, options, requested, pipe_ ? pipe_->bytes() : nullptr, interrupt_callback(), unused);
+  const std::string pattern = skips_missing_ ? sequence_->glob() : "";
+  take_demuxer_error();
+  take_corrupt_streams();
+  InputHandle input = open_input(url_, pattern, options, requested, pipe_ ? pipe_->bytes() : nullptr,
+                                 interrupt_callback(), unused);
   declared_.note(*input);
   take_up_data_of_one_time(*input);
-  // Streams whose parameters are not found may still be decodable, so this is not an error yet.
+  // Streams whose parameters are not found may still be decodable, so this is not an error yet. Packets that
+  // are read ahead here are delivered later, without their errors.
   avformat_find_stream_info(input.get(), nullptr);
+  if (std::string error = take_demuxer_error(); !is_harmless(error)) {
+    health_.note_container_error(std::move(error));
+  }
+  corrupt_at_opening_ = take_corrupt_streams();
+  interrupted_at_opening_ = take_interrupted_pids();
+  is_at_gif_end_ = is_behind_gif_trailer(*input);
   if (!options.sound_device.empty()) {
     add_sound(*input, options);
   }
@@ -206,9 +249,6 @@ PacketHandle Demuxer::read(bool times_are_guesses) {
   take_demuxer_error();
   int code = av_read_frame(input_.get(), packet.get());
   std::string error = take_demuxer_error();
-  if (code >= 0) {
-    health_.note_container_error(std::move(error));  // the end of the source is reported separately
-  }
   if (code >= 0 && is_interrupted()) {
     code = AVERROR_EXIT;  // the packet may have been truncated
   }
@@ -217,34 +257,89 @@ PacketHandle Demuxer::read(bool times_are_guesses) {
     return nullptr;
   }
   if (code < 0) {
-    end(code);
+    end(code, std::move(error));
     return nullptr;
   }
+  health_.note_container_error(std::move(error));
   if (static_cast<std::size_t>(packet->stream_index) >= copied_.size()) {
     return nullptr;  // a stream that appeared after the header
   }
+  const std::int64_t offset = clock_.offset();
   clock_.shift(*packet, stream(packet->stream_index), times_are_guesses);
   has_read_ = true;
+  judge_corruption(*packet, clock_.offset() != offset);
   if (packet->stream_index == video_.index) {
     video_end_ = packet->pos < 0 ? -1 : packet->pos + packet->size;
+    pictures_ = packet->pts == AV_NOPTS_VALUE ? pictures_ + 1 : packet->pts + 1;
   }
   return packet;
 }
 
+/// Reports corrupt packets of MPEG streams, unless the clock jumps there: where such streams have been
+/// joined, the packets' counter is interrupted, but nothing is missing.
+void Demuxer::judge_corruption(const AVPacket& packet, bool has_jumped) {
+  constexpr int kToJudge = 3;  // parsers deliver a packet after the next one has been read
+  if (take_interrupted_pids().contains(video_.id) && has_jumps(format())) {
+    packets_to_gap_ = kToJudge;
+  }
+  if (take_corrupt_streams().contains(video_.index) && has_jumps(format())) {
+    packets_to_judge_ = kToJudge;
+    corrupt_at_opening_.clear();  // libav logs a packet that is read ahead again
+  }
+  if (has_jumped) {
+    packets_to_judge_ = packets_to_gap_ = 0;
+    corrupt_at_opening_.clear();
+  }
+  if (packet.stream_index != video_.index || packet.dts == AV_NOPTS_VALUE) {
+    return;
+  }
+  const std::int64_t expected = std::exchange(expected_dts_, packet.dts + packet.duration);
+  const bool has_gap = expected != AV_NOPTS_VALUE && packet.dts > expected + packet.duration / 2;
+  const bool has_lost = has_gap && (packets_to_gap_ > 0 || interrupted_at_opening_.contains(video_.id));
+  packets_to_gap_ -= packets_to_gap_ > 0 ? 1 : 0;
+  if (has_lost || (packets_to_judge_ > 0 && (has_gap || --packets_to_judge_ == 0))) {
+    packets_to_judge_ = 0;
+    note_corruption();
+  }
+}
+
+void Demuxer::note_corruption() {
+  health_.note_container_error("[" + std::string(format().name) + "] packets of the video are incomplete");
+}
+
 /// Frames before the end are kept, whatever its cause. Demuxers have many codes for damage and truncated
 /// files, and some report a failed read as the end.
-void Demuxer::end(int code) {
+void Demuxer::end(int code, std::string error) {
+  if (is_at_gif_end_) {
+    error.clear();  // of bytes behind the trailer, which libav reads after it has read the whole file ahead
+  }
+  const std::string reason = error.empty() ? "" : " (" + error + ")";
+  health_.note_container_error(std::move(error));
+  const bool is_corrupt = take_corrupt_streams().contains(video_.index) || packets_to_judge_ > 0 ||
+                          corrupt_at_opening_.contains(video_.index);
+  if (is_corrupt && has_jumps(format())) {
+    note_corruption();
+  }
+  if (sequence_ && !skips_missing_) {
+    if (std::string gap = sequence_->gap_after(pictures_); !gap.empty()) {
+      health_.note_failure(std::move(gap));
+      code = AVERROR_EOF;
+    }
+  }
   const int of_reading = input_->pb != nullptr ? input_->pb->error : code;  // devices do their own reading
   if (is_failure(of_reading)) {
     health_.note_failure(error_text(of_reading));
   } else if (is_failure(code)) {
     // For a pipe, the program that writes to it has failed.
-    is_pipe() ? health_.note_failure(error_text(code)) : health_.note_damage(error_text(code));
+    is_pipe() ? health_.note_failure(error_text(code)) : health_.note_damage(error_text(code) + reason);
   }
   // The y4m demuxer reports no error.
   const bool is_y4m = std::string_view(format().name) == "yuv4mpegpipe";
   const bool in_mid_frame = is_y4m && video_end_ >= 0 && avio_tell(input_->pb) > video_end_;
   health_.note_end(is_interrupted(), in_mid_frame, is_pipe());
+  if (std::string missing = missing_end(*input_); !missing.empty()) {
+    health_.note_missing_end(std::move(missing));
+  }
   has_ended_ = true;
 }
 
@@ -285,6 +380,10 @@ void Demuxer::rewind() {
 
 void Demuxer::forget_position() {
   clock_.forget_position();
+  packets_to_judge_ = packets_to_gap_ = 0;
+  interrupted_at_opening_.clear();
+  expected_dts_ = AV_NOPTS_VALUE;
+  corrupt_at_opening_.clear();
   has_ended_ = false;
 }
 

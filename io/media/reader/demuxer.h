@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "io/media/pipe_input.h"
 #include "io/media/reader.h"
 #include "io/media/reader/health.h"
+#include "io/media/reader/picture_sequence.h"
 #include "io/media/reader/sound_device.h"
 #include "io/media/reader/source_clock.h"
 
@@ -42,6 +44,8 @@ class Demuxer {
   const AVStream& stream(std::size_t index) const { return *input_->streams[index]; }
   /// For each stream: true if its packets are copied.
   const std::vector<bool>& copied() const { return copied_; }
+  /// For each stream: true if it is not copied because it belongs to another program than the video.
+  const std::vector<bool>& of_other_program() const { return of_other_program_; }
   bool is_pipe() const { return pipe_.has_value(); }
   /// The number of the first picture of a sequence; 1 for other sources.
   std::int64_t first_picture() const;
@@ -87,20 +91,33 @@ class Demuxer {
   InputHandle open(const ReaderOptions& options, Dictionary& unused);
   void add_sound(AVFormatContext& input, const ReaderOptions& options);
   PacketHandle read_sound();
-  void end(int code);
+  void judge_corruption(const AVPacket& packet, bool has_jumped);
+  void note_corruption();
+  void end(int code, std::string error);
   void forget_position();
 
   std::string url_;
+  std::optional<PictureSequence> sequence_;
   std::optional<std::int64_t> first_picture_;
+  bool skips_missing_ = false;  ///< pictures of the sequence, by ReaderOptions::skip_missing
+  std::int64_t pictures_ = 0;   ///< number of pictures up to the last one that was read
   std::function<bool()> interrupted_;
   Health& health_;
   std::optional<PipeInput> pipe_;  ///< input of `input_` if the source is a pipe
   DeclaredLength declared_;
+  std::set<int> corrupt_at_opening_;  ///< streams with a corrupt packet among those that were read ahead
+  std::set<int>
+      interrupted_at_opening_;  ///< PIDs of streams with lost packets in the part that was read ahead
+  bool is_at_gif_end_ = false;  ///< the whole GIF has been read ahead
+  int packets_to_gap_ = 0;      ///< packets of the video among which lost ones leave a gap
+  int packets_to_judge_ = 0;    ///< packets of the video that decide about a corrupt one
+  std::int64_t expected_dts_ = AV_NOPTS_VALUE;  ///< of the video's next packet
   std::unique_ptr<SoundDevice> sound_;
   bool has_read_ = false;  ///< a packet of the source itself
   int sound_index_ = -1;   ///< of its stream in `input_`
   InputHandle input_;
   AVStream& video_;
+  std::vector<bool> of_other_program_;
   std::vector<bool> copied_;
   SourceClock clock_;
   std::int64_t video_end_ = -1;  ///< file position after the last video packet

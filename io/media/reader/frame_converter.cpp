@@ -35,11 +35,6 @@ bool is_convertible(AVColorSpace matrix) {
          (color_matrix(matrix) != ColorMatrix::kUnspecified && matrix != AVCOL_SPC_BT2020_CL);
 }
 
-bool have_same_coefficients(AVColorSpace a, AVColorSpace b) {
-  constexpr int kCoefficients = 4;
-  return std::equal(sws_getCoefficients(a), sws_getCoefficients(a) + kCoefficients, sws_getCoefficients(b));
-}
-
 /// The pixel aspect ratio of a frame that is scaled to another size.
 AVRational scaled_aspect(const AVFrame& from, int width, int height) {
   const AVRational own = from.sample_aspect_ratio.num > 0 ? from.sample_aspect_ratio : AVRational{1, 1};

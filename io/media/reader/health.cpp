@@ -42,9 +42,7 @@ void Health::note_container_error(std::string line) {
 }
 
 void Health::note_packet(const AVPacket& packet, AVRational time_base, bool has_clock, bool is_inside) {
-  if (has_clock) {
-    gaps_.add(packet, time_base, !pending_error_.empty(), is_inside);
-  }
+  gaps_.add(packet, time_base, !pending_error_.empty(), is_inside, has_clock);
   if (is_inside) {
     count_container_error();
   }
@@ -65,7 +63,13 @@ void Health::note_end(bool interrupted, bool in_mid_frame, bool is_pipe) {
   if (at_true_end_ && damage_.empty() && in_mid_frame) {
     (is_pipe ? failure_ : shortfall_) = "it ends in the middle of a frame";
   }
-  count_container_error();
+  end_error_ = std::exchange(pending_error_, {});
+}
+
+void Health::note_missing_end(std::string text) {
+  if (at_true_end_ && failure_.empty() && shortfall_.empty()) {
+    shortfall_ = std::move(text);
+  }
 }
 
 void Health::note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance) {
@@ -78,6 +82,7 @@ void Health::note_length(std::int64_t length, std::int64_t declared, std::int64_
 void Health::forget_position() {
   shortfall_.clear();
   pending_error_.clear();
+  end_error_.clear();
   gaps_.forget_position();
   at_true_end_ = false;
 }
@@ -139,12 +144,18 @@ Diagnostics Health::diagnostics(bool is_complete) const {
       all.push_back({.kind = kind, .text = *text});
     }
   }
+  if (const auto& [text, count] = missing_pictures_; count > 0) {
+    all.push_back({.kind = Kind::kMissingFrames, .text = text, .count = count});
+  }
   if (const FrameGaps::Missing missing = gaps_.missing(at_true_end_ || is_complete); missing.places > 0) {
     all.push_back({.kind = Kind::kMissingFrames, .text = text_of(missing), .count = missing.frames});
   }
-  if (container_errors_ > 0) {
-    all.push_back(
-        {.kind = Kind::kContainerErrors, .text = first_container_error_, .count = container_errors_});
+  const bool is_explained = !failure_.empty() || !damage_.empty() || !shortfall_.empty();
+  const std::int64_t errors = container_errors_ + (end_error_.empty() || is_explained ? 0 : 1);
+  if (errors > 0) {
+    all.push_back({.kind = Kind::kContainerErrors,
+                   .text = container_errors_ > 0 ? first_container_error_ : end_error_,
+                   .count = errors});
   }
   for (const auto& [kind, count] : {std::pair{Kind::kDamagedPackets, damaged_packets_},
                                     {Kind::kDamagedFrames, damaged_frames_},

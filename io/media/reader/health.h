@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "io/media/diagnostic.h"
 #include "io/media/frame_gaps.h"
@@ -27,8 +28,12 @@ class Health {
   /// Reports an error that the demuxer has logged and recovered from. It is counted with the next packet of
   /// the video.
   void note_container_error(std::string line);
-  /// Reports a packet of the video, in decoding order. Only packets inside the range count. Gaps are detected
-  /// only with a steady clock.
+  /// Reports pictures that are missing in a sequence and are skipped.
+  void note_missing_pictures(std::string text, std::int64_t count) {
+    missing_pictures_ = {std::move(text), count};
+  }
+  /// Reports a packet of the video, in decoding order. Only packets inside the range count. Gaps without an
+  /// error are detected only with a steady clock.
   void note_packet(const AVPacket& packet, AVRational time_base, bool has_clock, bool is_inside);
   /// Reports the cause of an early end of the source: a failed input, or damage in the file.
   void note_failure(std::string text) { failure_ = std::move(text); }
@@ -36,6 +41,8 @@ class Health {
   /// Reports the end of the source, after its cause. `in_mid_frame`: a frame is incomplete; in a pipe, this
   /// is an error of the writing program.
   void note_end(bool interrupted, bool in_mid_frame, bool is_pipe);
+  /// Reports that a source has ended without the mark that ends its format.
+  void note_missing_end(std::string text);
   /// Compares the length of a source that has ended with its declared length, in microseconds.
   void note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance);
   /// Declares that the next packet does not continue the previous one.
@@ -72,8 +79,10 @@ class Health {
   std::string color_change_;
   std::string ignored_cropping_;
   std::string cropping_;
+  std::pair<std::string, std::int64_t> missing_pictures_;
   FrameGaps gaps_;
   std::string pending_error_;  ///< demuxer error since the last packet of the video
+  std::string end_error_;      ///< demuxer error at the end of the source
   std::string first_container_error_;
   std::int64_t container_errors_ = 0;
   std::int64_t damaged_packets_ = 0;

@@ -34,9 +34,11 @@ inline bool draws_text(const AVInputFormat& format) {
 }
 
 /// True if gaps in the times of the video indicate missing frames. Live streams and pictures have no steady
-/// clock.
+/// clock. In transport streams, gaps without a lost packet are intended; program streams do not count
+/// packets.
 inline bool has_steady_clock(const AVInputFormat& format) {
-  return (format.flags & (AVFMT_TS_DISCONT | AVFMT_NOFILE)) == 0 && !is_raw(format) && !is_device(format);
+  const bool may_pause = has_jumps(format) && std::string_view(format.name) != "mpeg";
+  return !may_pause && (format.flags & AVFMT_NOFILE) == 0 && !is_raw(format) && !is_device(format);
 }
 
 }  // namespace limpid::io

@@ -6,14 +6,15 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
-#include "io/media/output_file.h"
+#include "io/media/camera.h"
 #include "io/media/reader/input_format.h"
 #include "io/media/references.h"
 
@@ -31,6 +32,10 @@ std::string libav_url(const std::string& url) {
   return !has_protocol(url) && is_file ? "file:" + url : url;
 }
 
+constexpr const char* kNoHeic =
+    "HEIC pictures are not supported by this version of FFmpeg; convert it to TIFF or PNG, for example with "
+    "heif-convert";
+
 [[noreturn]] void throw_reference(const std::string& url, const std::string& demuxer) {
   throw Error(url + ": is a list of other files (" + demuxer +
               "), which are read only with --allow-references");
@@ -47,10 +52,38 @@ void look_at_file(const std::string& url) {
   }
 }
 
+/// True for files of the HEIF family with HEVC pictures, by their brands (ISO/IEC 23008-12).
+bool is_heic(const std::string& url) {
+  constexpr std::size_t kBrands = 64;
+  std::string begin(kBrands, '\0');
+  std::ifstream file(url, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  constexpr std::array<std::string_view, 4> kNames{"heic", "heix", "heim", "heis"};
+  return begin.compare(4, 4, "ftyp") == 0 && std::ranges::any_of(kNames, [&](std::string_view name) {
+           return begin.find(name) != std::string::npos;
+         });
+}
+
+/// libav's error is misleading for devices that are not cameras.
+void explain_camera_failure(const std::string& url, const AVInputFormat* requested) {
+  std::error_code ignored;
+  if (requested == nullptr || !std::string_view(requested->name).starts_with("video4linux2") ||
+      !std::filesystem::exists(url, ignored)) {
+    return;
+  }
+  if (!std::filesystem::is_character_file(url, ignored)) {
+    throw Error(url + ": is not a camera");
+  }
+  list_cameras(url);  // throws the reason
+}
+
 [[noreturn]] void explain_failure(int code, const std::string& url, const ReaderOptions& options,
                                   bool is_pipe, const AVIOInterruptCB& interrupt) {
   if (url != "-" && !has_protocol(url) && options.input_format.empty()) {
     look_at_file(url);
+  }
+  if (code == AVERROR_INVALIDDATA && is_heic(url)) {
+    throw NoVideo(url + ": " + kNoHeic, true);
   }
   if (code == AVERROR_INVALIDDATA) {
     throw NoVideo(url + ": no video or picture found in it", false);
@@ -98,33 +131,9 @@ const AVInputFormat* requested_format(const std::string& url, const ReaderOption
   return format;
 }
 
-std::optional<std::int64_t> first_of_sequence(const std::string& url, const ReaderOptions& options) {
-  const auto start =
-      std::ranges::find(options.options, "start_number", &std::pair<std::string, std::string>::first);
-  const std::int64_t least =
-      start == options.options.end() ? 0 : std::strtoll(start->second.c_str(), nullptr, 10);
-  const std::filesystem::path path(url);
-  const std::string pattern = path.filename().string();
-  const std::size_t prefix = pattern.find('%');
-  std::optional<std::int64_t> first;
-  std::error_code ignored;
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.size() <= prefix || name.compare(0, prefix, pattern, 0, prefix) != 0) {
-      continue;
-    }
-    const std::int64_t number = std::strtoll(name.c_str() + prefix, nullptr, 10);
-    if (number >= least && number <= INT_MAX && (!first || number < *first) &&
-        std::filesystem::path(picture_name(url, number)).filename() == name) {
-      first = number;
-    }
-  }
-  return first;
-}
-
-InputHandle open_input(const std::string& url, const ReaderOptions& options, const AVInputFormat* requested,
-                       AVIOContext* bytes, const AVIOInterruptCB& interrupt, Dictionary& unused) {
+InputHandle open_input(const std::string& url, const std::string& pattern, const ReaderOptions& options,
+                       const AVInputFormat* requested, AVIOContext* bytes, const AVIOInterruptCB& interrupt,
+                       Dictionary& unused) {
   UnopenedInputHandle context(avformat_alloc_context());
   if (context == nullptr) {
     throw Error("out of memory");
@@ -139,8 +148,8 @@ InputHandle open_input(const std::string& url, const ReaderOptions& options, con
   if (options.local_only) {
     context->protocol_whitelist = av_strdup(kLocalProtocols);
   }
-  const AVInputFormat* found = requested;
-  if (requested == nullptr && !options.allow_references) {
+  const AVInputFormat* found = pattern.empty() ? requested : av_find_input_format("image2");
+  if (found == nullptr && !options.allow_references) {
     context->format_whitelist = av_strdup(demuxers_without_references(url).c_str());
     // Probes as libav would: a pipe cannot be read again to report why it was refused.
     if (bytes != nullptr && av_probe_input_buffer2(bytes, &found, url.c_str(), context.get(), 0, 0) >= 0 &&
@@ -150,10 +159,21 @@ InputHandle open_input(const std::string& url, const ReaderOptions& options, con
   }
   forget_logged_messages();
   AVFormatContext* opened = context.release();  // freed by libav on failure
-  const int code = avformat_open_input(&opened, libav_url(url).c_str(), found, unused.get());
+  const std::string name = pattern.empty() ? libav_url(url) : pattern;
+  const int code = avformat_open_input(&opened, name.c_str(), found, unused.get());
   InputHandle input(opened);
   if (code < 0) {
+    explain_camera_failure(url, requested);
     explain_failure(code, url, options, bytes != nullptr, interrupt);
+  }
+  if (has_picture_tiles(*input)) {
+    throw NoVideo(url +
+                      ": its picture consists of tiles, which are not supported; convert it to TIFF or PNG, "
+                      "for example with heif-convert",
+                  true);
+  }
+  if (input->nb_streams == 0 && is_heic(url)) {
+    throw NoVideo(url + ": " + kNoHeic, true);
   }
   if (requested == nullptr && draws_text(*input->iformat)) {
     throw NoVideo(url + ": no video or picture found in it", false);

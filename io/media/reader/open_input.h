@@ -3,8 +3,6 @@
 
 // Opening a source. Private to io.
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "io/media/libav.h"
@@ -16,14 +14,12 @@ namespace limpid::io {
 /// UsageError if the options forbid it.
 const AVInputFormat* requested_format(const std::string& url, const ReaderOptions& options);
 
-/// The number of the first picture of a sequence such as "img_%03d.png": the lowest number, or the lowest one
-/// that is at least the option start_number. Nothing if no such file exists.
-std::optional<std::int64_t> first_of_sequence(const std::string& url, const ReaderOptions& options);
-
 /// Opens a source with the `requested` demuxer, unless that is null, and from `bytes` if the source is a pipe
-/// (otherwise null). The demuxer removes its options from `unused`. Throws an Error that names the source and
-/// the reason, NoVideo if the source is not media, and UsageError for options.
-InputHandle open_input(const std::string& url, const ReaderOptions& options, const AVInputFormat* requested,
-                       AVIOContext* bytes, const AVIOInterruptCB& interrupt, Dictionary& unused);
+/// (otherwise null). `pattern`: a name with wildcards for a sequence of pictures; empty for others. The
+/// demuxer removes its options from `unused`. Throws an Error that names the source and the reason, NoVideo
+/// if the source is not media, and UsageError for options.
+InputHandle open_input(const std::string& url, const std::string& pattern, const ReaderOptions& options,
+                       const AVInputFormat* requested, AVIOContext* bytes, const AVIOInterruptCB& interrupt,
+                       Dictionary& unused);
 
 }  // namespace limpid::io

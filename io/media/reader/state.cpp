@@ -99,6 +99,7 @@ Source Reader::State::source() const {
           .decoded = av_get_pix_fmt(video_.pixel_format.c_str()),
           .has_fractions = converter_->has_fractions(),
           .copied = demuxer_.copied(),
+          .of_other_program = demuxer_.of_other_program(),
           .average_rate = rate,
           .base_rate = demuxer_.base_rate(),
           .sample_aspect_ratio = decoder_.cropper().sample_aspect_ratio().value_or(
@@ -302,13 +303,20 @@ void Reader::State::look_for_shortfall() {
   std::int64_t end = decoder_.times().end_time();
   end = length->of_container ? std::max(end, demuxer_.copied_end()) : end;
   end += times.shift - range_.source_begin();
+  if (length->is_exact && !times.has_begin() && !times.has_end()) {
+    // The times of frames in damaged files may be wrong.
+    end = std::min(end, av_rescale(decoder_.frames(), duration_of(1000, demuxer_.average_rate()), 1000));
+  }
   const std::int64_t declared = times.has_end()
                                     ? std::min(length->microseconds, times.end - range_.source_begin())
                                     : length->microseconds;
-  // Containers differ in the duration of the last frame.
+  // Containers that declare a duration differ in the duration of the last frame.
   constexpr std::int64_t kLeast = AV_TIME_BASE / 5;
   constexpr int kFrames = 3;
-  health_.note_length(end, declared, std::max(kLeast, duration_of(kFrames, demuxer_.average_rate())));
+  const AVRational rate = demuxer_.average_rate();
+  const std::int64_t tolerance =
+      length->is_exact ? duration_of(1, rate) / 2 : std::max(kLeast, duration_of(kFrames, rate));
+  health_.note_length(end, declared, tolerance);
 }
 
 void Reader::State::set_up_converter(const AVFrame& first) {

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "io/media/container.h"
+#include "io/media/quality_options.h"
 
 namespace limpid::io {
 
@@ -16,6 +17,7 @@ Audio::Audio(const std::string& url, const AVOutputFormat& container, const Writ
     codec_ = &find_audio_encoder(options.audio_codec, container, url);
   }
   if (!bitrate_.empty()) {
+    check_bit_rate("--audio-bitrate", bitrate_);
     check_audio_bitrate(bitrate_);
   }
 }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/writer/losses.h"
 
+extern "C" {
+#include <libavutil/dovi_meta.h>
+}
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "core/base/error.h"
 #include "io/media/container.h"
 #include "io/media/encoder.h"
+#include "io/media/first_frame_check.h"
 #include "io/media/picture_metadata.h"
 
 namespace limpid::io {
@@ -84,6 +90,15 @@ Losses lost_stereo(const Source& source, const LossTarget& target) {
           std::string(target.container.name) + " with " + target.codec.name + " can't store it"};
 }
 
+/// The value 8 means that the whole picture is active, as without the description.
+Losses lost_active_format(const Source& source, const LossTarget& /*target*/) {
+  const AVFrameSideData* const data = av_frame_get_side_data(&source.first, AV_FRAME_DATA_AFD);
+  if (data == nullptr || data->size == 0 || data->data[0] == AV_AFD_SAME) {
+    return {};
+  }
+  return {"the source's active format description (AFD " + std::to_string(data->data[0]) + ") is not kept"};
+}
+
 /// ": png can't hold it"
 std::string refusal(const LossTarget& target) {
   return std::string(": ") + (target.is_picture_file ? target.codec.name : target.container.name) +
@@ -128,6 +143,45 @@ Losses lost_profile(const Source& source, const LossTarget& target) {
 
 }  // namespace
 
+void require_displayable(const Source& source) {
+  const AVPacketSideData* const data = find_side_data(source.video, AV_PKT_DATA_DOVI_CONF);
+  if (data == nullptr) {
+    return;
+  }
+  const auto& record = *reinterpret_cast<const AVDOVIDecoderConfigurationRecord*>(data->data);
+  constexpr int kOfHevc = 5;
+  constexpr int kOfAv1 = 10;
+  const int profile = record.dv_profile;
+  if (profile == kOfHevc || (profile == kOfAv1 && record.dv_bl_signal_compatibility_id == 0)) {
+    throw Error(source.url + ": Dolby Vision profile " + std::to_string(profile) +
+                " has colors that no output can describe, and that would be shown as green and magenta; "
+                "convert it to HDR10 first, for example with ffmpeg's filter libplacebo");
+  }
+}
+
+std::string keeping_advice(const Source& source, const AVCodecContext& encoder) {
+  const AVCodecID codec = source.video.codecpar->codec_id;
+  const bool is_lossy = encoder.codec_id == AV_CODEC_ID_H264 || encoder.codec_id == AV_CODEC_ID_HEVC;
+  const AVPixFmtDescriptor* const decoded = av_pix_fmt_desc_get(source.decoded);
+  if (!is_lossy || decoded == nullptr) {
+    return "";
+  }
+  constexpr int kDepth = 10;
+  const bool is_master = decoded->nb_components >= 3 && decoded->comp[0].depth >= kDepth &&
+                         decoded->log2_chroma_h == 0 && decoded->log2_chroma_w <= 1;
+  const bool is_lossless = is_lossless_video(codec);
+  if (!is_lossless && !is_master) {
+    return "";
+  }
+  const std::string name = avcodec_get_name(codec);
+  return "the source is " +
+         (is_lossless ? "lossless (" + name + ")"
+                      : "a master (" + name + ", " + std::to_string(decoded->comp[0].depth) +
+                            "-bit 4:" + (decoded->log2_chroma_w == 0 ? "4:4" : "2:2") + ")") +
+         ", and the output is lossy " + avcodec_get_name(encoder.codec_id) +
+         "; -c ffv1 in .mkv keeps all samples, and a lower --crf keeps more detail";
+}
+
 void report_loss(Diagnostics& diagnostics, std::string text) {
   diagnostics.push_back({.kind = Diagnostic::Kind::kLoss, .text = std::move(text)});
 }
@@ -138,8 +192,9 @@ void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text
 
 std::vector<std::string> losses(const Source& source, const LossTarget& target) {
   std::vector<std::string> all;
-  for (const auto& find : {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_alpha, lost_depth,
-                           lost_stereo, lost_exif, lost_xmp, lost_other_metadata, lost_profile}) {
+  for (const auto& find :
+       {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_alpha, lost_depth, lost_stereo,
+        lost_active_format, lost_exif, lost_xmp, lost_other_metadata, lost_profile}) {
     std::ranges::move(find(source, target), std::back_inserter(all));
   }
   return all;

@@ -17,6 +17,13 @@ void report_loss(Diagnostics& diagnostics, std::string text);
 /// Reports a `stream` of the source, by its index, that the file does not contain.
 void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text);
 
+/// Throws Error for a source whose colors no output could describe: Dolby Vision without a base layer that
+/// other players show.
+void require_displayable(const Source& source);
+
+/// See Writer::advice().
+std::string keeping_advice(const Source& source, const AVCodecContext& encoder);
+
 /// The properties of the output that losses depend on.
 struct LossTarget {
   const AVOutputFormat& container;

@@ -8,6 +8,7 @@
 #include "io/media/container.h"
 #include "io/media/output_file.h"
 #include "io/media/writer.h"
+#include "io/media/writer/animation.h"
 #include "io/media/writer/chapters.h"
 #include "io/media/writer/losses.h"
 #include "io/media/writer/pictures.h"
@@ -91,7 +92,11 @@ MediaFile::MediaFile(const Target& target, const Source& source, Audio audio, Di
   if (std::string loss = keep_tags(context, encoder_.muxer_options()); !loss.empty()) {
     report_loss(diagnostics, std::move(loss));
   }
+  if (const auto loops = loop_option(source, target.container)) {
+    muxer_.set_option(loops->first, loops->second, "");
+  }
   for (const auto& [key, value] : encoder_.muxer_options()) {
+    sets_last_delay_ = sets_last_delay_ && key != "final_delay";
     muxer_.set_option(key, value, encoder_.context().codec->name);
   }
   add_streams(target, source, diagnostics);
@@ -117,6 +122,7 @@ void MediaFile::add_streams(const Target& target, const Source& source, Diagnost
 }
 
 void MediaFile::expect(const Frame& frame) {
+  times_.note(frame);
   if (is_webp(*muxer_.context().oformat) && !metadata_) {
     metadata_ = metadata_of(frame, encoder_, rotation_);
   }
@@ -128,8 +134,18 @@ void MediaFile::write_frame(PacketHandle frame) {
 
 /// libav's WebP muxer writes one picture or an animation, which gets its metadata when it is complete.
 void MediaFile::end() {
+  const AVOutputFormat& container = *muxer_.context().oformat;
+  if (const auto delay = times_.last_delay(container); delay && sets_last_delay_) {
+    muxer_.set_option(delay->first, delay->second, "");
+  }
   if (metadata_) {
-    muxer_.end([&](BytesView written) { return with_metadata(AV_CODEC_ID_WEBP, written, *metadata_); });
+    const AVPixFmtDescriptor& samples = *av_pix_fmt_desc_get(encoder_.target_format());
+    const bool has_alpha = (samples.flags & AV_PIX_FMT_FLAG_ALPHA) != 0 && encoder_.has_alpha();
+    muxer_.end([&](BytesView written) {
+      Bytes file = with_metadata(AV_CODEC_ID_WEBP, written, *metadata_);
+      correct_webp_animation(file, times_.milliseconds(), has_alpha);
+      return file;
+    });
   } else {
     muxer_.end();
   }

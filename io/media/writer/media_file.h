@@ -12,6 +12,7 @@
 #include "io/media/encoder.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/source.h"
+#include "io/media/writer/animation.h"
 #include "io/media/writer/audio.h"
 #include "io/media/writer/muxer.h"
 #include "io/media/writer/sink.h"
@@ -46,6 +47,8 @@ class MediaFile : public Sink {
   Tracks tracks_;
   /// Metadata of the first picture, for files that store the metadata of one picture.
   std::optional<PictureMetadata> metadata_;
+  AnimationTimes times_;
+  bool sets_last_delay_ = true;  ///< false: the user has set it
 };
 
 }  // namespace limpid::io

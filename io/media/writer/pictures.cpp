@@ -41,7 +41,8 @@ Pictures::Pictures(const Target& target, const Source& source, Diagnostics& diag
       when_whole_(target.options.when_whole),
       first_(source.first_picture),
       file_(std::make_unique<OutputFile>(is_sequence(url_) ? picture_name(url_, first_) : url_, source_url_,
-                                         overwrite_, target.options.temporary_mark)) {
+                                         overwrite_, target.options.temporary_mark)),
+      stack_(url_) {
   if (!encoder_.muxer_options().empty()) {
     throw UsageError(std::string("the encoder ") + encoder_.context().codec->name + " has no option '" +
                      encoder_.muxer_options().front().first + "'");
@@ -58,18 +59,24 @@ void Pictures::expect(const Frame& frame) { waiting_.push_back(metadata_of(frame
 
 void Pictures::write_frame(PacketHandle frame) {
   ++written_;
+  const bool is_stack = !is_sequence(url_) && encoder_.context().codec_id == AV_CODEC_ID_TIFF &&
+                        (file_->bytes()->seekable & AVIO_SEEKABLE_NORMAL) != 0;
   if (!is_sequence(url_)) {
-    if (written_ > 1) {
+    if (written_ > 1 && !is_stack) {
       throw Error(url_ + ": holds one picture only; name a sequence such as picture_%04d.png");
     }
   } else if (file_ == nullptr) {
     file_ = std::make_unique<OutputFile>(picture_name(url_, first_ + written_ - 1), source_url_, overwrite_);
   }
-  const Bytes encoded = with_metadata(encoder_.context().codec_id,
-                                      {frame->data, static_cast<std::size_t>(frame->size)}, waiting_.front());
+  Bytes encoded = with_metadata(encoder_.context().codec_id,
+                                {frame->data, static_cast<std::size_t>(frame->size)}, waiting_.front());
   waiting_.pop_front();
-  write_bytes(*file_->bytes(), encoded);
   bytes_ += std::ssize(encoded);
+  if (is_stack) {
+    stack_.append(std::move(encoded), *file_->bytes());
+  } else {
+    write_bytes(*file_->bytes(), encoded);
+  }
   if (is_sequence(url_)) {
     std::exchange(file_, nullptr)->commit(false);  // all are synchronized at the end
   }

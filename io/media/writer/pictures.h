@@ -16,6 +16,7 @@
 #include "io/media/picture_metadata.h"
 #include "io/media/source.h"
 #include "io/media/writer/sink.h"
+#include "io/media/writer/tiff_stack.h"
 
 namespace limpid::io {
 
@@ -43,6 +44,7 @@ class Pictures : public Sink {
   std::int64_t
       first_;  ///< number of the first picture of a sequence: that of the source if it is also a sequence
   std::unique_ptr<OutputFile> file_;     ///< the current file; null between the pictures of a sequence
+  TiffStack stack_;                      ///< of a TIFF file that is not a sequence
   std::deque<PictureMetadata> waiting_;  ///< metadata of the frames in the encoder
   std::int64_t written_ = 0;
   std::atomic<std::int64_t> bytes_ = 0;

@@ -11,6 +11,12 @@ namespace limpid::io {
 
 bool is_wanted(const Source& source, const AVStream& stream, Diagnostics& diagnostics) {
   const auto index = static_cast<unsigned>(stream.index);
+  if (index < source.of_other_program.size() && source.of_other_program[index]) {
+    report_left_out(diagnostics, index,
+                    "the source has several programs: " + describe_stream(stream) +
+                        " belongs to another one than the video and is left out");
+    return false;
+  }
   if (!source.copied[index]) {
     if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !is_cover_art(stream)) {
       report_left_out(diagnostics, index,
