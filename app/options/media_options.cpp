@@ -104,7 +104,7 @@ const MediaFields<io::WriterOptions>& writer_fields() {
        &Options::encoder_options},
       {"--bitrate", "RATE", "Bit rate of the video, such as 4M", &Options::bitrate},
       {"--picture-quality", "N", "Quality of JPEG, WebP, AVIF and JPEG XL, 1-100 [90; JPEG about 88]",
-       &Options::picture_quality},
+       &Options::picture_quality, true},
       {"--audio-codec", "NAME",
        "Audio encoder, such as aac; or copy, which drops audio that the container cannot store [copy, or "
        "transcode if required]",

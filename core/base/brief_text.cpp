@@ -46,7 +46,8 @@ std::string with_brief_quotes(std::string sentence, const std::vector<std::strin
   for (std::size_t begin = 0; begin < rest.size();) {
     const std::size_t end = std::min(rest.find(' ', begin), rest.size());
     const std::string_view word = rest.substr(begin, end - begin);
-    result += word.size() > kMost ? shortened(word) : std::string(word);
+    const bool ends_subject = word.size() > kMost && word.back() == ':';
+    result += (word.size() > kMost ? shortened(word) : std::string(word)) + (ends_subject ? ":" : "");
     result += end < rest.size() ? " " : "";
     begin = end + 1;
   }

@@ -336,6 +336,7 @@ void Demuxer::end(int code, std::string error) {
   // The y4m demuxer reports no error.
   const bool is_y4m = std::string_view(format().name) == "yuv4mpegpipe";
   const bool in_mid_frame = is_y4m && video_end_ >= 0 && avio_tell(input_->pb) > video_end_;
+  health_.hold_end_error();
   health_.note_end(is_interrupted(), in_mid_frame, is_pipe());
   if (std::string missing = missing_end(*input_); !missing.empty()) {
     health_.note_missing_end(std::move(missing));

@@ -83,6 +83,7 @@ void Health::forget_position() {
   shortfall_.clear();
   pending_error_.clear();
   end_error_.clear();
+  holds_end_error_ = false;
   gaps_.forget_position();
   at_true_end_ = false;
 }
@@ -150,7 +151,7 @@ Diagnostics Health::diagnostics(bool is_complete) const {
   if (const FrameGaps::Missing missing = gaps_.missing(at_true_end_ || is_complete); missing.places > 0) {
     all.push_back({.kind = Kind::kMissingFrames, .text = text_of(missing), .count = missing.frames});
   }
-  const bool is_explained = !failure_.empty() || !damage_.empty() || !shortfall_.empty();
+  const bool is_explained = holds_end_error_ || !failure_.empty() || !damage_.empty() || !shortfall_.empty();
   const std::int64_t errors = container_errors_ + (end_error_.empty() || is_explained ? 0 : 1);
   if (errors > 0) {
     all.push_back({.kind = Kind::kContainerErrors,

@@ -43,6 +43,9 @@ class Health {
   void note_end(bool interrupted, bool in_mid_frame, bool is_pipe);
   /// Reports that a source has ended without the mark that ends its format.
   void note_missing_end(std::string text);
+  /// Delays the report of an error at the end until release_end_error(), as the length may explain it.
+  void hold_end_error() { holds_end_error_ = true; }
+  void release_end_error() { holds_end_error_ = false; }
   /// Compares the length of a source that has ended with its declared length, in microseconds.
   void note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance);
   /// Declares that the next packet does not continue the previous one.
@@ -83,6 +86,7 @@ class Health {
   FrameGaps gaps_;
   std::string pending_error_;  ///< demuxer error since the last packet of the video
   std::string end_error_;      ///< demuxer error at the end of the source
+  bool holds_end_error_ = false;
   std::string first_container_error_;
   std::int64_t container_errors_ = 0;
   std::int64_t damaged_packets_ = 0;

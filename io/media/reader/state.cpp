@@ -295,6 +295,7 @@ std::shared_ptr<Packet> Reader::State::rest_of_range() {
 
 /// Compares the length that was read with the declared length.
 void Reader::State::look_for_shortfall() {
+  health_.release_end_error();
   const std::optional<DeclaredLength::Length> length = demuxer_.declared_length();
   if (!length || !decoder_.times().has_begun() || video_.still_picture) {
     return;
