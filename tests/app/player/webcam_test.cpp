@@ -249,7 +249,7 @@ TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
       << "as fast as they could be read, nearly all would have been dropped";
 }
 
-TEST_F(WebcamTest, RecordingsThatFewPlayersShowAreTold) {
+TEST_F(WebcamTest, RecordingsAreMadeForPlayersUnlessToldOtherwise) {
   const auto told_of = [&](const std::string& name, const std::vector<std::string>& options) {
     const Outcome outcome = run(joined(joined({"env", "SDL_VIDEODRIVER=offscreen", LIMPID_PROGRAM},
                                               webcam({"color=gray:s=64x48:r=20:d=0.1,format=yuv422p",
@@ -259,7 +259,9 @@ TEST_F(WebcamTest, RecordingsThatFewPlayersShowAreTold) {
     return outcome.err.find("many players do not play yuv422p with libx264; use --pix-fmt yuv420p") !=
            std::string::npos;
   };
-  EXPECT_TRUE(told_of("source.mkv", {}));
+  EXPECT_FALSE(told_of("source.mkv", {}));
+  EXPECT_EQ(probe(path("source.mkv"))["streams"][0]["pix_fmt"], "yuv420p");
+  EXPECT_TRUE(told_of("named.mkv", {"-c", "libx264"}));
   EXPECT_FALSE(told_of("asked.mkv", {"--pix-fmt", "yuv422p"}));
   EXPECT_FALSE(told_of("archive.mkv", {"-c", "ffv1"}));
 }
