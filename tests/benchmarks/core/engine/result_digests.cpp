@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prints a digest of each filter's results for every format and much content, to compare two builds:
+// Prints a digest of each filter's results for every format, much content and moving clips, to compare two
+// builds:
 //   result_digests [--engine cpu] [--simd AVX2]
 // Each line has the filter, the frame and a digest of the result's bits; further lines have digests of the
 // engine's noise levels. Builds with equal lines have equal results. Without FFmpeg, so that it runs on a
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -108,9 +110,35 @@ std::vector<NamedFilter> filters() {
   };
 }
 
+std::vector<NamedFilter> temporal_filters() {
+  Vbm4dParameters one_step = vbm4d_profile(Vbm4dProfile::kFast);
+  one_step.wiener.reset();
+  Vbm4dParameters delayed = vbm4d_profile(Vbm4dProfile::kLc);
+  delayed.delay = 3;
+  return {
+      {"vbm4d fast", vbm4d_profile(Vbm4dProfile::kFast)},
+      {"vbm4d lc", vbm4d_profile(Vbm4dProfile::kLc)},
+      {"vbm4d np", vbm4d_profile(Vbm4dProfile::kNp)},
+      {"vbm4d high", vbm4d_profile(Vbm4dProfile::kHigh)},
+      {"vbm4d fast, live", vbm4d_live_profile(Vbm4dProfile::kFast)},
+      {"vbm4d np, live", vbm4d_live_profile(Vbm4dProfile::kNp)},
+      {"vbm4d fast, one step", one_step},
+      {"vbm4d lc, delay 3", delayed},
+      {"vnlb fast", vnlb_profile(VnlbProfile::kFast)},
+      {"vnlb np", vnlb_profile(VnlbProfile::kNp)},
+      {"recursive fast", recursive_profile(RecursiveProfile::kFast)},
+      {"recursive np", recursive_profile(RecursiveProfile::kNp)},
+  };
+}
+
 struct NamedFrame {
   std::string name;
   Frame frame;
+};
+
+struct NamedClip {
+  std::string name;
+  std::vector<Frame> frames;
 };
 
 std::vector<NamedFrame> frames() {
@@ -167,6 +195,68 @@ std::vector<NamedFrame> frames() {
   return frames;
 }
 
+// A noisy clip that moves across a picture, with a scene cut before frame 5.
+std::vector<Frame> make_clip(const FrameFormat& format) {
+  constexpr int kFrames = 8;
+  constexpr int kSpeed = 4;  // luma samples per frame, a multiple of all subsamplings
+  FrameFormat whole = format;
+  whole.width += kSpeed * kFrames;
+  const Frame picture = oracle::draw_picture(whole);
+  std::vector<Frame> frames;
+  for (int t = 0; t < kFrames; ++t) {
+    Frame frame = allocate_frame(format);
+    for (int p = 0; p < format.plane_count(); ++p) {
+      const Plane& plane = frame.planes[p];
+      const int shift = p == 1 || p == 2 ? format.chroma_shift_x : 0;
+      const int offset = (kSpeed * t >> shift) * format.bytes_per_sample();
+      for (int y = 0; y < plane.height; ++y) {
+        const int row = t < 5 ? y : plane.height - 1 - y;
+        std::copy_n(picture.planes[p].row<std::byte>(row) + offset, plane.width * format.bytes_per_sample(),
+                    plane.row<std::byte>(y));
+      }
+    }
+    frames.push_back(oracle::add_noise(frame, static_cast<double>(kNoise.sigma[0]), 10 + t));
+  }
+  return frames;
+}
+
+std::vector<NamedClip> clips() {
+  constexpr int kWidth = 109;
+  constexpr int kHeight = 77;
+  std::vector<NamedClip> clips;
+  for (const auto& [name, format] : std::vector<std::pair<std::string, FrameFormat>>{
+           {"gray", oracle::gray(kWidth, kHeight)},
+           {"gray, 16 bit", oracle::gray(kWidth, kHeight, 16)},
+           {"4:2:0", oracle::yuv(kWidth, kHeight, 1, 1)},
+           {"4:2:0, 10 bit", oracle::yuv(kWidth, kHeight, 1, 1, 10)},
+           {"4:4:4, float", oracle::as_float(oracle::yuv(kWidth, kHeight, 0, 0))},
+           {"RGB", oracle::rgb(kWidth, kHeight)}}) {
+    clips.push_back({name, make_clip(format)});
+  }
+  clips.push_back({"4:2:0, fields", make_clip(oracle::yuv(kWidth, kHeight, 1, 1))});
+  for (Frame& frame : clips.back().frames) {
+    frame.interlaced = true;
+  }
+  return clips;
+}
+
+Digest digest_of(Engine& engine, const Filter& filter, const std::vector<Frame>& frames) {
+  const auto denoiser = engine.make_denoiser(filter, kNoise, frames.front().format);
+  Digest digest;
+  const auto add_results = [&] {
+    while (const std::optional<Frame> result = denoiser->receive()) {
+      digest.add(*result);
+    }
+  };
+  for (const Frame& frame : frames) {
+    denoiser->send(frame);
+    add_results();
+  }
+  denoiser->flush();
+  add_results();
+  return digest;
+}
+
 void print_digests(int argc, char** argv) {
   std::string name = "cpu";
   for (int i = 1; i < argc; i += 2) {
@@ -194,12 +284,12 @@ void print_digests(int argc, char** argv) {
       if (name == "cpu" && parameters != nullptr && parameters->transform != GroupTransform::kSeparable) {
         continue;
       }
-      const auto denoiser = engine->make_denoiser(filter.filter, kNoise, named.frame.format);
-      denoiser->send(named.frame);
-      denoiser->flush();
-      Digest digest;
-      digest.add(*denoiser->receive());
-      print(filter.name, named.name, digest);
+      print(filter.name, named.name, digest_of(*engine, filter.filter, {named.frame}));
+    }
+  }
+  for (const NamedClip& clip : clips()) {
+    for (const NamedFilter& filter : temporal_filters()) {
+      print(filter.name, clip.name, digest_of(*engine, filter.filter, clip.frames));
     }
   }
 }
