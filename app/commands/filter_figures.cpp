@@ -7,10 +7,9 @@
 namespace limpid::app {
 namespace {
 
-constexpr std::array<FilterFigures, 9> kFigures = {{
+constexpr std::array<FilterFigures, 8> kFigures = {{
     {"vbm4d", 33.78, {}, 2.18, {}},
     {"vnlb", 33.90, {}, 18.7, {}},
-    {"vbm3d", 32.51, {}, 3.06, {}},
     {"recursive", 32.02, {}, {}, {}},
     {"bm3d", 30.08, 29.12, 2.76, 106},
     {"nlm", {}, 28.01, 0.488, 10.7},

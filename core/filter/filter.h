@@ -11,7 +11,6 @@
 #include "core/frame/reach.h"
 #include "core/parameters/filter_description.h"
 #include "core/recursive/recursive_parameters.h"
-#include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vnlb/vnlb_parameters.h"
 
@@ -19,9 +18,8 @@ namespace limpid {
 
 /// A filter with its parameters. This is the list of all filters; the description() of each one's parameters
 /// describes it.
-using Filter =
-    std::variant<Bm3dParameters, Vbm4dParameters, BilateralParameters, AdaptiveBilateralParameters,
-                 NlmParameters, NlmBilateralParameters, VnlbParameters, Vbm3dParameters, RecursiveParameters>;
+using Filter = std::variant<Bm3dParameters, Vbm4dParameters, BilateralParameters, AdaptiveBilateralParameters,
+                            NlmParameters, NlmBilateralParameters, VnlbParameters, RecursiveParameters>;
 using FilterType = FilterDescription<Filter>;
 
 /// All filters, in the variant's order.

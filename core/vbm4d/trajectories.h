@@ -45,9 +45,6 @@ struct TrajectoryBounds {
   int most_of_lost = 0;       ///< maximum number of patches in a group whose trajectory was lost
   bool quarters = false;      ///< trajectories have an accuracy of quarters of a sample
                               ///< (quarter_samples.h)
-  /// V-BM3D (predictive_search.h): the advantage of patches at the reference patch's position. `greatest` is
-  /// then the limit for patches of a group, and the other limits do not apply.
-  std::int32_t position_bonus = 0;
 };
 
 /// True if two pictures have nothing in common, as at a scene cut or in a flash: this share of all blocks

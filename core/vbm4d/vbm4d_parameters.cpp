@@ -5,8 +5,9 @@
 
 #include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
+#include "core/parameters/shared_parameters.h"
 #include "core/vbm4d/quarter_samples.h"
-#include "core/vbm4d/temporal_description.h"
+#include "core/vbm4d/trajectories.h"
 
 namespace limpid {
 namespace {
@@ -17,6 +18,64 @@ constexpr Names<Vbm4dProfile, 4> kVbm4dProfiles = {{{Vbm4dProfile::kFast, "fast"
                                                     {Vbm4dProfile::kLc, "lc"},
                                                     {Vbm4dProfile::kNp, "np"},
                                                     {Vbm4dProfile::kHigh, "high"}}};
+
+constexpr int kMostDelay = 2 * vbm4d::kMostReach;
+
+// Describes the parameters of the step to which `step_of(parameters)` points.
+template <typename StepOf>
+void describe_vbm4d_step(Vbm4dDescription& description, const StepOf& step_of, const StepText& text) {
+  const auto number = numbers_of_step(description, step_of, text);
+  number("step", "step", "a step", "1 to 8", "Distance between reference patches, in samples",
+         &Vbm4dStep::spacing, [](int spacing) { return spacing >= 1 && spacing <= vbm4d::kPatch; });
+  number("group-size", "group_size", "a group size", "1 to 16", "Maximum number of patches in a group",
+         &Vbm4dStep::max_group_size, [](int size) { return size >= 1 && size <= vbm4d::kMostMembers; });
+  number("search-window", "search_window", "a search window", "odd, 1 to 65",
+         "Side of the search window, in samples", &Vbm4dStep::search_window,
+         [](int side) { return side >= 1 && side <= 65 && side % 2 == 1; });
+  number("tau", "tau", "a tau", "0 to 65025", "Largest mean squared difference of a match",
+         &Vbm4dStep::max_distance, [](float tau) { return tau >= 0 && tau <= 65025; });
+  number("trajectory-threshold", "trajectory_threshold", "a trajectory threshold", "over 0, at most 1000",
+         "Mean squared difference at which a trajectory ends, in units of sigma squared",
+         &Vbm4dStep::trajectory_threshold, [](float distance) { return distance > 0 && distance <= 1000; });
+  const auto over_time = [&](const std::string& option, const std::string& name, const std::string& title,
+                             const std::string& what, auto member) {
+    number(option, name, title, "over 0, at most 10",
+           "Threshold factor of coefficients that " + what + " over time", member,
+           [](float factor) { return factor > 0 && factor <= 10; });
+  };
+  over_time("constant-threshold", "constant_threshold", "a constant threshold", "are constant",
+            &Vbm4dStep::constant_threshold);
+  over_time("changing-threshold", "changing_threshold", "a changing threshold", "change",
+            &Vbm4dStep::changing_threshold);
+  number("kaiser-beta", "kaiser_beta", "a Kaiser beta", "0 to 8",
+         "Shape of the Kaiser window of the aggregation; 0: flat", &Vbm4dStep::kaiser_beta,
+         [](float beta) { return beta >= 0 && beta <= 8; });
+}
+
+void describe_parameters(Vbm4dDescription& description) {
+  description.parameters = {
+      steps_parameter(description.name, "Number of steps: 1 (hard thresholding) or 2 (then Wiener filtering)",
+                      &Vbm4dParameters::wiener),
+      reach_parameter<Vbm4dParameters>(description.name, vbm4d::kMostReach, vbm4d::kMostReach),
+      delay_parameter<Vbm4dParameters>(description.name, kMostDelay)};
+  const std::string first_group = "Step 1, hard thresholding";
+  const std::string second_group = "Step 2, Wiener filtering";
+  describe_vbm4d_step(description, [](auto& parameters) { return &parameters.hard_threshold; },
+                      {"hard_threshold", "first step", "", first_group});
+  description.parameters.push_back(number_parameter<Vbm4dParameters>(
+      ParameterText{"lambda", "hard_threshold", "lambda", "first step", "a lambda", "over 0, at most 100",
+                    "Threshold of the coefficients, as a multiple of sigma", first_group},
+      [](auto& parameters) { return &parameters.lambda; },
+      [](float lambda) { return lambda > 0 && lambda <= 100; }));
+  describe_vbm4d_step(description,
+                      [](auto& parameters) { return parameters.wiener ? &*parameters.wiener : nullptr; },
+                      {"wiener", "second step", "-2", second_group});
+  description.parameters.push_back(number_parameter<Vbm4dParameters>(
+      ParameterText{"motion-precision-2", "wiener", "motion_precision", "second step", "a motion precision",
+                    "1 or 4", "Precision of motion: 1 (whole samples) or 4 (quarter samples)", second_group},
+      [](auto& parameters) { return parameters.wiener ? &parameters.motion_precision : nullptr; },
+      [](int precision) { return precision == 1 || precision == vbm4d::kQuarters; }));
+}
 
 Vbm4dDescription describe_vbm4d() {
   Vbm4dDescription description;
@@ -33,28 +92,7 @@ Vbm4dDescription describe_vbm4d() {
   description.make_live = [](const std::string& profile) {
     return vbm4d_live_profile(value_of(profile, "profile", kVbm4dProfiles));
   };
-  const auto describe_own = [](const auto& number) {
-    number("trajectory-threshold", "trajectory_threshold", "a trajectory threshold", "over 0, at most 1000",
-           "Mean squared difference at which a trajectory ends, in units of sigma squared",
-           &Vbm4dStep::trajectory_threshold, [](float distance) { return distance > 0 && distance <= 1000; });
-    const auto over_time = [&](const std::string& option, const std::string& name, const std::string& title,
-                               const std::string& what, auto member) {
-      number(option, name, title, "over 0, at most 10",
-             "Threshold factor of coefficients that " + what + " over time", member,
-             [](float factor) { return factor > 0 && factor <= 10; });
-    };
-    over_time("constant-threshold", "constant_threshold", "a constant threshold", "are constant",
-              &Vbm4dStep::constant_threshold);
-    over_time("changing-threshold", "changing_threshold", "a changing threshold", "change",
-              &Vbm4dStep::changing_threshold);
-  };
-  describe_temporal_filter<Vbm4dStep>(description, describe_own);
-  description.parameters.push_back(number_parameter<Vbm4dParameters>(
-      ParameterText{"motion-precision-2", "wiener", "motion_precision", "second step", "a motion precision",
-                    "1 or 4", "Precision of motion: 1 (whole samples) or 4 (quarter samples)",
-                    "Step 2, Wiener filtering"},
-      [](auto& parameters) { return parameters.wiener ? &parameters.motion_precision : nullptr; },
-      [](int precision) { return precision == 1 || precision == vbm4d::kQuarters; }));
+  describe_parameters(description);
   return description;
 }
 

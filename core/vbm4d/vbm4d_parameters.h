@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/frame/reach.h"
-#include "core/vbm4d/predictive_search.h"
 
 namespace limpid {
 
@@ -30,9 +29,6 @@ struct Vbm4dStep {
   float constant_threshold = 1;
   float changing_threshold = 1;
   float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 8
-  /// Selects V-BM3D's groups, of similar patches of all frames in reach, instead of trajectories.
-  /// `search_window` and `trajectory_threshold` then have no effect.
-  std::optional<vbm4d::PredictiveSearch> predictive = std::nullopt;
   bool operator==(const Vbm4dStep&) const = default;
 };
 

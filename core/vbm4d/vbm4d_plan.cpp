@@ -45,11 +45,6 @@ constexpr int kDenseSpacing = 4;
 constexpr int kMostOfLost = 8;
 constexpr int kMostOfLostOfBasic = 10;
 
-// V-BM3D's tau rises in strong noise, as its authors' does: from 3000 to 4500 and from 1500 to 3000.
-constexpr double kStrongNoise = 30;
-constexpr double kRise = 1.5;
-constexpr double kRiseOfBasic = 2;
-
 // The variance of the first coefficient of an orthonormal DCT of `count` values of variance 1, where values
 // at a distance of k have the correlation repetition^k.
 double variance_of_constant(int count, double repetition) {
@@ -74,13 +69,6 @@ vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, doubl
       vbm4d::kPatch * vbm4d::kPatch * vbm4d::kGuideScale.scale * vbm4d::kGuideScale.scale;
   const double variance = guide_sigma * guide_sigma * kUnit;
   vbm4d::TrajectoryBounds bounds;
-  if (step.predictive) {
-    const double rise = guide_sigma <= kStrongNoise ? 1 : second_step ? kRiseOfBasic : kRise;
-    bounds.greatest = bounded(rise * static_cast<double>(step.max_distance) * kUnit);
-    bounds.position_bonus = std::min(bounded(static_cast<double>(step.predictive->position_bonus) * variance),
-                                     vbm4d::kMostPositionBonus);
-    return bounds;
-  }
   const double of_contrast =
       second_step ? kGreatestContrastOfBasic * kUnit : 2 * variance + kGreatestContrast * kUnit;
   bounds.greatest = bounded(std::min(static_cast<double>(step.trajectory_threshold) * variance, of_contrast));

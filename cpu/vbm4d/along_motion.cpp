@@ -513,7 +513,6 @@ class FilterAlongMotion::Worker {
     job.shift_x = set.shift_x;
     job.shift_y = set.shift_y;
     job.bounds = bounds;
-    job.predictive = (step == 1 ? *parameters_.wiener : parameters_.hard_threshold).predictive;
     job.similar.tables = &tables;
     job.similar.width = set.width;
     job.similar.height = set.height;

@@ -123,113 +123,6 @@ HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, Trajectory
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// V-BM3D's groups
-
-// The search windows of a picture.
-struct SearchedSquares {
-  std::array<Position, vbm4d::kMostBest> centers;
-  int count = 0;
-  int radius = 0;
-
-  // True if the position is in one of the first `of` windows.
-  bool hold(Position place, int of) const {
-    return std::any_of(centers.begin(), centers.begin() + of, [&](const Position& center) {
-      return std::abs(place.x - center.x) <= radius && std::abs(place.y - center.y) <= radius;
-    });
-  }
-};
-
-// Adds the keys of all patches of picture `u` in the search windows, which must lie inside the picture.
-template <bool kSamples>
-HWY_ATTR void compare_squares(const TrajectoryJob& job, const GuidePatch& patch, Position reference, int u,
-                              const SearchedSquares& squares, std::vector<std::uint64_t>& keys) {
-  for (int i = 0; i < squares.count; ++i) {
-    const Position& center = squares.centers[i];
-    const int last_x = std::min(center.x + squares.radius, job.width - vbm4d::kPatch);
-    const int last_y = std::min(center.y + squares.radius, job.height - vbm4d::kPatch);
-    for (int y = std::max(center.y - squares.radius, 0); y <= last_y; ++y) {
-      for (int x = std::max(center.x - squares.radius, 0); x <= last_x; ++x) {
-        if (squares.hold({x, y}, i)) {
-          continue;
-        }
-        const bool in_place = x == reference.x && y == reference.y;
-        if (in_place && u == job.current) {
-          keys.push_back(vbm4d::reference_key(u, x, y));
-          continue;
-        }
-        keys.push_back(vbm4d::candidate_key(patch_distance<kSamples>(job.pictures[u].guide, patch, {x, y}),
-                                            in_place ? 0 : job.bounds.position_bonus, u, x, y));
-      }
-    }
-  }
-}
-
-// The group of a reference patch. The parameter specifies whether guides consist of samples.
-template <bool kSamples>
-HWY_ATTR void search_predictively_in(const TrajectoryJob& job, Position reference,
-                                     std::vector<std::uint64_t>& keys, TrajectoryGroup& group) {
-  const vbm4d::PredictiveSearch& search = *job.predictive;
-  const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);
-  // The search windows around the best patches of one picture, whose keys begin at `first`.
-  const auto squares_around_best = [&](std::size_t first) {
-    const auto begin = keys.begin() + static_cast<std::ptrdiff_t>(first);
-    SearchedSquares squares;
-    squares.radius = search.predictive_window / 2;
-    squares.count = std::min(search.best, static_cast<int>(keys.end() - begin));
-    std::partial_sort(begin, begin + squares.count, keys.end());
-    for (int i = 0; i < squares.count; ++i) {
-      squares.centers[i] = {vbm4d::x_of(begin[i]), vbm4d::y_of(begin[i])};
-    }
-    return squares;
-  };
-  keys.clear();
-  compare_squares<kSamples>(job, patch, reference, job.current, {{reference}, 1, search.window / 2}, keys);
-  const SearchedSquares around_own = squares_around_best(0);
-  for (const int direction : {-1, 1}) {
-    SearchedSquares squares = around_own;
-    for (int u = job.current + direction; u >= 0 && u < static_cast<int>(job.pictures.size());
-         u += direction) {
-      if (is_cut(field_from(job, u - direction, direction))) {
-        break;
-      }
-      const std::size_t first = keys.size();
-      compare_squares<kSamples>(job, patch, reference, u, squares, keys);
-      squares = squares_around_best(first);
-    }
-  }
-  std::erase_if(keys, [&](std::uint64_t key) {
-    return vbm4d::distance_of(key, job.bounds.position_bonus, reference.x, reference.y) > job.bounds.greatest;
-  });
-  const int most = job.similar.tables->step.max_group_size;
-  const auto size = std::bit_floor(static_cast<unsigned>(std::min<std::size_t>(keys.size(), most)));
-  std::partial_sort(keys.begin(), keys.begin() + size, keys.end());
-  std::sort(keys.begin(), keys.begin() + size,
-            [](std::uint64_t a, std::uint64_t b) { return vbm4d::place_of(a) < vbm4d::place_of(b); });
-  group.frames = 1;
-  group.members = static_cast<int>(size);
-  for (unsigned i = 0; i < size; ++i) {
-    group.pictures[i] = static_cast<std::int8_t>(vbm4d::picture_of(keys[i]));
-    group.places[i] = {vbm4d::x_of(keys[i]), vbm4d::y_of(keys[i])};
-  }
-}
-
-HWY_ATTR void find_predictive_groups(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
-  scratch.groups.clear();
-  for (int gy = tile.first_y; gy < tile.last_y; ++gy) {
-    for (int gx = tile.first_x; gx < tile.last_x; ++gx) {
-      const Position reference = {job.similar.grid_x[gx], job.similar.grid_y[gy]};
-      TrajectoryGroup& group = scratch.groups.emplace_back();
-      group.reference = reference;
-      if (job.guide_is_samples) {
-        search_predictively_in<true>(job, reference, scratch.candidates, group);
-      } else {
-        search_predictively_in<false>(job, reference, scratch.candidates, group);
-      }
-    }
-  }
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // Filtering. Patches are transformed in blocks (transforms-inl.h); across the group, a vector holds
 // coefficients of one patch only.
 
@@ -679,11 +572,7 @@ HWY_ATTR void process_tile_groups(const TrajectoryJob& job, const Tile& tile, Tr
   scratch.noisy_group.resize(kGroupFloats);
   scratch.basic_group.resize(kGroupFloats);
   scratch.samples.resize(kPatchSamples * vbm4d::kMostPatches);
-  if (job.predictive) {
-    find_predictive_groups(job, tile, scratch);
-  } else {
-    find_groups(job, tile, scratch);
-  }
+  find_groups(job, tile, scratch);
   filter_groups(job, scratch.groups, scratch);
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/motion/motion_field.h"
-#include "core/vbm4d/predictive_search.h"
 #include "core/vbm4d/trajectories.h"
 #include "cpu/bm3d/tile.h"
 #include "cpu/runtime/aligned_vector.h"
@@ -71,7 +70,6 @@ struct TrajectoryJob {
   int shift_x = 0;  ///< subsampling of the planes relative to luma
   int shift_y = 0;
   vbm4d::TrajectoryBounds bounds;
-  std::optional<vbm4d::PredictiveSearch> predictive;  ///< set for V-BM3D's groups
   /// The search for similar patches in the reference patches' picture, as in BM3D, with the grid of reference
   /// patches.
   StepJob similar;
@@ -82,9 +80,8 @@ struct TrajectoryJob {
   int current = 0;
 };
 
-/// Positions of a group's patches and their pictures' indices in the job. In trajectories, the patch number
-/// is frame * members + member. V-BM3D's groups count as a single frame for the transforms across them, and
-/// contain patches of any pictures. Pictures never decrease from one patch to the next.
+/// Positions of a group's patches and their pictures' indices in the job. The patch number is
+/// frame * members + member. Pictures never decrease from one patch to the next.
 struct TrajectoryGroup {
   Position reference;
   int frames = 0;
@@ -105,7 +102,6 @@ struct TrajectoryGroup {
 /// Working memory of a thread.
 struct TrajectoryScratch {
   std::vector<TrajectoryGroup> groups;
-  std::vector<std::uint64_t> candidates;  // for V-BM3D
   TileScratch matching;
   AlignedVector<float> noisy_group;
   AlignedVector<float> basic_group;

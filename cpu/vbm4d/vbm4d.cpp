@@ -19,9 +19,4 @@ std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters
                  }});
 }
 
-std::unique_ptr<FrameFilter> make_frame_filter(const Vbm3dParameters& parameters, const FrameFormat& format) {
-  parameters.validate();
-  return make_frame_filter(vbm4d_of(parameters), format);
-}
-
 }  // namespace limpid::cpu

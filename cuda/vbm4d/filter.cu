@@ -606,26 +606,6 @@ __device__ __forceinline__ void set_place(const GroupArguments& arguments, int x
   taken.cell = y / GroupSums::kCell * GroupSums::cells_along(arguments.samples.pitch) + x / GroupSums::kCell;
 }
 
-// The groups that a kernel processes: trajectories of up to kMostPictures pictures, shorter ones, or V-BM3D's
-// groups.
-enum class GroupOrigin { kLongTrajectories, kTrajectories, kPredictive };
-
-// Takes a group of V-BM3D.
-__device__ __forceinline__ TakenGroup take_predictive_group(const GroupArguments& arguments, int lane,
-                                                            std::ptrdiff_t number) {
-  const Trajectories& groups = arguments.groups;
-  TakenGroup taken;
-  taken.size = static_cast<int>(groups.shapes[number]);
-  taken.frames = 1;
-  const int patch = lane < taken.size ? lane : 0;
-  taken.picture = groups.members[number * groups.capacity + patch];
-  const unsigned place = groups.places[number * groups.slots + patch];
-  set_place(arguments, static_cast<int>(place & 0xFFFF), static_cast<int>(place >> 16), taken);
-  taken.matrix = arguments.transforms + GroupTransforms::number_of(1, taken.size) *
-                                            (GroupTransforms::kMost * GroupTransforms::kMost);
-  return taken;
-}
-
 __device__ __forceinline__ TakenGroup take_trajectories(const GroupArguments& arguments, int lane,
                                                         std::ptrdiff_t number) {
   const GroupPatch patch = patch_of_trajectories(arguments.groups, arguments.grid, lane, number);
@@ -655,7 +635,8 @@ __device__ __forceinline__ TakenGroup take_trajectories(const GroupArguments& ar
   return taken;
 }
 
-template <bool kWhite, Pass kPass, typename Sample, GroupOrigin kOrigin>
+// kLong: trajectories may have kMostPictures patches.
+template <bool kWhite, Pass kPass, typename Sample, bool kLong>
 __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArguments arguments) {
   follow_stream();
   __shared__ SharedPlanes planes;
@@ -705,9 +686,7 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
   for (int row = begin; row < min(begin + kGroupTile, arguments.groups.last_row); ++row) {
     const std::ptrdiff_t number =
         static_cast<std::ptrdiff_t>(row - arguments.groups.first_row) * arguments.grid.columns + column;
-    constexpr bool kPredictive = kOrigin == GroupOrigin::kPredictive;
-    TakenGroup taken = kPredictive ? take_predictive_group(arguments, lane.lane, number)
-                                   : take_trajectories(arguments, lane.lane, number);
+    TakenGroup taken = take_trajectories(arguments, lane.lane, number);
     taken.brightness = brightness_of_group(
         arguments.brightness, static_cast<std::ptrdiff_t>(row) * arguments.grid.columns + column);
     const int size = __shfl_sync(kAllLanes, taken.size, 0);
@@ -715,19 +694,11 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
     const auto filter = [&]<int kPatches, GroupKind kKind>() {
       filter_trajectories_of<kWhite, kPass, Sample, kPatches, kKind>(arguments, planes, noise, lane, taken);
     };
-    if constexpr (kPredictive) {
-      if (size == 8) {
-        filter.template operator()<8, GroupKind::kPicture>();
-        continue;
-      }
-    } else if (kOrigin == GroupOrigin::kLongTrajectories && size == 17) {
+    if (kLong && size == 17) {
       filter.template operator()<17, GroupKind::kTrajectory>();
-      continue;
     } else if (size == 9) {
       filter.template operator()<9, GroupKind::kTrajectory>();
-      continue;
-    }
-    if (size == 16 && frames == 1) {
+    } else if (size == 16 && frames == 1) {
       filter.template operator()<16, GroupKind::kPicture>();
     } else if (size <= 4) {
       filter.template operator()<4, GroupKind::kAny>();
@@ -743,14 +714,9 @@ template <bool kWhite, Pass kPass, typename Sample>
 void launch_groups(const GroupArguments& arguments, cudaStream_t stream) {
   const dim3 grid(blocks_for(arguments.grid.columns, kGroupTile),
                   blocks_for(arguments.groups.last_row - arguments.groups.first_row, kGroupTile));
-  auto kernel = arguments.groups.pictures == kMostPictures
-                    ? filter_kernel<kWhite, kPass, Sample, GroupOrigin::kLongTrajectories>
-                    : filter_kernel<kWhite, kPass, Sample, GroupOrigin::kTrajectories>;
-  if constexpr (std::is_same_v<Sample, float> && kPass != Pass::kInterpolatingWiener) {
-    if (arguments.groups.predictive) {
-      kernel = filter_kernel<kWhite, kPass, float, GroupOrigin::kPredictive>;
-    }
-  }
+  auto* const kernel = arguments.groups.pictures == kMostPictures
+                           ? filter_kernel<kWhite, kPass, Sample, true>
+                           : filter_kernel<kWhite, kPass, Sample, false>;
   launch(kernel, grid, kWarp * kGroupWarps, 0, stream, arguments);
 }
 

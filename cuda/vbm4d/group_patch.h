@@ -40,7 +40,7 @@ __device__ __forceinline__ GroupPatch patch_of_trajectories(const Trajectories& 
     pictures &= pictures - 1;
   }
   group.picture = __ffs(static_cast<int>(pictures)) - 1;
-  const std::ptrdiff_t slot = number * groups.slots + group.picture;
+  const std::ptrdiff_t slot = number * groups.pictures + group.picture;
   const unsigned place = groups.places[slot];
   const std::int16_t from_first = member_of(similar, member);
   group.x = limpid::vbm4d::confined(static_cast<int>(place & 0xFFFF) + offset_x(from_first),

@@ -11,7 +11,6 @@
 #include "core/bm3d/matching.h"
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_model.h"
-#include "core/vbm4d/predictive_search.h"
 #include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
 #include "core/vbm4d/vbm4d_parameters.h"
@@ -71,29 +70,24 @@ struct Trajectories {
   /// [i]: a bit for each picture of the group, the first picture lowest, + 2^kWantedShift * the number of its
   /// trajectories, provided that enough similar patches exist.
   unsigned* shapes = nullptr;
-  /// [i * slots + p]: position of the first trajectory in picture p, x + 65536 y. Only for pictures of the
+  /// [i * pictures + p]: position of the first trajectory in picture p, x + 65536 y. Only for pictures of the
   /// group.
   unsigned* places = nullptr;
   /// The patches similar to the reference patches, as in Groups; only for more than one trajectory.
   /// Trajectory m of a group has the displacement of similar patch m from the first trajectory.
   std::int16_t* members = nullptr;
-  /// [i * slots + p]: offset of the first trajectory's patch in picture p to the right of its position, in
+  /// [i * pictures + p]: offset of the first trajectory's patch in picture p to the right of its position, in
   /// quarters of a sample, + 4 * the offset below it; null if all are at whole samples.
   std::uint8_t* quarters = nullptr;
   int pictures = 0;
-  int slots = 0;  ///< number of pictures, or, for V-BM3D's groups, number of patches
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
 
-  /// True for V-BM3D's groups: shapes[i] is then the number of patches, places[i * slots + m] the position of
-  /// patch m, and members[i * capacity + m] its picture.
-  bool predictive = false;
-
   static constexpr int kWantedShift = 20;
 
-  static std::size_t bytes_of(int slots, int capacity) {
-    return sizeof(unsigned) + slots * (sizeof(unsigned) + sizeof(std::uint8_t)) +
+  static std::size_t bytes_of(int pictures, int capacity) {
+    return sizeof(unsigned) + pictures * (sizeof(unsigned) + sizeof(std::uint8_t)) +
            capacity * sizeof(std::int16_t);
   }
 };
@@ -122,7 +116,6 @@ struct TrajectoryJob {
   int columns = 0;                                      ///< of luma's blocks
   int rows = 0;
   limpid::vbm4d::TrajectoryBounds bounds;
-  limpid::vbm4d::PredictiveSearch search;     ///< for V-BM3D
   Bm3dStep step;                              ///< parameters of the search for similar patches
   const MatchingVariant* matching = nullptr;  ///< for that step
   /// Working memory; unused if groups have at most one trajectory.
@@ -132,8 +125,6 @@ struct TrajectoryJob {
 
 /// Finds groups of trajectories.
 void follow_trajectories(const TrajectoryJob& job, cudaStream_t stream);
-/// Finds V-BM3D's groups.
-void search_predictively(const TrajectoryJob& job, cudaStream_t stream);
 
 /// The format of the sums of one plane. Sums are integers, so that they do not depend on the order of
 /// additions. A picture's numerators are followed by its weights, both with `pitch` times its height values,

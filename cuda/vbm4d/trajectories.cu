@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(kReferences * 2, 2)
   static_assert(kMostPictures < 31);
   if (exists) {
     const auto note = [&](int picture, const Place& place, const limpid::vbm4d::QuarterVector& beside) {
-      const std::ptrdiff_t slot = number * job.out.slots + picture;
+      const std::ptrdiff_t slot = number * job.out.pictures + picture;
       const int x = place.x + limpid::vbm4d::whole_of(beside.x);
       const int y = place.y + limpid::vbm4d::whole_of(beside.y);
       job.out.places[slot] = x + (static_cast<unsigned>(y) << 16);

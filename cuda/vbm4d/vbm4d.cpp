@@ -29,8 +29,6 @@ int capacity_of(const Vbm4dStep& step) {
   return static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
 }
 
-int slots_of(int pictures, const Vbm4dStep& step) { return step.predictive ? capacity_of(step) : pictures; }
-
 int pitch_of(int width) { return (width + 31) / 32 * 32; }
 
 }  // namespace
@@ -55,7 +53,7 @@ Vbm4d::Step::Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d)
 std::size_t Vbm4d::row_bytes(const ReferenceGrid& grid, bool second_step) const {
   const Vbm4dStep& of_step = step(second_step ? 1 : 0).parameters;
   return static_cast<std::size_t>(grid.columns) *
-         Trajectories::bytes_of(slots_of(span_.frames(), of_step), capacity_of(of_step));
+         Trajectories::bytes_of(span_.frames(), capacity_of(of_step));
 }
 
 // Bytes of a sample in the format for groups.
@@ -86,9 +84,9 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
   if (!filters_) {
     return;
   }
-  // For V-BM3D's groups and those of a stage, the number of patches that overlap is unbounded.
+  // For the groups of a stage, the number of patches that overlap is unbounded.
   narrow_ = format.color_model != ColorModel::kRgb && !format.is_float() && format.bit_depth <= 11 &&
-            !parameters.hard_threshold.predictive && stage_ == nullptr;
+            stage_ == nullptr;
   const auto sums_of = [&](const Step& of_step) {
     return stage_ == nullptr ? GroupSums(narrow_, of_step.parameters, span_) : GroupSums::of_patches();
   };
@@ -431,7 +429,6 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     trajectories.columns = format_.width / MotionField::kBlock;
     trajectories.rows = sequence.heights[0] / MotionField::kBlock;
     trajectories.bounds = plan.bounds[s][number];
-    trajectories.search = own_step.parameters.predictive.value_or(limpid::vbm4d::PredictiveSearch());
     trajectories.step = own_step.similar;
     trajectories.matching = own_step.matching;
     trajectories.similar = {matching_.as<std::int16_t>(), limpid::vbm4d::kGuideScale, set.width, set.height,
@@ -448,18 +445,16 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     const std::size_t groups = static_cast<std::size_t>(trajectories.grid.columns) * band;
     Trajectories& found = trajectories.out;
     found.pictures = pictures;
-    found.slots = slots_of(pictures, own_step.parameters);
     found.capacity = capacity;
-    found.predictive = own_step.parameters.predictive.has_value();
     found.shapes = groups_.as<unsigned>();
     found.places = found.shapes + groups;
-    found.members = reinterpret_cast<std::int16_t*>(found.places + groups * found.slots);
+    found.members = reinterpret_cast<std::int16_t*>(found.places + groups * pictures);
     if (trajectories.bounds.quarters) {
       found.quarters = reinterpret_cast<std::uint8_t*>(found.members + groups * capacity);
     }
     for (found.first_row = 0; found.first_row < trajectories.grid.rows; found.first_row += band) {
       found.last_row = std::min(found.first_row + band, trajectories.grid.rows);
-      (found.predictive ? search_predictively : follow_trajectories)(trajectories, sequence.stream);
+      follow_trajectories(trajectories, sequence.stream);
       if (stage_ != nullptr) {
         stage_->find(trajectories, number == 1, stage_memory_.as(), sequence.stream);
       }

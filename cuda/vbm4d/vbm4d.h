@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/frame/frame.h"
-#include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/schedule.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
@@ -143,11 +142,6 @@ class Vbm4d final : public FrameFilter {
 inline std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters,
                                                       const FrameFormat& format) {
   return std::make_unique<Vbm4d>(parameters, format);
-}
-inline std::unique_ptr<FrameFilter> make_frame_filter(const Vbm3dParameters& parameters,
-                                                      const FrameFormat& format) {
-  parameters.validate();
-  return std::make_unique<Vbm4d>(vbm4d_of(parameters), format);
 }
 
 }  // namespace limpid::cuda

@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
       limpid::vnlb::own_search_window(arguments.search.step.search_window, __popc(followed));
   const auto candidates_of = [&](int picture) {
     const bool own = picture == job.own;
-    return Candidates(place_of(job.out.places[group * job.out.slots + picture]),
+    return Candidates(place_of(job.out.places[group * job.out.pictures + picture]),
                       (own ? own_window : arguments.search.step.temporal_search_window) / 2,
                       job.grid.width - kPatch, job.grid.height - kPatch, own);
   };
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
       continue;
     }
     if (picture != job.own && direction != 0 &&
-        !has_second_slice(job, pitch, picture, place_of(job.out.places[group * job.out.slots + picture]),
+        !has_second_slice(job, pitch, picture, place_of(job.out.places[group * job.out.pictures + picture]),
                           direction)) {
       continue;
     }

@@ -118,10 +118,10 @@ class Calls {
     static constexpr const char* kNames[] = {"filter", "profile", "noise", "sigma",  "strength",   "planes",
                                              "live",   "reach",   "delay", "fields", "block-size", "steps"};
     static constexpr const char* kValues[] = {
-        "bilateral", "bm3d", "vbm4d", "vbm3d", "nlm", "vnlb", "adaptive-bilateral",
-        "recursive", "fast", "lc",    "auto",  "5",   "0",    "1",
-        "2",         "-1",   "10,5",  "light", "nan", "1e30", "1,2,3,4",
-        ""};
+        "bilateral", "bm3d",    "vbm4d", "nlm",  "vnlb",  "adaptive-bilateral",
+        "recursive", "fast",    "lc",    "auto", "5",     "0",
+        "1",         "2",       "-1",    "10,5", "light", "nan",
+        "1e30",      "1,2,3,4", ""};
     const char* const name = data_.PickValueInArray(kNames);
     if (data_.ConsumeBool()) {
       set(denoiser, name, data_.ConsumeBool() ? data_.PickValueInArray(kValues) : nullptr);

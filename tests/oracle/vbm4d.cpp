@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -66,80 +65,6 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     return result;
   }
 
-  // A candidate of V-BM3D: its distance minus the bonus for its position, and its position.
-  using Candidate = std::tuple<std::int64_t, int, int, int>;  // picture, y and x
-
-  // V-BM3D's group: the most similar patches of a segment that the search finds.
-  std::vector<std::pair<int, Position>> search_predictively(int t, Position reference) const {
-    const vbm4d::PredictiveSearch& search = *step_.predictive;
-    const auto bonus = std::min<std::int64_t>(
-        static_cast<std::int64_t>(std::floor(variances(t, static_cast<double>(search.position_bonus)))),
-        vbm4d::kMostPositionBonus);
-    const double sigma = std::sqrt(variances(t, 1) / (kPatchSide * kPatchSide));
-    const double rise = sigma <= 30 ? 1 : guide_is_clean(t) ? 2 : 1.5;
-    const auto greatest = static_cast<std::int64_t>(
-        std::floor(rise * static_cast<double>(step_.max_distance) * kPatchSide * kPatchSide));
-    // The patches of picture u in squares around these positions.
-    const auto candidates = [&](int u, const std::vector<Position>& centers, int side) {
-      std::set<Candidate> found;
-      for (const Position& center : centers) {
-        for (int y = center.y - side / 2; y <= center.y + side / 2; ++y) {
-          for (int x = center.x - side / 2; x <= center.x + side / 2; ++x) {
-            if (is_inside({x, y})) {
-              const bool in_place = x == reference.x && y == reference.y;
-              const std::int64_t off = distance(t, reference, u, {x, y});
-              found.emplace(off + (in_place ? 0 : bonus), u, y, x);
-            }
-          }
-        }
-      }
-      return found;
-    };
-    const auto best = [&](const std::set<Candidate>& found) {
-      std::vector<Position> result;
-      for (const auto& [off, u, y, x] : found) {
-        if (static_cast<int>(result.size()) < search.best) {
-          result.push_back({x, y});
-        }
-      }
-      return result;
-    };
-    const std::set<Candidate> own = candidates(t, {reference}, search.window);
-    std::set<Candidate> all = own;
-    for (const int direction : {-1, 1}) {
-      std::vector<Position> centers = best(own);
-      for (int i = 1; i <= (direction < 0 ? span_.before : span_.after); ++i) {
-        const int u = t + direction * i;
-        if (u < 0 || u >= segment_.size() ||
-            (direction < 0 ? segment_.cut_back[u - direction] : segment_.cut_ahead[u - direction])) {
-          break;
-        }
-        const std::set<Candidate> found = candidates(u, centers, search.predictive_window);
-        centers = best(found);
-        all.insert(found.begin(), found.end());
-      }
-    }
-    std::vector<std::pair<int, Position>> group;
-    std::size_t alike = 0;
-    std::vector<std::tuple<int, int, int>> places;
-    for (const auto& [off, u, y, x] : all) {
-      if (distance(t, reference, u, {x, y}) <= greatest) {
-        ++alike;
-        places.emplace_back(u, y, x);
-      }
-    }
-    std::size_t size = 1;
-    while (2 * size <= std::min<std::size_t>(alike, step_.max_group_size)) {
-      size *= 2;
-    }
-    places.resize(size);
-    std::sort(places.begin(), places.end());
-    for (const auto& [u, y, x] : places) {
-      group.emplace_back(u, Position{x, y});
-    }
-    return group;
-  }
-
   using Spectrum = std::vector<std::array<double, 64>>;
 
   // The patches' 2D spectra, transformed over time and across members; or the inverse.
@@ -169,19 +94,12 @@ class Vbm4dOracleStep final : public StepAlongMotion {
 
   void filter_group(int t, Position reference, const std::vector<std::vector<Picture>>& basic,
                     std::vector<Sums>& sums) override {
-    Trajectory trajectory;
-    if (!step_.predictive) {
-      trajectory = follow(t, reference);
-    }
-    const int frames = step_.predictive ? 1 : static_cast<int>(trajectory.places.size());
+    const Trajectory trajectory = follow(t, reference);
+    const int frames = static_cast<int>(trajectory.places.size());
+    const std::vector<Position> similar = members(t, reference, trajectory);
     std::vector<std::pair<int, Position>> places;
-    if (step_.predictive) {
-      places = search_predictively(t, reference);
-    }
-    const std::vector<Position> similar =
-        step_.predictive ? std::vector<Position>() : members(t, reference, trajectory);
     // In quarters of a sample, 0 to 3, to the right of and below these positions.
-    std::vector<Position> behind(places.size());
+    std::vector<Position> behind;
     for (const auto& [u, now] : trajectory.places) {
       const Beside beside = u == t ? Beside() : find_beside(t, reference, u, now);
       const int whole_x = now.x + (beside.x < 0 ? -1 : 0);

@@ -9,7 +9,7 @@
 
 namespace limpid::oracle {
 
-/// V-BM4D, or V-BM3D by vbm4d_of(), of a whole stream by its definition (docs/algorithms.md), in double
+/// V-BM4D of a whole stream by its definition (docs/algorithms.md), in double
 /// precision and the simplest possible code: the results of all frames, including context. `begins_anew` is
 /// honored. `noise`: one model for all frames, or one per frame.
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,

@@ -47,10 +47,9 @@ TEST(Help, GroupsTheOptionsAndDocumentsTheExitCodes) {
   }
   EXPECT_LE(options, 30);
   EXPECT_LE(rows, 60);
-  EXPECT_EQ(outcome.out.find("vbm3d"), std::string::npos) << "experimental";
   const Outcome all = limpid({"denoise", "--help-all"});
   expect_success(all);
-  for (const char* part : {"--hwaccel", "--log-file", "--steps", "vbm3d"}) {
+  for (const char* part : {"--hwaccel", "--log-file", "--steps"}) {
     EXPECT_NE(all.out.find(part), std::string::npos) << part;
   }
   EXPECT_EQ(outcome.out.find("Exit codes"), outcome.out.rfind("Exit codes")) << "once";
@@ -85,13 +84,13 @@ TEST(Filters, AreListedWithFiguresAndParameters) {
   const Outcome list = limpid({"filters"});
   expect_success(list);
   EXPECT_NE(list.out.find("\nvbm4d "), std::string::npos) << list.out;
-  EXPECT_EQ(list.out.find("\nvbm3d "), std::string::npos) << "experimental";
-  EXPECT_NE(limpid({"filters", "--all"}).out.find("\nvbm3d "), std::string::npos);
   const std::string parameters = limpid({"filters", "vbm4d:profile=fast"}).out;
   EXPECT_NE(parameters.find("  step                       8 "), std::string::npos) << parameters;
   EXPECT_NE(parameters.find("(odd, 1 to 65)"), std::string::npos) << parameters;
   EXPECT_NE(limpid({"filters", "nlm"}).out.find("by noise"), std::string::npos);
   expect_failure(limpid({"filters", "median"}), 2, {"median", "bilateral"});
+  expect_failure(limpid({"denoise", "in.mkv", "out.mkv", "--filter", "vbm3d"}), 2,
+                 {"--filter", "vbm3d", "vbm4d"});
 }
 
 TEST(Devices, AReportThatCantBeWrittenIsAFailure) {

@@ -31,7 +31,7 @@ double value_in(const nlohmann::json& rows, const std::string& key, const std::s
 
 TEST(FilterFigures, VideoQualityIsThatOfTheResults) {
   const nlohmann::json rows = output_of("video_quality.json").at("sigma 20");
-  for (const std::string filter : {"vbm4d", "vnlb", "vbm3d", "recursive", "bm3d"}) {
+  for (const std::string filter : {"vbm4d", "vnlb", "recursive", "bm3d"}) {
     EXPECT_NEAR(figures_of(filter).video_psnr.value(),
                 value_in(rows, "filter", filter + ":profile=np", "mean"), 0.005)
         << filter;
@@ -54,7 +54,6 @@ TEST(FilterFigures, TimesOnTheGpuAreThoseOfTheResults) {
   const nlohmann::json temporal = output_of("cuda_vbm4d_h200.json").at("frames");
   expect("vbm4d", value_in(temporal, "profile", "np", "ms"));
   expect("vnlb", value_in(temporal, "profile", "vnlb np", "ms"));
-  expect("vbm3d", value_in(temporal, "profile", "vbm3d np", "ms"));
   expect("bm3d", value_in(output_of("cuda_bm3d_h200.json").at("settings"), "setting", "np", "frame_ms"));
   const nlohmann::json others = output_of("cuda_edge_preserving_h200.json").at("settings");
   expect("bilateral", value_in(others, "setting", "bilateral, radius 5", "frame_ms"));

@@ -122,7 +122,7 @@ TEST_F(SharedJobsTest, EstimatedNoiseIsThatOfOneRunInSegmentsAndResumed) {
   }
   const std::string film = make("film.mkv", {"-f", "lavfi", "-i", scenes + names + "concat=n=4", "-c:v",
                                              "libx264", "-qp", "4", "-g", "20", "-pix_fmt", "yuv420p"});
-  for (const std::string filter : {"vbm4d", "vbm3d", "vnlb"}) {
+  for (const std::string filter : {"vbm4d", "vnlb"}) {
     const Arguments quick{"--filter", filter, "--profile", "fast", "--reach", "1", "-c", "ffv1"};
     expect_success(limpid(joined({"denoise", film, "-o", path(filter + ".mkv")}, quick)));
     const std::string expected = content_of(path(filter + ".mkv"));

@@ -388,7 +388,6 @@ TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
   const auto waiting = std::get<Vbm4dParameters>(live_filter("--delay 3", "vbm4d", "np"));
   EXPECT_EQ(waiting.delay, 3);
   EXPECT_EQ(waiting.before, vbm4d_profile(Vbm4dProfile::kNp).before);
-  EXPECT_EQ(std::get<Vbm3dParameters>(live_filter("", "vbm3d", "fast")).delay, 0);
   EXPECT_EQ(std::get<VnlbParameters>(live_filter("", "vnlb", "fast")).delay, 0);
   EXPECT_EQ(live_filter("", "bm3d", "np"), Filter(bm3d_profile(Profile::kNp)));
 }

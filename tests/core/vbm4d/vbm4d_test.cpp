@@ -17,7 +17,6 @@
 #include "core/filter/filter.h"
 #include "core/frame/code_values.h"
 #include "core/frame/metrics.h"
-#include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "tests/core/engine/engine_suite.h"
@@ -50,17 +49,6 @@ Vbm4dParameters small_parameters() {
   parameters.wiener->max_distance = 800;
   parameters.wiener->trajectory_threshold = 1.5F;
   return parameters;
-}
-
-// Parameters of V-BM3D.
-Vbm4dParameters predictive_parameters() {
-  Vbm3dParameters parameters;
-  parameters.before = 2;
-  parameters.after = 1;
-  parameters.hard_threshold.spacing = 5;
-  parameters.wiener->spacing = 4;
-  parameters.wiener->max_distance = 1500;
-  return vbm4d_of(parameters);
 }
 
 class Vbm4dTest : public EngineSuite {
@@ -294,42 +282,12 @@ TEST_P(Vbm4dTest, TakesTheNoiseOfTheReferencesFrame) {
   EXPECT_TRUE(oracle::same_bits(expected[3], frames[3]));
 }
 
-TEST_P(Vbm4dTest, AgreesWithTheOracleInPredictiveGroups) {
-  for (const FrameFormat& format :
-       {gray(41, 35), gray(40, 33, 10), as_float(gray(40, 33)), yuv(43, 37, 1, 1), yuv(40, 34, 2, 0, 12),
-        rgb(36, 33), gray(8, 8, 10), yuv(15, 9, 0, 0, 10)}) {
-    SCOPED_TRACE(std::to_string(format.width) + "x" + std::to_string(format.height));
-    expect_as_defined(noisy_clip(format, 6, static_cast<double>(kSigma)), predictive_parameters());
-  }
-  const FrameFormat format = gray(48, 40);
-  const std::vector<Frame> frames = noisy_clip(format, 9, static_cast<double>(kSigma));
-  Vbm4dParameters parameters = predictive_parameters();
-  parameters.before = parameters.after = 8;
-  parameters.hard_threshold.max_group_size = 16;
-  parameters.hard_threshold.predictive = {19, 9, 4, 0};
-  parameters.wiener->predictive = {1, 1, 1, 100};
-  expect_as_defined(frames, parameters);
-  parameters.hard_threshold.predictive = {65, 33, 1, 1};
-  parameters.wiener->max_group_size = 3;
-  parameters.delay = 0;
-  expect_as_defined(frames, parameters);
-  parameters.wiener.reset();
-  parameters.hard_threshold.max_distance = 0;
-  parameters.hard_threshold.max_group_size = 1;
-  expect_as_defined(frames, parameters);
-  // Taus are greater for this noise.
-  expect_as_defined(noisy_clip(format, 5, 40), predictive_parameters(), white_noise(40));
-  // Groups of repeated patches.
-  expect_as_defined(std::vector<Frame>(5, frames.front()), predictive_parameters());
-}
-
 TEST_P(Vbm4dTest, FiltersFieldsByThemselves) {
   std::vector<Frame> frames = noisy_clip(yuv(40, 70, 1, 1), 6, static_cast<double>(kSigma));
   for (Frame& frame : frames) {
     frame.interlaced = true;
   }
   expect_as_defined(frames, small_parameters());
-  expect_as_defined(frames, predictive_parameters());
   // A stream that changes in its middle.
   frames[0].interlaced = frames[1].interlaced = frames[4].interlaced = false;
   expect_as_defined(frames, small_parameters());
@@ -381,10 +339,8 @@ TEST_P(Vbm4dTest, CutsAreDetectedByTheNoiseOfThePictureThatFollows) {
 // it do not affect each other.
 TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
   const FrameFormat format = gray(80, 64);
-  for (const auto& [sigma, parameters] : {std::pair(5.0F, small_parameters()),
-                                          {20.0F, small_parameters()},
-                                          {50.0F, small_parameters()},
-                                          {20.0F, predictive_parameters()}}) {
+  const Vbm4dParameters parameters = small_parameters();
+  for (const float sigma : {5.0F, 20.0F, 50.0F}) {
     std::vector<std::vector<Frame>> parts(5);
     const auto add = [&](std::size_t part, const Frame& clean) {
       std::size_t number = 0;
@@ -480,7 +436,7 @@ TEST_P(Vbm4dTest, RepeatedPicturesAreNoEvidence) {
 
 TEST_P(Vbm4dTest, AnySegmentWithItsContextGivesTheBitsOfTheWhole) {
   const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 16, static_cast<double>(kSigma));
-  std::vector<Vbm4dParameters> all = {small_parameters(), small_parameters(), predictive_parameters()};
+  std::vector<Vbm4dParameters> all = {small_parameters(), small_parameters()};
   all[1].delay = 0;
   for (Vbm4dParameters& parameters : all) {
     parameters.before = 1;
@@ -562,14 +518,12 @@ class Vbm4dSimdTest : public SimdLevelTest {};
 
 TEST_P(Vbm4dSimdTest, AgreesWithTheOracle) {
   const std::vector<Frame> frames = noisy_clip(yuv(44, 38, 1, 1), 6, static_cast<double>(kSigma));
-  for (const Vbm4dParameters& parameters : {small_parameters(), predictive_parameters()}) {
-    const std::vector<Frame> expected = oracle::denoise(frames, parameters, {white_noise()});
-    const std::vector<Frame> results =
-        run_stream(*engine().make_denoiser(parameters, white_noise(), frames[0].format), frames);
-    ASSERT_EQ(results.size(), frames.size());
-    for (std::size_t t = 0; t < results.size(); ++t) {
-      EXPECT_TRUE(oracle::within_contract(oracle::compare(results[t], expected[t]))) << t;
-    }
+  const std::vector<Frame> expected = oracle::denoise(frames, small_parameters(), {white_noise()});
+  const std::vector<Frame> results =
+      run_stream(*engine().make_denoiser(small_parameters(), white_noise(), frames[0].format), frames);
+  ASSERT_EQ(results.size(), frames.size());
+  for (std::size_t t = 0; t < results.size(); ++t) {
+    EXPECT_TRUE(oracle::within_contract(oracle::compare(results[t], expected[t]))) << t;
   }
 }
 
@@ -612,22 +566,6 @@ TEST(Vbm4dParameters, TellWhatIsIllegal) {
   EXPECT_NE(message([](Vbm4dParameters& p) { p.motion_precision = 2; }).find("motion precision"),
             std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->changing_threshold = 11; }).find("changing threshold"),
-            std::string::npos);
-}
-
-TEST(Vbm3dParameters, TellWhatIsIllegal) {
-  const auto message = [](const auto& change) {
-    Vbm3dParameters parameters;
-    change(parameters);
-    return message_of([&] { parameters.validate(); });
-  };
-  EXPECT_EQ(message([](Vbm3dParameters&) {}), "");
-  EXPECT_NE(message([](Vbm3dParameters& p) { p.before = 13; }).find("vbm3d: a reach"), std::string::npos);
-  EXPECT_NE(message([](Vbm3dParameters& p) { p.wiener->best = 5; }).find("predictive count"),
-            std::string::npos);
-  EXPECT_NE(message([](Vbm3dParameters& p) { p.wiener->predictive_window = 4; }).find("predictive window"),
-            std::string::npos);
-  EXPECT_NE(message([](Vbm3dParameters& p) { p.hard_threshold.position_bonus = NAN; }).find("bonus"),
             std::string::npos);
 }
 

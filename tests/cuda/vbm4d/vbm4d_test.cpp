@@ -175,7 +175,7 @@ std::vector<float> estimate_of(int groups, const std::vector<float>& plane, int 
   job.grid.rows = 1;
   job.groups.shapes = shapes.as<unsigned>();
   job.groups.places = places.as<unsigned>();
-  job.groups.pictures = job.groups.slots = job.groups.capacity = 1;
+  job.groups.pictures = job.groups.capacity = 1;
   job.groups.last_row = 1;
   job.samples = samples;
   job.format = format;

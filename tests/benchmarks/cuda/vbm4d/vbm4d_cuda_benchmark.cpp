@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// V-BM4D, V-BM3D and VNLB on a GPU: whole frames in device memory, by profile, format and content, and each
+// V-BM4D and VNLB on a GPU: whole frames in device memory, by profile, format and content, and each
 // kernel of a step. Without FFmpeg, so that it runs on a bare GPU machine:
 //   vbm4d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
 // The image is 512x512 bytes; without it one is drawn. --only takes the name of a profile, or "np whole"
-// (motion to whole samples), "np camera" (a camera's noise), "np live", "vbm3d np", "vnlb np".
+// (motion to whole samples), "np camera" (a camera's noise), "np live", "vnlb np".
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "core/engine/denoiser.h"
-#include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/engine/cuda_engine.h"
@@ -294,7 +293,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
                    MatchingPlane::pitch_of(kWidth)};
     const std::size_t number = static_cast<std::size_t>(job.grid.columns) * job.grid.rows;
     const DeviceMemory memory(number * Trajectories::bytes_of(pictures, its.max_group_size));
-    job.out.pictures = job.out.slots = pictures;
+    job.out.pictures = pictures;
     job.out.capacity = its.max_group_size;
     job.out.last_row = job.grid.rows;
     job.out.shapes = memory.as<unsigned>();
@@ -412,8 +411,6 @@ void benchmark(int argc, char** argv) {
     settings.push_back({name, parameters});
   }
   settings.push_back({"np camera", vbm4d_profile(Vbm4dProfile::kNp), camera_noise()});
-  settings.push_back({"vbm3d fast", vbm3d_profile(Vbm3dProfile::kFast)});
-  settings.push_back({"vbm3d np", vbm3d_profile(Vbm3dProfile::kNp)});
   settings.push_back({"recursive fast", recursive_profile(RecursiveProfile::kFast)});
   settings.push_back({"recursive np", recursive_profile(RecursiveProfile::kNp)});
   settings.push_back({"vnlb fast", vnlb_profile(VnlbProfile::kFast)});
