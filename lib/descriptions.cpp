@@ -53,7 +53,7 @@ limpid_filter_info describe_filter(int filter) {
           .profile_count = static_cast<std::int32_t>(type.profiles.size()),
           .default_profile = type.profiles.empty() ? nullptr : type.default_profile.c_str(),
           .parameter_count = static_cast<std::int32_t>(type.parameters.size()),
-          .is_experimental = type.is_experimental ? 1 : 0};
+          .is_experimental = 0};
 }
 
 limpid_parameter_info describe_parameter(int filter, int parameter) {

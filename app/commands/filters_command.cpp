@@ -21,23 +21,15 @@
 namespace limpid::app {
 namespace {
 
-struct FiltersOptions {
-  std::string filter;
-  bool all = false;
-};
-
 std::string text_of(const std::optional<double>& figure, int digits) {
   return figure ? fmt::format("{:.{}g}", *figure, digits) : "-";
 }
 
-void list_filters(bool all) {
+void list_filters() {
   constexpr std::size_t kPurposeColumn = 50;
   std::cout << fmt::format("{:<18} {:>6} {:>8} {:>8} {:>5}  {}\n", "filter", "video", "pictures", "GPU",
                            "CPU", "purpose");
   for (const FilterType& type : filter_types()) {
-    if (type.is_experimental && !all) {
-      continue;
-    }
     const FilterFigures figures = figures_of(type.name);
     const std::string purpose = type.help + (type.name == default_filter(false) ? " (default)" : "");
     std::cout << fmt::format("{:<18} {:>6} {:>8} {:>8} {:>5}  {}\n", type.name,
@@ -93,11 +85,11 @@ void list_parameters(const std::string& text) {
       type.name);
 }
 
-int filters(const FiltersOptions& options) {
-  if (options.filter.empty()) {
-    list_filters(options.all);
+int filters(const std::string& filter) {
+  if (filter.empty()) {
+    list_filters();
   } else {
-    list_parameters(options.filter);
+    list_parameters(filter);
   }
   return kExitDone;
 }
@@ -106,14 +98,13 @@ int filters(const FiltersOptions& options) {
 
 void add_filters_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand("filters", "List the filters, or the parameters of a filter");
-  auto options = std::make_shared<FiltersOptions>();
+  auto filter = std::make_shared<std::string>();
   command
       ->add_option(
-          "FILTER", options->filter,
+          "FILTER", *filter,
           "Filter whose parameters to list, with optional settings: vbm4d:profile=fast [all filters]")
       ->words(filter_names());
-  command->add_flag("--all", options->all, "Also list experimental filters");
-  command->callback([&selected, options] { selected = [options](Console&) { return filters(*options); }; });
+  command->callback([&selected, filter] { selected = [filter](Console&) { return filters(*filter); }; });
 }
 
 }  // namespace limpid::app

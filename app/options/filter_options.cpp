@@ -22,16 +22,6 @@ const auto* find_common(std::string_view parameter) {
   return std::ranges::find(kCommon, parameter, &std::pair<std::string_view, std::string_view>::first);
 }
 
-std::string experimental_filters() {
-  std::string names;
-  for (const FilterType& type : filter_types()) {
-    if (type.is_experimental) {
-      names += (names.empty() ? "" : ", ") + type.name;
-    }
-  }
-  return names;
-}
-
 // "fast, lc, np or high".
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;
@@ -58,7 +48,6 @@ void FilterOptions::add_to(CommandLine& command) {
                     fmt::format("Filter, with any of its parameters: vbm4d:step=4:tau=900. \"limpid "
                                 "filters\" lists them [{}; for pictures {}]",
                                 default_filter(false), default_filter(true)))
-        ->details("Experimental filters: " + experimental_filters() + ".")
         ->type_name("FILTER")
         ->words(filter_names())
         ->any_case()
@@ -128,9 +117,7 @@ std::string FilterOptions::help_of(const ParameterOption& option) const {
   }
   std::string names;
   for (const FilterType* type : option.filters) {
-    if (!type->is_experimental) {
-      names += (names.empty() ? "" : ", ") + type->name;
-    }
+    names += (names.empty() ? "" : ", ") + type->name;
   }
   return fmt::format("{} ({}) [{}]", text.help, names, find_common(option.name)->second);
 }
@@ -213,9 +200,7 @@ bool FilterOptions::is_given() const {
 std::vector<std::string> filter_names() {
   std::vector<std::string> names;
   for (const FilterType& type : filter_types()) {
-    if (!type.is_experimental) {
-      names.push_back(type.name);
-    }
+    names.push_back(type.name);
   }
   return names;
 }

@@ -76,7 +76,7 @@ class FilterText {
   FilterSettings settings_;
 };
 
-/// The names of all filters that are not experimental.
+/// The names of all filters.
 std::vector<std::string> filter_names();
 
 /// Parses filters separated by commas.

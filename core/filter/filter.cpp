@@ -45,7 +45,6 @@ FilterType as_filter(const FilterDescription<Parameters>& own) {
   if (own.reach) {
     type.reach = [reach = own.reach](const Filter& filter) { return reach(std::get<Parameters>(filter)); };
   }
-  type.is_experimental = own.is_experimental;
   return type;
 }
 
@@ -72,9 +71,7 @@ const FilterType& filter_type(std::string_view name) {
   if (found == types.end()) {
     std::string legal;
     for (const FilterType& type : types) {
-      if (!type.is_experimental) {
-        legal += (legal.empty() ? "" : ", ") + type.name;
-      }
+      legal += (legal.empty() ? "" : ", ") + type.name;
     }
     throw UsageError("there is no filter \"" + std::string(name) + "\"; there are " + legal);
   }

@@ -33,8 +33,6 @@ struct FilterDescription {
   std::function<Parameters(const Parameters&, float sigma)> resolve;
   /// The neighboring frames that a result depends on; empty if frames are filtered independently.
   std::function<Reach(const Parameters&)> reach;
-  /// True for filters that exist for comparisons. Help and hosts may hide them.
-  bool is_experimental = false;
 };
 
 /// Throws a UsageError that names the first illegal parameter and its legal range.

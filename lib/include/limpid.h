@@ -178,7 +178,7 @@ typedef struct limpid_filter_info {
   int32_t profile_count;       /* 0: no profiles */
   const char* default_profile; /* NULL: no profiles */
   int32_t parameter_count;
-  int32_t is_experimental; /* 1: for comparisons; hosts leave it out of their lists */
+  int32_t is_experimental; /* 0: every filter is for daily use */
 } limpid_filter_info;
 
 typedef enum limpid_kind { LIMPID_INTEGER = 0, LIMPID_NUMBER = 1, LIMPID_NAME = 2 } limpid_kind;

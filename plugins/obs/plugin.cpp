@@ -90,9 +90,7 @@ obs_properties_t* make_properties(void* /*data*/) {
   obs_property_list_add_string(filters, "along motion (vbm4d)", "");
   obs_property_t* const profiles = add_list("profile", "Profile");
   for (const limpid_filter_info& info : plugins::filters()) {
-    if (info.is_experimental == 0) {
-      add_words(filters, &info.name, 1);
-    }
+    add_words(filters, &info.name, 1);
     if (obs_property_list_item_count(profiles) == 0) {
       add_words(profiles, info.profiles, info.profile_count);
     }

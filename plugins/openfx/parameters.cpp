@@ -47,7 +47,7 @@ const std::vector<NamedFilter>& usable_filters() {
   static const std::vector<NamedFilter> usable = [] {
     std::vector<NamedFilter> list;
     for (std::int32_t number = 0; const limpid_filter_info& filter : plugins::filters()) {
-      if (filter.is_experimental == 0 && has_bounded_reach(filter.name)) {
+      if (has_bounded_reach(filter.name)) {
         list.push_back({number, filter});
       }
       ++number;

@@ -52,9 +52,7 @@ const std::string& filter_names() {
   static const std::string names = [] {
     std::string list;
     for (const limpid_filter_info& filter : filters()) {
-      if (filter.is_experimental == 0) {
-        list += (list.empty() ? "" : ", ") + std::string(filter.name);
-      }
+      list += (list.empty() ? "" : ", ") + std::string(filter.name);
     }
     return list;
   }();

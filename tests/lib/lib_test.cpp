@@ -574,7 +574,7 @@ TEST(Library, WrongSettingsAreToldOf) {
   };
   EXPECT_EQ(objection("sigmas", "1"), "there is no setting 'sigmas'; did you mean 'sigma'?");
   EXPECT_EQ(objection("threads", "0"), "threads: '0' is not a whole number from 1 to 1024");
-  EXPECT_EQ(objection("luma-only", "1"), "the setting 'luma-only' is now planes=luma");
+  EXPECT_EQ(objection("luma-only", "1"), "there is no setting 'luma-only'");
   EXPECT_EQ(objection("planes", "alpha"), "planes: 'alpha' is not one of all, luma and chroma");
   EXPECT_EQ(objection("live", "yes"), "live: 'yes' is neither 1 nor 0");
   EXPECT_EQ(objection("step", "x"), "step: 'x' is not a whole number");
@@ -977,7 +977,7 @@ TEST(Library, TellsItsFiltersAndTheirParameters) {
     EXPECT_EQ(filter.profile_count, static_cast<int>(type.profiles.size()));
     EXPECT_EQ(filter.default_profile != nullptr, filter.profile_count > 0);
     EXPECT_EQ(filter.parameter_count, static_cast<int>(type.parameters.size()));
-    EXPECT_EQ(filter.is_experimental != 0, type.is_experimental);
+    EXPECT_EQ(filter.is_experimental, 0);
     const Handle denoiser;
     EXPECT_EQ(limpid_set(denoiser, "filter", filter.name), LIMPID_OK);
     for (int p = 0; p < filter.parameter_count; ++p) {

@@ -175,8 +175,7 @@ TEST_F(OpenFx, HasTheFiltersParametersInGroups) {
     std::string prefix = filter.name;
     std::replace(prefix.begin(), prefix.end(), '-', '_');
     const bool is_offered = described_->has_parameter(prefix + "_parameters");
-    EXPECT_EQ(is_offered, filter.is_experimental == 0 && std::string(filter.name) != "recursive")
-        << filter.name;
+    EXPECT_EQ(is_offered, std::string(filter.name) != "recursive") << filter.name;
     for (std::int32_t p = 0; is_offered && p < filter.parameter_count; ++p) {
       auto parameter = sized<limpid_parameter_info>();
       limpid_get_parameter(f, p, &parameter);
