@@ -16,7 +16,6 @@
 #include "core/settings/field_settings.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
-#include "core/settings/retired_names.h"
 
 namespace limpid::lib {
 namespace {
@@ -42,9 +41,6 @@ int parse_threads(const std::string& value) {
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {
-  if (const std::optional<std::string> replacement = replacement_of(name, "")) {
-    throw UsageError("the setting '" + name + "' is now " + *replacement);
-  }
   std::vector<std::string> known(kGeneralSettings.begin(), kGeneralSettings.end());
   for (const FilterType& type : filter_types()) {
     for (const Parameter<Filter>& parameter : type.parameters) {

@@ -17,7 +17,6 @@
 #include "core/base/error.h"
 #include "core/base/suggestion.h"
 #include "core/settings/filter_settings.h"
-#include "core/settings/retired_names.h"
 
 namespace limpid::app {
 namespace {
@@ -293,16 +292,11 @@ void CommandLine::explain_unexpected(const std::vector<std::string>& arguments) 
 
 void CommandLine::explain_option(const std::string& name, const CLI::App& command) const {
   const std::string word = name.substr(name.find_first_not_of('-'));
-  const std::optional<std::string> replacement = replacement_of(word, "--");
-  const std::string current = replacement ? replacement->substr(2) : word;
-  if (const std::vector<const FilterType*> filters = filters_with(current); !filters.empty()) {
+  if (const std::vector<const FilterType*> filters = filters_with(word); !filters.empty()) {
     const auto preferred = std::ranges::find(filters, default_filter(false), &FilterType::name);
     const FilterType& filter = preferred == filters.end() ? *filters.front() : **preferred;
     throw UsageError(fmt::format("{} is not an option; give it to a filter: --filter {}:{}=VALUE", name,
-                                 filter.name, current));
-  }
-  if (replacement) {
-    throw UsageError(fmt::format("the option {} is now {}", name, *replacement));
+                                 filter.name, word));
   }
   std::vector<std::string> names;
   for (const CLI::Option* known_option : command.get_options()) {

@@ -10,7 +10,6 @@
 #include "core/base/lower_case.h"
 #include "core/base/shortest_text.h"
 #include "core/base/suggestion.h"
-#include "core/settings/retired_names.h"
 
 namespace limpid {
 namespace {
@@ -45,9 +44,6 @@ std::string name_in(const FilterSettings& settings, bool frame_by_frame) {
 
 // Throws the UsageError for a setting that `type` does not have.
 [[noreturn]] void refuse_setting(const FilterType& type, const std::string& name) {
-  if (const auto replacement = replacement_of(name, "")) {
-    throw UsageError("the option " + name + " is now " + *replacement);
-  }
   if (const std::vector<const FilterType*> filters = filters_with(name); !filters.empty()) {
     refuse(type, name, filters);
   }

@@ -199,15 +199,6 @@ TEST(SettingsOption, OtherOptionsOverrideTheFile) {
   }
 }
 
-TEST(NoiseOptions, RenamedOptionsAreRefusedWithTheirNewNames) {
-  try {
-    parse_noise({"--luma-only"});
-    FAIL() << "the option was accepted";
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "the option --luma-only is now --planes luma");
-  }
-}
-
 /// A GPU's by its name alone.
 class GpuEngine final : public test::ForwardingEngine {
  public:
@@ -455,9 +446,9 @@ TEST(CommandLine, ParametersOfFiltersAreRefusedWithTheFormToUse) {
   EXPECT_EQ(error("--step 3"), "--step is not an option; give it to a filter: --filter vbm4d:step=VALUE");
   EXPECT_EQ(error("--radius=3"),
             "--radius is not an option; give it to a filter: --filter bilateral:radius=VALUE");
-  EXPECT_EQ(
-      error("--end-distance 3"),
-      "--end-distance is not an option; give it to a filter: --filter vbm4d:trajectory-threshold=VALUE");
+  EXPECT_EQ(error("--trajectory-threshold 3"),
+            "--trajectory-threshold is not an option; give it to a filter: --filter "
+            "vbm4d:trajectory-threshold=VALUE");
 }
 
 TEST(CommandLine, HelpLeavesAdvancedOptionsToHelpAll) {
