@@ -192,11 +192,5 @@ std::string_view to_string(GroupTransform transform) {
 }
 
 Profile parse_profile(std::string_view name) { return value_of(name, "profile", kProfiles); }
-Transform2d parse_transform_2d(std::string_view name) {
-  return value_of(name, "2D transform", kTransforms2d);
-}
-Transform1d parse_transform_1d(std::string_view name) {
-  return value_of(name, "group transform", kTransforms1d);
-}
 
 }  // namespace limpid

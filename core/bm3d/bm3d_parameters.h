@@ -58,14 +58,12 @@ enum class Profile : std::uint8_t { kFast, kLc, kNp, kHigh };
 
 Bm3dParameters bm3d_profile(Profile profile);
 
-/// Names on the command line ("dct", "np", ...). The parsers throw a UsageError that lists the legal names.
+/// Names on the command line ("dct", "np", ...). The parser throws a UsageError that lists the legal names.
 std::string_view to_string(Profile profile);
 std::string_view to_string(Transform2d transform);
 std::string_view to_string(Transform1d transform);
 std::string_view to_string(Matching matching);
 std::string_view to_string(GroupTransform transform);
 Profile parse_profile(std::string_view name);
-Transform2d parse_transform_2d(std::string_view name);
-Transform1d parse_transform_1d(std::string_view name);
 
 }  // namespace limpid

@@ -3,9 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
-#include <utility>
 #include <vector>
 
 namespace limpid::io {
@@ -35,39 +32,6 @@ struct RgbImage {
   }
   Pixel* row(int y) { return pixels.data() + static_cast<std::ptrdiff_t>(y) * width; }
   const Pixel* row(int y) const { return pixels.data() + static_cast<std::ptrdiff_t>(y) * width; }
-};
-
-/// Images whose memory is reused once they are released. Thread-safe; images may outlive the pool.
-class RgbImagePool {
- public:
-  /// An image of whatever size and content it had before.
-  std::shared_ptr<RgbImage> take() {
-    std::unique_ptr<RgbImage> image;
-    {
-      const std::scoped_lock lock(free_->mutex);
-      if (!free_->images.empty()) {
-        image = std::move(free_->images.back());
-        free_->images.pop_back();
-      }
-    }
-    if (image == nullptr) {
-      image = std::make_unique<RgbImage>();
-    }
-    return {image.release(), [pool = std::weak_ptr<Free>(free_)](RgbImage* returned) {
-              std::unique_ptr<RgbImage> owned(returned);
-              if (const std::shared_ptr<Free> alive = pool.lock()) {
-                const std::scoped_lock lock(alive->mutex);
-                alive->images.push_back(std::move(owned));
-              }
-            }};
-  }
-
- private:
-  struct Free {
-    std::mutex mutex;
-    std::vector<std::unique_ptr<RgbImage>> images;
-  };
-  std::shared_ptr<Free> free_ = std::make_shared<Free>();
 };
 
 }  // namespace limpid::io

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/settings/filter_settings.h"
 #include "tests/core/engine/illegal_filters.h"
 
 namespace limpid {
@@ -153,15 +154,7 @@ TEST(Names, EveryNameIsParsedBack) {
   for (const Profile profile : kAllProfiles) {
     EXPECT_EQ(parse_profile(to_string(profile)), profile);
   }
-  for (const auto transform :
-       {Transform2d::kDct, Transform2d::kBior15, Transform2d::kWalshHadamard, Transform2d::kHaar}) {
-    EXPECT_EQ(parse_transform_2d(to_string(transform)), transform);
-  }
-  for (const auto transform : {Transform1d::kWalshHadamard, Transform1d::kHaar}) {
-    EXPECT_EQ(parse_transform_1d(to_string(transform)), transform);
-  }
   EXPECT_EQ(parse_profile("np"), Profile::kNp);
-  EXPECT_EQ(parse_transform_2d("bior1.5"), Transform2d::kBior15);
 }
 
 TEST(Names, AnUnknownNameIsAnsweredWithTheLegalOnes) {
@@ -170,9 +163,8 @@ TEST(Names, AnUnknownNameIsAnsweredWithTheLegalOnes) {
   for (const Profile legal : kAllProfiles) {
     EXPECT_NE(profile.find(to_string(legal)), std::string::npos) << profile;
   }
-  const std::string transform = complaint_of([] { parse_transform_2d("fft"); });
+  const std::string transform = complaint_of([] { parse_filter_settings("bm3d:transform-2d=dft"); });
   EXPECT_NE(transform.find("bior1.5"), std::string::npos) << transform;
-  EXPECT_NE(complaint_of([] { parse_transform_1d(""); }).find("haar"), std::string::npos);
   EXPECT_NE(complaint_of([] { parse_profile("NP"); }).find("np"), std::string::npos);
 }
 
