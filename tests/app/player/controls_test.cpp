@@ -540,13 +540,40 @@ TEST(BackgroundWriteTest, ReportsProgressAndTheEnd) {
   EXPECT_THROW(BackgroundWrite({"/absent/program"}), Error);
 }
 
-TEST(BackgroundWriteTest, IsInterruptedAndWaitedFor) {
-  BackgroundWrite writing({"/bin/sleep", "60"});
-  writing.cancel();
-  while (!writing.poll()) {
+// A program that ends after two seconds unless it is interrupted; an interrupt makes it write a file.
+std::vector<std::string> interruptible_program(const std::filesystem::path& file) {
+  return {"/bin/sh", "-c",
+          "trap 'sleep 0.05; echo stopped > \"$0\"; exit 130' INT; echo ready >&2; "
+          "i=0; while [ $i -lt 200 ]; do sleep 0.01; i=$((i + 1)); done",
+          file.string()};
+}
+
+void wait_until_ready(BackgroundWrite& writing) {
+  while (writing.message() != "ready" && !writing.poll()) {
     std::this_thread::sleep_for(1ms);
   }
-  const BackgroundWrite left({"/bin/sleep", "60"});
+}
+
+TEST(BackgroundWriteTest, CancelInterruptsTheProcess) {
+  const test::TemporaryFolder folder;
+  BackgroundWrite writing(interruptible_program(folder.path() / "interrupted"));
+  wait_until_ready(writing);
+  writing.cancel();
+  std::optional<int> code;
+  while (!(code = writing.poll())) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(code, 130);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "interrupted"));
+}
+
+TEST(BackgroundWriteTest, DestructionInterruptsTheProcessAndWaitsForIt) {
+  const test::TemporaryFolder folder;
+  {
+    BackgroundWrite writing(interruptible_program(folder.path() / "interrupted"));
+    wait_until_ready(writing);
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "interrupted"));
 }
 
 TEST(ShellLineTest, IsReadBackByAShell) {

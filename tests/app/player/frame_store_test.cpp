@@ -109,6 +109,23 @@ TEST(FrameStoreTest, AStepBackToAKeptFrameDecodesNothing) {
   EXPECT_EQ(next_of(store), 6);
 }
 
+TEST(FrameStoreTest, KeepsAsManyFramesAsFitTheMemory) {
+  for (const int capacity : {1, 4, 8}) {
+    Stored stored;
+    stored.kept_bytes = static_cast<std::size_t>(capacity);
+    FrameStore store = stored.make();
+    for (int i = 0; i < 20; ++i) {
+      next_of(store);
+    }
+    const auto has = [&](int frame) {
+      return store.find({.time = frame / kFramesPerSecond, .before = false});
+    };
+    EXPECT_TRUE(has(19)) << capacity;
+    EXPECT_TRUE(has(20 - capacity)) << capacity;
+    EXPECT_FALSE(has(19 - capacity)) << capacity;
+  }
+}
+
 TEST(FrameStoreTest, EarlierFramesAreDecodedBeforeTheKeptOnesRunOut) {
   Stored stored;
   FrameStore store = stored.make();

@@ -86,6 +86,19 @@ TEST(PacingTest, AFrameIsLateIfItsSuccessorIsDueBeforeItCanBeReady) {
   EXPECT_FALSE(pacing.is_late(0.04, std::nullopt, kStart));
 }
 
+TEST(PacingTest, TurnaroundFallsFasterThanItRises) {
+  const auto expect_between = [](double first, double second, double least, double most) {
+    Pacing pacing(false, 25);
+    pacing.show(0, false, kStart);
+    pacing.add_turnaround(first);
+    pacing.add_turnaround(second);
+    EXPECT_TRUE(pacing.is_late(0, least, kStart)) << first << " to " << second;
+    EXPECT_FALSE(pacing.is_late(0, most, kStart)) << first << " to " << second;
+  };
+  expect_between(0.1, 0.02, 0.055, 0.065);  // half of the way
+  expect_between(0.02, 0.1, 0.035, 0.045);  // a quarter
+}
+
 TEST(PacingTest, LiveFramesAreDueAtOnceAndNeverLate) {
   Pacing pacing(true, 25);
   pacing.add_turnaround(1);

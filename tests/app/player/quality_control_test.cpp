@@ -141,6 +141,17 @@ TEST(QualityControlTest, OneSlowFrameChangesNothing) {
   EXPECT_EQ(machine.changes.size(), changes);
 }
 
+TEST(QualityControlTest, OneSlowFrameInThreeIsNoOverload) {
+  QualityControl control({0.3, 1, 1.5, 2, 7}, 2, Time(100s));
+  auto now = Time(100s);
+  for (int i = 0; i < 60; ++i) {
+    const auto busy = i % 3 == 0 ? 60ms : 10ms;
+    now += std::max<std::chrono::milliseconds>(busy, 40ms);
+    EXPECT_FALSE(control.add(busy, Seconds(0.04), now)) << i;
+  }
+  EXPECT_EQ(control.rung(), 2U);
+}
+
 TEST(QualityControlTest, ASlowStartOfTheEngineIsNoOverload) {
   QualityControl control({0.3, 1, 1.5, 2, 7}, 2, Time(100s));
   auto now = Time(100s);

@@ -131,6 +131,22 @@ TEST(ScheduleTest, MemoryDoesNotGrowWithTheStream) {
   }
 }
 
+// Groups of the last step for picture t have references up to t + spread. Before these are filtered, the
+// pictures that they reach need basic estimates, whose groups reach equally far again.
+TEST(ScheduleTest, NoMorePicturesAreHeldThanTheResultNeeds) {
+  for (const Case& each : cases()) {
+    Stream stream(each, 40);
+    for (int i = 0; i < 40; ++i) {
+      stream.make_result(i);
+    }
+    const auto [before, after, spread] = each.span;
+    const int later = (each.has_second_step ? 2 : 1) * (spread + after);
+    const int earlier = std::max(before - spread, 0);
+    EXPECT_EQ(stream.greatest(), earlier + 1 + later)
+        << before << ", " << after << ", " << spread << ", " << each.has_second_step;
+  }
+}
+
 TEST(ScheduleTest, AResultAtAnyPlaceNeedsNoEarlierResult) {
   for (const Case& each : cases()) {
     for (const int begin : {0, 1, 7, 29}) {
