@@ -18,21 +18,29 @@ namespace limpid {
 /// Engines on which the suites run. Engines that this machine lacks are skipped, with the registry's reason.
 inline const auto kSuiteEngines = testing::Values(std::string("cpu"), std::string("cuda:0"));
 
+/// The engine of this name; null if this machine lacks it, with the registry's reason.
+inline std::shared_ptr<Engine> open_engine(const std::string& name, std::string& reason) {
+  reason = "this build has no such engine";
+  for (const EngineInfo& info : engine_registry().list()) {
+    if (info.name == name && info.available) {
+      return engine_registry().open(name);
+    }
+    if (name.starts_with(info.name)) {
+      reason = info.description;
+    }
+  }
+  return nullptr;
+}
+
 /// A test of one engine, by its name in the registry.
 class EngineSuite : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    std::string reason = "this build has no such engine";
-    for (const EngineInfo& info : engine_registry().list()) {
-      if (info.name == GetParam() && info.available) {
-        engine_ = engine_registry().open(GetParam());
-        return;
-      }
-      if (GetParam().starts_with(info.name)) {
-        reason = info.description;
-      }
+    std::string reason;
+    engine_ = open_engine(GetParam(), reason);
+    if (engine_ == nullptr) {
+      GTEST_SKIP() << GetParam() << ": " << reason;
     }
-    GTEST_SKIP() << GetParam() << ": " << reason;
   }
 
   Engine& engine() { return *engine_; }

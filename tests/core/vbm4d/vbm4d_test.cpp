@@ -20,6 +20,7 @@
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "tests/core/engine/engine_suite.h"
+#include "tests/core/vbm4d/along_motion.h"
 #include "tests/core/vbm4d/clips.h"
 #include "tests/cpu/simd_level.h"
 #include "tests/oracle/pictures.h"
@@ -39,17 +40,7 @@ using test::run_stream;
 using test::store_sample;
 using test::white_noise;
 
-Vbm4dParameters small_parameters() {
-  Vbm4dParameters parameters;
-  parameters.before = 2;
-  parameters.after = 1;
-  parameters.hard_threshold.spacing = 5;
-  parameters.wiener->spacing = 4;
-  parameters.hard_threshold.search_window = parameters.wiener->search_window = 9;
-  parameters.wiener->max_distance = 800;
-  parameters.wiener->trajectory_threshold = 1.5F;
-  return parameters;
-}
+Vbm4dParameters small_parameters() { return test::small_parameters<Vbm4dParameters>(); }
 
 class Vbm4dTest : public EngineSuite {
  protected:
@@ -58,34 +49,11 @@ class Vbm4dTest : public EngineSuite {
     return run_stream(*engine().make_denoiser(parameters, noise, frames.front().format), frames);
   }
 
-  // `doubled`: the number of samples whose difference in rounding may be doubled by the correction of
-  // clipping.
   void expect_as_defined(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
                          const NoiseModel& noise = white_noise(), std::size_t doubled = 0) {
-    const std::vector<Frame> expected = oracle::denoise(frames, parameters, {noise});
-    const std::vector<Frame> results = run(frames, parameters, noise);
-    ASSERT_EQ(results.size(), frames.size());
-    for (std::size_t t = 0; t < results.size(); ++t) {
-      oracle::Agreement agreement = oracle::compare(results[t], expected[t]);
-      if (agreement.greatest <= 2) {
-        agreement.over_one -= std::min(agreement.over_one, doubled);
-      }
-      EXPECT_TRUE(oracle::within_contract(agreement)) << "frame " << t << ": " << to_string(agreement);
-      EXPECT_EQ(results[t].index, frames[t].index);
-    }
+    test::expect_as_defined(engine(), frames, parameters, noise, doubled);
   }
 };
-
-TEST_P(Vbm4dTest, AgreesWithTheOracleInEveryFormat) {
-  const FrameFormat formats[] = {
-      gray(41, 35),      gray(40, 33, 10),      gray(33, 40, 16),     as_float(gray(40, 33)),
-      yuv(44, 38, 1, 1), yuv(43, 37, 1, 1, 10), yuv(42, 30, 1, 0),    yuv(40, 34, 2, 0),
-      yuv(34, 33, 0, 0), rgb(36, 33),           as_float(rgb(33, 35))};
-  for (const FrameFormat& format : formats) {
-    SCOPED_TRACE(std::to_string(format.width) + "x" + std::to_string(format.height));
-    expect_as_defined(noisy_clip(format, 6, static_cast<double>(kSigma)), small_parameters());
-  }
-}
 
 TEST_P(Vbm4dTest, AgreesWithTheOracleForAllParameters) {
   const std::vector<Frame> frames = noisy_clip(gray(48, 40), 9, static_cast<double>(kSigma));
@@ -222,23 +190,9 @@ TEST_P(Vbm4dTest, OneFrameHasNoNoiseOverTime) {
   }
 }
 
-TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseOfAnyShape) {
+TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseThatRepeats) {
   const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 6, static_cast<double>(kSigma));
-  NoiseModel noise = white_noise();
-  for (int p = 0; p < 3; ++p) {
-    double sum = 0;
-    for (int i = 0; i < 64; ++i) {
-      noise.shape[p].spectrum[i] = 1.0F / (1 + 0.2F * static_cast<float>(i / 8 + i % 8));
-      sum += double{noise.shape[p].spectrum[i]};
-    }
-    for (float& variance : noise.shape[p].spectrum) {
-      variance *= static_cast<float>(64 / sum);
-    }
-    for (std::size_t i = 0; i < noise.shape[p].curve.size(); ++i) {
-      noise.shape[p].curve[i] = 0.7F + 0.04F * static_cast<float>(i);
-    }
-  }
-  expect_as_defined(frames, small_parameters(), noise);
+  NoiseModel noise = test::shaped_noise();
   expect_as_defined(frames, with_noise_over_time(small_parameters()), noise);
   for (NoiseShape& shape : noise.shape) {
     shape.curve.scale = {.origin = 70, .spacing = 5};
@@ -247,11 +201,6 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseOfAnyShape) {
   // Noise that repeats from frame to frame.
   noise.shape[0].repetition = 0.6F;
   noise.shape[1].repetition = 0.9F;
-  expect_as_defined(frames, small_parameters(), noise);
-  // Planes with different noise, and one without.
-  noise = {{12, 0, 20}};
-  expect_as_defined(frames, small_parameters(), noise);
-  noise = {{0, 9, 9}};
   expect_as_defined(frames, small_parameters(), noise);
   noise = {{9, 4, 14}};
   expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), noise);
@@ -280,37 +229,6 @@ TEST_P(Vbm4dTest, TakesTheNoiseOfTheReferencesFrame) {
   }
   // Without noise, nothing changes.
   EXPECT_TRUE(oracle::same_bits(expected[3], frames[3]));
-}
-
-TEST_P(Vbm4dTest, FiltersFieldsByThemselves) {
-  std::vector<Frame> frames = noisy_clip(yuv(40, 70, 1, 1), 6, static_cast<double>(kSigma));
-  for (Frame& frame : frames) {
-    frame.interlaced = true;
-  }
-  expect_as_defined(frames, small_parameters());
-  // A stream that changes in its middle.
-  frames[0].interlaced = frames[1].interlaced = frames[4].interlaced = false;
-  expect_as_defined(frames, small_parameters());
-}
-
-TEST_P(Vbm4dTest, NothingReachesBeyondACut) {
-  const FrameFormat format = gray(48, 40);
-  std::vector<Frame> frames = noisy_clip(format, 5, static_cast<double>(kSigma));
-  for (Frame& frame : noisy_clip(format, 6, static_cast<double>(kSigma), 7)) {
-    frames.push_back(std::move(frame));
-  }
-  frames[5].begins_anew = true;
-  expect_as_defined(frames, small_parameters());
-  // Patches of the first scene are not followed into the second, even if the cut is not marked.
-  const std::vector<Frame> told = run(frames, small_parameters());
-  frames[5].begins_anew = false;
-  const std::vector<Frame> not_told = run(frames, small_parameters());
-  double worst = 0;
-  for (const int t : {4, 5}) {
-    const Frame clean = t == 4 ? clean_picture(format, 4) : clean_picture(format, 0, 7);
-    worst = std::max(worst, measure(clean, told[t])[0].psnr - measure(clean, not_told[t])[0].psnr);
-  }
-  EXPECT_LT(worst, 0.3);
 }
 
 // A picture continues the one before it if the difference is within its own noise.
@@ -414,86 +332,6 @@ TEST_P(Vbm4dTest, FadesAreFollowed) {
   }
 }
 
-// Noise that is repeated with its picture would look like static content.
-TEST_P(Vbm4dTest, RepeatedPicturesAreNoEvidence) {
-  const FrameFormat format = gray(64, 48);
-  std::vector<Frame> frames = noisy_clip(format, 4, 20);
-  for (int t = 3; t >= 0; --t) {
-    frames.insert(frames.begin() + t, 1 + t % 2, frames[t]);  // twice and three times, alternating
-  }
-  Vbm4dParameters parameters = small_parameters();
-  parameters.before = parameters.after = 4;
-  const NoiseModel noise = white_noise(20);
-  expect_as_defined(frames, parameters, noise);
-  // A still picture is filtered as a single picture.
-  const std::vector<Frame> still(9, frames.front());
-  const double alone =
-      measure(clean_picture(format, 0), run({still.front()}, parameters, noise).front())[0].psnr;
-  for (const Frame& result : run(still, parameters, noise)) {
-    EXPECT_GT(measure(clean_picture(format, 0), result)[0].psnr, alone - 0.3);
-  }
-}
-
-TEST_P(Vbm4dTest, AnySegmentWithItsContextGivesTheBitsOfTheWhole) {
-  const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 16, static_cast<double>(kSigma));
-  std::vector<Vbm4dParameters> all = {small_parameters(), small_parameters()};
-  all[1].delay = 0;
-  for (Vbm4dParameters& parameters : all) {
-    parameters.before = 1;
-    test::expect_segments_as_the_whole(engine(), parameters, frames);
-  }
-}
-
-TEST_P(Vbm4dTest, WaitsForNoMoreFramesThanItMay) {
-  const std::vector<Frame> frames = noisy_clip(gray(32, 32), 12, static_cast<double>(kSigma));
-  for (const int delay : {0, 1, 2, 5, 32}) {
-    Vbm4dParameters parameters = small_parameters();
-    parameters.delay = delay;
-    test::expect_no_later(engine(), parameters, delay, frames);
-  }
-}
-
-TEST_P(Vbm4dTest, PlanesThatAreTooSmallPassThrough) {
-  // 10 bits, since a few samples of 8 bits that are rounded differently would be too large a share of so
-  // small a picture.
-  for (const FrameFormat& format : {gray(7, 40), gray(40, 7), yuv(14, 14, 1, 1, 10), yuv(8, 8, 1, 1, 10),
-                                    gray(8, 8, 10), gray(9, 8, 10), yuv(15, 9, 0, 0, 10)}) {
-    SCOPED_TRACE(std::to_string(format.width) + "x" + std::to_string(format.height));
-    expect_as_defined(noisy_clip(format, 4, static_cast<double>(kSigma)), small_parameters());
-  }
-}
-
-TEST_P(Vbm4dTest, IsAlikeFromRunToRun) {
-  const std::vector<Frame> frames = noisy_clip(yuv(96, 80, 1, 1), 6, static_cast<double>(kSigma));
-  const std::vector<Frame> first = run(frames, small_parameters());
-  const std::vector<Frame> second = run(frames, small_parameters());
-  for (std::size_t t = 0; t < frames.size(); ++t) {
-    EXPECT_TRUE(oracle::same_bits(first[t], second[t])) << t;
-  }
-}
-
-TEST_P(Vbm4dTest, OddContentStaysWhatItIs) {
-  // Black, flat and repeated pictures without noise, filtered with a noise level.
-  const FrameFormat format = yuv(64, 48, 1, 1);
-  for (const double level : {0.0, 100.0, 255.0}) {
-    std::vector<Frame> frames;
-    for (int t = 0; t < 6; ++t) {
-      Frame frame = allocate_frame(format);
-      for (int p = 0; p < 3; ++p) {
-        for (int y = 0; y < format.plane_height(p); ++y) {
-          for (int x = 0; x < format.plane_width(p); ++x) {
-            store_sample(frame, p, x, y, level);
-          }
-        }
-      }
-      frames.push_back(frame);
-    }
-    for (const Frame& result : run(frames, small_parameters())) {
-      EXPECT_TRUE(oracle::same_bits(result, frames[0])) << level;
-    }
-  }
-}
-
 // The purpose of the filter: several frames contain more information than one.
 TEST_P(Vbm4dTest, MoreFramesGiveBetterPictures) {
   const FrameFormat format = gray(96, 80);
@@ -528,19 +366,6 @@ TEST_P(Vbm4dSimdTest, AgreesWithTheOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, Vbm4dSimdTest, kSimdLevels, simd_level_name);
-
-TEST(Vbm4dThreads, MakeNoDifference) {
-  const std::vector<Frame> frames = noisy_clip(yuv(130, 90, 1, 1), 5, static_cast<double>(kSigma));
-  const auto results_with = [&](int threads) {
-    const std::shared_ptr<Engine> engine = engine_registry().open("cpu", {.threads = threads});
-    return run_stream(*engine->make_denoiser(small_parameters(), white_noise(), frames[0].format), frames);
-  };
-  const std::vector<Frame> one = results_with(1);
-  const std::vector<Frame> three = results_with(3);
-  for (std::size_t t = 0; t < frames.size(); ++t) {
-    EXPECT_TRUE(oracle::same_bits(one[t], three[t])) << t;
-  }
-}
 
 TEST(Vbm4dParameters, TellWhatIsIllegal) {
   const auto message = [](const auto& change) {
