@@ -183,7 +183,7 @@ void copy_properties(const limpid_frame& from, Frame& to) {
 
 void copy_properties(const Frame& from, limpid_frame& to) {
   to.flags = from.interlaced ? LIMPID_INTERLACED : 0;
-  if (const auto* const carried = static_cast<const Carried*>(from.attachment.get())) {
+  if (const auto* const carried = from.attachment.get<Carried>()) {
     to.pts = carried->pts;
     to.user = carried->user;
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "core/frame/attachment.h"
 #include "core/frame/half.h"
 #include "core/frame/memory.h"
 
@@ -110,8 +111,7 @@ struct Frame {
   /// has finished its queue.
   std::shared_ptr<void> ready;
   std::shared_ptr<void> samples;  ///< keeps the memory behind `planes` alive
-  std::shared_ptr<void>
-      attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags
+  Attachment attachment;          ///< passed through by denoisers: timestamps, side data, tags
 };
 
 /// Copies the members that a result has in common with its source frame: `interlaced`, `combed`, `index` and

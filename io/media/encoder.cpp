@@ -763,7 +763,7 @@ void Encoder::send(const Frame& frame) {
   AVRational time_base = av_inv_q(source_.frame_rate);
   std::int64_t pts = frame.index;
   std::int64_t duration = 1;
-  if (const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get())) {
+  if (const auto* const properties = frame.attachment.get<AVFrame>()) {
     check(av_frame_copy_props(picture.get(), properties), url_, "can't keep the properties of " + name);
     time_base = properties->time_base;
     pts = properties->pts;

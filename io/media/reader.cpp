@@ -13,7 +13,7 @@
 namespace limpid::io {
 
 std::optional<double> presentation_time(const Frame& frame) {
-  const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get());
+  const auto* const properties = frame.attachment.get<AVFrame>();
   if (properties == nullptr || properties->pts == AV_NOPTS_VALUE) {
     return std::nullopt;
   }

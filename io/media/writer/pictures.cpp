@@ -15,7 +15,7 @@
 namespace limpid::io {
 
 PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation) {
-  const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get());
+  const auto* const properties = frame.attachment.get<AVFrame>();
   const AVCodecContext& context = encoder.context();
   PictureMetadata metadata;
   if (properties == nullptr || !holds_metadata(context.codec_id)) {

@@ -69,7 +69,7 @@ TEST_P(EngineTest, FramesComeOutOnceInOrderWithWhatTravelsWithThem) {
       results.push_back(*result);
     }
   };
-  std::vector<std::shared_ptr<void>> attachments;
+  std::vector<Attachment> attachments;
   for (int i = 0; i < kFrames; ++i) {
     Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, i);
     frame.index = 100 + i;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "core/base/error.h"
 
 namespace limpid {
@@ -56,6 +58,19 @@ TEST(FrameFormat, ValidateNamesWhatIsWrong) {
   }
   EXPECT_THROW(yuv420(0, 8).validate("clip.mkv"), Error);
   EXPECT_THROW(yuv420(8, kMaxDimension + 1).validate("clip.mkv"), Error);
+}
+
+TEST(Attachment, IsReadOnlyAsTheTypeThatWasStored) {
+  const auto number = std::make_shared<int>(7);
+  Attachment attachment = number;
+  ASSERT_NE(attachment.get<int>(), nullptr);
+  EXPECT_EQ(*attachment.get<int>(), 7);
+  EXPECT_EQ(attachment.get<float>(), nullptr);
+  EXPECT_EQ(attachment, Attachment(number));
+  EXPECT_FALSE(attachment == Attachment(std::make_shared<int>(7)));
+  attachment.reset();
+  EXPECT_EQ(attachment.get<int>(), nullptr);
+  EXPECT_EQ(number.use_count(), 1);
 }
 
 TEST(AllocateFrame, PlanesDoNotOverlap) {
