@@ -18,9 +18,9 @@
 
 namespace limpid::app {
 
-/// Writes frames on a thread of its own, completes the file there, and never holds up who offers them: what
-/// the writer is too slow for is dropped and counted. If writing fails, as on a full disk, what has been
-/// written is completed at once, as Writer::finish_partial() does. Thread-safe.
+/// Writes frames on a thread of its own and completes the file there. Callers never wait: frames that the
+/// writer is too slow for are dropped and counted. If writing fails, as on a full disk, the output so far is
+/// completed at once by Writer::finish_partial(). Thread-safe.
 class FrameSink {
  public:
   explicit FrameSink(io::Writer writer);
@@ -37,8 +37,9 @@ class FrameSink {
   void offer(std::shared_ptr<io::Packet> packet);
   /// Takes no more frames: what has been offered is written and the file completed.
   void close();
-  /// Does so and waits for it, as does who calls it meanwhile. Warns of what later frames have that can't be
-  /// kept. Throws what writing has thrown, with the name of what could be kept.
+  /// Closes the sink and waits until the file is complete. Several threads may call it. Warns of properties
+  /// of later frames that the file cannot store. Throws the error of writing, with the name of the partial
+  /// output.
   void finish();
   /// True if finish() does not wait: the file is complete, or writing has failed.
   bool has_ended() const { return ended_; }

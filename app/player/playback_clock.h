@@ -20,8 +20,8 @@ class PlaybackClock {
   void set_speed(double speed, Time now);
   double speed() const { return speed_; }
 
-  /// Follows another clock, such as that of an audio device, which says that it is `position`: small
-  /// differences are taken back bit by bit, great ones at once.
+  /// Follows another clock, such as that of an audio device, whose position is `position`. Small differences
+  /// are reduced step by step, large ones at once.
   void follow(double position, Time now);
 
   double position(Time now) const;

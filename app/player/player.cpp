@@ -627,8 +627,8 @@ bool Player::is_late(Clock::time_point now) const {
   return pacing_.is_late(decoded_.front().time, successor, now);
 }
 
-// When it is decided at the latest what becomes of the next frame, if it is late and it is not known yet
-// whether it has a successor: the last one is shown however late.
+// The deadline for the decision to show or drop the next frame, if that frame is late and its successor is
+// not yet known. The last frame of a source is shown even if it is late.
 std::optional<Player::Clock::time_point> Player::decides_at(Clock::time_point now) const {
   const Clock::time_point at = idle_since_ + kPatience;
   return decoded_.size() == 1 && now < at && is_late(now) ? std::optional(at) : std::nullopt;

@@ -61,8 +61,8 @@ struct PlayerStages {
       make_denoiser;
   /// The rungs that may replace settings that keep pace. May be empty: the settings are the only rung.
   std::function<QualityLadder(const DenoiseSettings&)> ladder;
-  /// How many frames before and after its own a frame is refined with that stays on the screen; none where
-  /// that would be no better. May be empty, if none ever is.
+  /// Numbers of frames before and after a paused frame that its refinement uses; none if refinement would not
+  /// improve the frame. Empty if frames are never refined.
   std::function<Reach(const DenoiseSettings&)> refining_reach;
   /// The same denoiser, but one that waits for later frames. On a thread of its own.
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
@@ -130,7 +130,7 @@ class Player {
   Player& operator=(const Player&) = delete;
   Player(Player&&) = delete;
   Player& operator=(Player&&) = delete;
-  /// Stops all threads, which finish what they are at.
+  /// Stops all threads after their current frame.
   ~Player();
 
   struct Taken {
@@ -190,8 +190,8 @@ class Player {
     Clock::time_point decoded_at;
     bool source_is_late = false;
   };
-  class Denoising;  // what the denoise thread has for itself
-  class Refining;   // and the refining one
+  class Denoising;  // state that only the denoising thread uses
+  class Refining;   // state that only the refining thread uses
 
   void guarded(const std::function<void()>& loop);
   void read_loop();
@@ -248,8 +248,8 @@ class Player {
   std::uint64_t epoch_ = 0;  ///< raised when the frames under way are not wanted any more
   bool elsewhere_ = false;   ///< the new epoch follows a seek
   bool again_ = false;       ///< the new epoch begins with the frame that is shown
-  std::int64_t outstanding_ =
-      0;             ///< frames sent to the denoiser that neither are shown (live: ready) nor dropped
+  /// Number of frames that were sent to the denoiser and are not yet shown (live: ready) or dropped.
+  std::int64_t outstanding_ = 0;
   int latency_ = 0;  ///< of the denoiser
   int concurrency_ = 1;
   int ahead_of_step_ = 0;  ///< further frames to be ready before a filter begins that waits for later ones
@@ -261,9 +261,9 @@ class Player {
 
   Refinement refinement_;
 
-  DenoiseStage stage_;  ///< of the denoiser's thread, but for what any may call
+  DenoiseStage stage_;  ///< belongs to the denoising thread, except for its thread-safe functions
   StageCounters refining_counters_;
-  DenoiseStage refining_stage_;  ///< of the refining thread, likewise
+  DenoiseStage refining_stage_;  ///< belongs to the refining thread, except for its thread-safe functions
   std::jthread reader_;
   std::jthread denoiser_;
   std::jthread refiner_;

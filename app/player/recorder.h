@@ -37,12 +37,12 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
   Recorder(Recorder&&) = delete;
   Recorder& operator=(Recorder&&) = delete;
-  /// Without finish() nothing is left of what is being recorded.
+  /// Removes an unfinished recording.
   ~Recorder() = default;
 
   /// Opens the first recording. Throws Error.
   void begin();
-  /// Asks for a recording, or ends the one that has been asked for. Returns a few words on that.
+  /// Requests a recording, or ends the current one. Returns a short message for the user.
   std::string toggle();
   /// Opens the recording that has been asked for, if any.
   void serve();

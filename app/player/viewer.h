@@ -46,9 +46,9 @@ struct ViewerOptions {
   bool loop = false;
   bool still_picture = false;
   std::int64_t frames = 0;  ///< quit when so many have been shown; 0: no limit
-  std::string
-      screenshot;  ///< a file for what the window shows of the last of `frames`, for which none is dropped
-  bool overwrite = false;            ///< an existing screenshot
+  /// File for a picture of the window with the last of `frames`. No frame is dropped then.
+  std::string screenshot;
+  bool overwrite = false;  ///< replace an existing file of that name
   std::string picture_folder = ".";  ///< where the keys put pictures
   bool overlay = true;               ///< labels, hints and controls appear by themselves
   bool controls = false;             ///< controls stay on the screen from the start
@@ -59,7 +59,7 @@ struct ViewerOptions {
   io::WindowOptions window;
   std::string notice;                       ///< shown at the beginning
   std::shared_ptr<io::Window> open_window;  ///< that is used instead of a new one, with its size
-  double text_size = 1;                     ///< times what suits the screen and the window
+  double text_size = 1;                     ///< factor of the size that suits the screen and the window
   std::vector<std::string> filters;         ///< to choose from with a key
   bool keep_times = false;                  ///< of every frame shown, for the report
   /// What is being recorded, in a few words for the statistics; called now and then. May be empty, and so may
@@ -267,7 +267,7 @@ class Viewer {
   bool linked_ = true;  ///< luma and chroma change together
   SettingsPair pair_;
   bool pair_choice_ = false;                   ///< B was in use when the view of both began
-  std::optional<DenoiseSettings> pair_asked_;  ///< settings that the view of both has requested last
+  std::optional<DenoiseSettings> pair_asked_;  ///< settings last requested for the comparison of A and B
   FileList files_;
   std::string next_input_;
   std::optional<CameraChoice> next_camera_;
@@ -300,7 +300,7 @@ class Viewer {
   ViewerReport report_;
 
   std::unique_ptr<io::AudioOutput> audio_;
-  double audio_begins_at_ = 0;      ///< as last set
+  double audio_begins_at_ = 0;      ///< start time last sent to the audio output, in seconds
   bool audio_waits_ = true;         ///< for the first picture, or the first one after a seek
   std::unique_ptr<Player> player_;  ///< last, as its threads use the rest
 };

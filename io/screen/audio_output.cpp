@@ -49,7 +49,7 @@ constexpr double kGreatestGap = 10;
 constexpr double kGreatestStepBack = 0.1;
 constexpr Uint16 kDeviceSamples = 1024;
 
-/// Makes what the decoder gives into what the device takes, even if that changes on the way.
+/// Converts the decoder's samples to the format of the device. The decoder's format may change at any time.
 class Resampler {
  public:
   Resampler() = default;
@@ -62,9 +62,8 @@ class Resampler {
     av_channel_layout_uninit(&layout_);
   }
 
-  /// Makes interleaved samples of those from `first` on, of at most so many seconds but one at least, and
-  /// returns how many it has taken.
-  /// Throws Error if there is no way to convert them.
+  /// Converts samples from number `first` on to interleaved samples: those of `most_seconds`, but at least
+  /// one. Returns the number of input samples used. Throws Error if the conversion is not possible.
   int convert(const AVFrame& frame, int first, double most_seconds, std::vector<float>& samples) {
     if (context_ == nullptr || frame.sample_rate != rate_ || frame.format != format_ ||
         av_channel_layout_compare(&frame.ch_layout, &layout_) != 0) {

@@ -38,7 +38,7 @@ struct FontFile {
 /// The font of the desktop for plain text.
 FontFile plain_font();
 
-/// With what isn't UTF-8 replaced by question marks, as in file names of old.
+/// The text with invalid UTF-8, as in old file names, replaced by question marks.
 std::string valid_utf8(const std::string& text);
 
 }  // namespace limpid::io
