@@ -51,16 +51,16 @@ Point parse_point(const std::string& option, const std::string& text) {
 }
 
 CropPlace place_crop(const std::string& at, int size, int width, int height) {
-  const Point centre = at.empty() ? Point{width / 2, height / 2} : parse_point("--at", at);
-  if (centre.x >= width || centre.y >= height) {
+  const Point center = at.empty() ? Point{width / 2, height / 2} : parse_point("--at", at);
+  if (center.x >= width || center.y >= height) {
     throw UsageError("--at: " + at + " is outside of the picture of " + std::to_string(width) + "x" +
                      std::to_string(height));
   }
   CropPlace place;
   place.width = std::min(size, width);
   place.height = std::min(size, height);
-  place.x = std::clamp(centre.x - size / 2, 0, width - place.width);
-  place.y = std::clamp(centre.y - size / 2, 0, height - place.height);
+  place.x = std::clamp(center.x - size / 2, 0, width - place.width);
+  place.y = std::clamp(center.y - size / 2, 0, height - place.height);
   return place;
 }
 

@@ -73,7 +73,7 @@ testing::AssertionResult shows(const RgbImage& window, const RgbImage& picture, 
   return testing::AssertionSuccess();
 }
 
-/// Mean difference between neighbours: how noisy a picture is.
+/// Mean difference between neighbors: how noisy a picture is.
 double roughness(const RgbImage& image) {
   double sum = 0;
   for (int y = 0; y < image.height; ++y) {

@@ -424,8 +424,8 @@ TEST_F(WebcamOnScreenTest, NothingThatHappensToTheWindowHoldsDenoisingUp) {
     set_frozen(true);
     expect_denoising("on a screen that doesn't draw");
     set_frozen(false);
-    minimise(window);
-    expect_denoising("minimised");
+    minimize(window);
+    expect_denoising("minimized");
     xdotool({"windowunmap", "--sync", window});
     expect_denoising("hidden");
     close(window);

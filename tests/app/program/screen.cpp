@@ -156,7 +156,7 @@ void ScreenTest::close(const std::string& window) const {
   XSendEvent(connection, event.xclient.window, False, NoEventMask, &event);
 }
 
-void ScreenTest::minimise(const std::string& window) const {
+void ScreenTest::minimize(const std::string& window) const {
   const Connection owner = open_display(display_);
   Display* const connection = owner.get();
   const Atom hidden = XInternAtom(connection, "_NET_WM_STATE_HIDDEN", False);

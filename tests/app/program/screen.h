@@ -29,9 +29,9 @@ class ScreenTest : public ProgramTest {
   /// Its title as window managers read it that know ICCCM only, in UTF-8.
   std::string plain_title(const std::string& window) const;
   void point(const std::string& window, int x, int y) const;
-  /// Asks the window to close, or tells it that it is minimised, as a window manager does.
+  /// Asks the window to close, or tells it that it is minimized, as a window manager does.
   void close(const std::string& window) const;
-  void minimise(const std::string& window) const;
+  void minimize(const std::string& window) const;
   /// Takes the window away, and with it its owner's connection to the screen or not.
   void kill_owner(const std::string& window) const;
   void destroy(const std::string& window) const;

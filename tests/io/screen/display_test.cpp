@@ -48,7 +48,7 @@ double chroma_at(const Frame& frame, const DisplayProperties& properties, int pl
          fy * ((1 - fx) * sample(frame, plane, x0, y0 + 1) + fx * sample(frame, plane, x0 + 1, y0 + 1));
 }
 
-/// ITU-R BT.601/709/2020 and the definition of code values there (quantisation by 219 and 224 steps of
+/// ITU-R BT.601/709/2020 and the definition of code values there (quantization by 219 and 224 steps of
 /// 2^(n-8)).
 Rgb coded_rgb(const Frame& frame, const DisplayProperties& properties, int x, int y) {
   const FrameFormat& format = frame.format;
