@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Block matching: exact integer distances of patches and the selection of the closest. Compiled once for each
 // SIMD target by Highway's foreach_target, hence the toggled include guard.
-#if defined(LIMPID_CORE_CPU_MATCHING_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LIMPID_CORE_CPU_MATCHING_INL_H_
-#undef LIMPID_CORE_CPU_MATCHING_INL_H_
+#if defined(LIMPID_CPU_MATCHING_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIMPID_CPU_MATCHING_INL_H_
+#undef LIMPID_CPU_MATCHING_INL_H_
 #else
-#define LIMPID_CORE_CPU_MATCHING_INL_H_
+#define LIMPID_CPU_MATCHING_INL_H_
 #endif
 
 #include <hwy/highway.h>

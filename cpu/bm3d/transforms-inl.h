@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Eight-point transforms on vectors and the transposition between their two passes. Compiled once per SIMD
 // target.
-#if defined(LIMPID_CORE_CPU_TRANSFORMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LIMPID_CORE_CPU_TRANSFORMS_INL_H_
-#undef LIMPID_CORE_CPU_TRANSFORMS_INL_H_
+#if defined(LIMPID_CPU_TRANSFORMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIMPID_CPU_TRANSFORMS_INL_H_
+#undef LIMPID_CPU_TRANSFORMS_INL_H_
 #else
-#define LIMPID_CORE_CPU_TRANSFORMS_INL_H_
+#define LIMPID_CPU_TRANSFORMS_INL_H_
 #endif
 
 #include <hwy/highway.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Following a reference patch from picture to picture (core/vbm4d/trajectories.h). Compiled once per SIMD
 // target.
-#if defined(LIMPID_CORE_CPU_FOLLOWED_PATCHES_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LIMPID_CORE_CPU_FOLLOWED_PATCHES_INL_H_
-#undef LIMPID_CORE_CPU_FOLLOWED_PATCHES_INL_H_
+#if defined(LIMPID_CPU_FOLLOWED_PATCHES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIMPID_CPU_FOLLOWED_PATCHES_INL_H_
+#undef LIMPID_CPU_FOLLOWED_PATCHES_INL_H_
 #else
-#define LIMPID_CORE_CPU_FOLLOWED_PATCHES_INL_H_
+#define LIMPID_CPU_FOLLOWED_PATCHES_INL_H_
 #endif
 
 #include <hwy/highway.h>

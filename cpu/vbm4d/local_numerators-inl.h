@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A tile's own sums. Compiled once per SIMD target.
-#if defined(LIMPID_CORE_CPU_LOCAL_NUMERATORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LIMPID_CORE_CPU_LOCAL_NUMERATORS_INL_H_
-#undef LIMPID_CORE_CPU_LOCAL_NUMERATORS_INL_H_
+#if defined(LIMPID_CPU_LOCAL_NUMERATORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIMPID_CPU_LOCAL_NUMERATORS_INL_H_
+#undef LIMPID_CPU_LOCAL_NUMERATORS_INL_H_
 #else
-#define LIMPID_CORE_CPU_LOCAL_NUMERATORS_INL_H_
+#define LIMPID_CPU_LOCAL_NUMERATORS_INL_H_
 #endif
 
 #include <hwy/highway.h>

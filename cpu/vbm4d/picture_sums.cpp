@@ -21,8 +21,8 @@
 #include "cpu/bm3d/estimate-inl.h"
 
 // A row of weights, stored in two parts.
-#ifndef LIMPID_CORE_CPU_VBM4D_WEIGHT_ROW
-#define LIMPID_CORE_CPU_VBM4D_WEIGHT_ROW
+#ifndef LIMPID_CPU_VBM4D_WEIGHT_ROW
+#define LIMPID_CPU_VBM4D_WEIGHT_ROW
 namespace limpid::cpu {
 namespace {
 

@@ -13,8 +13,8 @@
 #include "core/bm3d/transforms.h"
 #include "core/vbm4d/quarter_samples.h"
 
-#ifndef LIMPID_CORE_CPU_VBM4D_TIME_TRANSFORMS
-#define LIMPID_CORE_CPU_VBM4D_TIME_TRANSFORMS
+#ifndef LIMPID_CPU_VBM4D_TIME_TRANSFORMS
+#define LIMPID_CPU_VBM4D_TIME_TRANSFORMS
 namespace limpid::cpu {
 namespace {
 
