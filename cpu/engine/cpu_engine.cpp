@@ -24,7 +24,7 @@
 #include "cpu/bm3d/bm3d.h"
 #include "cpu/bm3d/matches.h"
 #include "cpu/edge_preserving/edge_preserving.h"
-#include "cpu/engine/stream_denoiser.h"
+#include "cpu/engine/window_denoiser.h"
 #include "cpu/noise/noise_estimation.h"
 #include "cpu/noise/noise_measurement.h"
 #include "cpu/recursive/recursive.h"
@@ -88,7 +88,7 @@ class CpuEngine final : public Engine {
     noise.validate();
     format.validate("frame");
     require_workers();
-    return std::make_unique<StreamDenoiser>(arena_, pool_, make_filter(filter, format), noise, format);
+    return std::make_unique<WindowDenoiser>(arena_, pool_, make_filter(filter, format), noise, format);
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }

@@ -30,7 +30,7 @@
 #include "cuda/bm3d/bm3d.h"
 #include "cuda/edge_preserving/edge_preserving.h"
 #include "cuda/engine/device_frame.h"
-#include "cuda/engine/stream_denoiser.h"
+#include "cuda/engine/window_denoiser.h"
 #include "cuda/noise/noise.h"
 #include "cuda/noise/noise_measurement.h"
 #include "cuda/recursive/recursive.h"
@@ -182,7 +182,7 @@ class CudaEngine final : public Engine {
     validate(filter);
     noise.validate();
     format.validate("frame");
-    return std::make_unique<StreamDenoiser>(
+    return std::make_unique<WindowDenoiser>(
         device_, pool_, [&] { return make_filter(filter, format); }, noise, format);
   }
 

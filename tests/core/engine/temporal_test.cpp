@@ -15,7 +15,7 @@
 
 #include "core/engine/engine_group.h"
 #include "core/frame/frame_pool.h"
-#include "cpu/engine/stream_denoiser.h"
+#include "cpu/engine/window_denoiser.h"
 #include "cpu/runtime/frame_filter.h"
 #include "tests/core/engine/temporal_suite.h"
 
@@ -97,7 +97,7 @@ class TwoStepMean final : public cpu::FrameFilter {
 class TemporalTest : public testing::Test {
  protected:
   std::unique_ptr<Denoiser> make() {
-    return std::make_unique<cpu::StreamDenoiser>(std::make_shared<tbb::task_arena>(2), FramePool(),
+    return std::make_unique<cpu::WindowDenoiser>(std::make_shared<tbb::task_arena>(2), FramePool(),
                                                  std::make_unique<TwoStepMean>(counts_), NoiseModel{},
                                                  temporal::format());
   }
@@ -109,7 +109,7 @@ TEST_F(TemporalTest, EveryStreamIsAsDefined) { temporal::expect_every_stream_as_
 TEST_F(TemporalTest, SegmentsGiveTheWhole) { temporal::expect_segments_to_give_the_whole(maker_); }
 TEST_F(TemporalTest, ResetBeginsAnew) { temporal::expect_reset_to_begin_anew(maker_); }
 
-TEST_F(TemporalTest, WhatIsKeptOfFramesIsMadeOnceAndUsedAgain) {
+TEST_F(TemporalTest, FrameStateIsMadeOnceAndReused) {
   const auto denoiser = make();
   for (int stream = 0; stream < 3; ++stream) {
     temporal::run(*denoiser, std::vector<temporal::Sent>(20, {.value = 50, .sigma = 1}));
@@ -135,7 +135,7 @@ TEST_F(TemporalTest, FramesAreLetGoOfOnceNoResultNeedsThem) {
   EXPECT_TRUE(std::all_of(samples.begin(), samples.end(), [](const auto& one) { return one.expired(); }));
 }
 
-TEST_F(TemporalTest, OfNothingButContextNoMoreIsKeptThanItsReach) {
+TEST_F(TemporalTest, ContextAloneKeepsNoMoreThanItsReach) {
   const auto denoiser = make();
   std::vector<std::weak_ptr<void>> samples;
   for (int i = 0; i < 50; ++i) {

@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/frame/frame_pool.h"
-#include "cuda/engine/stream_denoiser.h"
+#include "cuda/engine/window_denoiser.h"
 #include "tests/core/engine/temporal_suite.h"
 #include "tests/cuda/engine/device_stand_in.h"
 #include "tests/cuda/engine/temporal_filter.h"
@@ -35,7 +35,7 @@ class TemporalHostTest : public testing::Test {
   ~TemporalHostTest() override { stand_in::reset(); }
 
   const temporal::Maker maker_ = [this] {
-    return std::make_unique<StreamDenoiser>(
+    return std::make_unique<WindowDenoiser>(
         0, FramePool(allocate_pinned_frame),
         [&] { return std::make_unique<TwoStepMean>(counts_, enqueue_mean); }, NoiseModel{},
         temporal::format());

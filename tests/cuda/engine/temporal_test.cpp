@@ -10,7 +10,7 @@
 
 #include "core/engine/engine_group.h"
 #include "core/frame/frame_pool.h"
-#include "cuda/engine/stream_denoiser.h"
+#include "cuda/engine/window_denoiser.h"
 #include "tests/core/engine/temporal_suite.h"
 #include "tests/cuda/cuda_test.h"
 #include "tests/cuda/engine/temporal_filter.h"
@@ -21,7 +21,7 @@ namespace {
 class TemporalCudaTest : public CudaTest {
  protected:
   std::unique_ptr<Denoiser> make(int device) {
-    return std::make_unique<StreamDenoiser>(
+    return std::make_unique<WindowDenoiser>(
         device, FramePool(allocate_pinned_frame),
         [&] { return std::make_unique<TwoStepMean>(counts_, launch_mean); }, NoiseModel{},
         temporal::format());

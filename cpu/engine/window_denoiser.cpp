@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cpu/engine/stream_denoiser.h"
+#include "cpu/engine/window_denoiser.h"
 
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace limpid::cpu {
 
-StreamDenoiser::StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool,
+WindowDenoiser::WindowDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool,
                                std::unique_ptr<FrameFilter> filter, const NoiseModel& noise,
                                const FrameFormat& format)
     : arena_(std::move(arena)),
@@ -22,12 +22,12 @@ StreamDenoiser::StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool
   set_noise(noise);
 }
 
-void StreamDenoiser::set_noise(const NoiseModel& noise) {
+void WindowDenoiser::set_noise(const NoiseModel& noise) {
   noise.validate();
   noise_ = noise;
 }
 
-void StreamDenoiser::send(Frame frame) {
+void WindowDenoiser::send(Frame frame) {
   if (frame.format != format_) {
     throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
                 ", but the filter was set up for " + to_string(format_));
@@ -43,7 +43,7 @@ void StreamDenoiser::send(Frame frame) {
   ring_.retire([this](Kept old) { retire(std::move(old)); });
 }
 
-std::optional<Frame> StreamDenoiser::receive() {
+std::optional<Frame> WindowDenoiser::receive() {
   while (!cancelled_ && ring_.has_next()) {
     const auto kept = ring_.next();
     Frame out = filter_window(kept);
@@ -55,7 +55,7 @@ std::optional<Frame> StreamDenoiser::receive() {
   return std::nullopt;
 }
 
-Frame StreamDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
+Frame WindowDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
   FilterWindow window;
   for (const Kept* each : kept.frames) {
     window.frames.push_back({&each->frame, each->noise, each->state.get()});
@@ -87,19 +87,19 @@ Frame StreamDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
   return out;
 }
 
-void StreamDenoiser::cancel() {
+void WindowDenoiser::cancel() {
   cancelled_ = true;
   work_.cancel_group_execution();  // tasks that have not begun are skipped
 }
 
-void StreamDenoiser::reset() {
+void WindowDenoiser::reset() {
   ring_.reset([this](Kept old) { retire(std::move(old)); });
   filter_->forget();
   work_.reset();
   cancelled_ = false;
 }
 
-std::unique_ptr<FrameState> StreamDenoiser::take_state() {
+std::unique_ptr<FrameState> WindowDenoiser::take_state() {
   if (idle_states_.empty()) {
     return filter_->make_state();
   }
@@ -109,7 +109,7 @@ std::unique_ptr<FrameState> StreamDenoiser::take_state() {
   return state;
 }
 
-void StreamDenoiser::retire(Kept kept) {
+void WindowDenoiser::retire(Kept kept) {
   if (kept.state != nullptr) {
     idle_states_.push_back(std::move(kept.state));
   }

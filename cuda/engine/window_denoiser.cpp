@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/engine/stream_denoiser.h"
+#include "cuda/engine/window_denoiser.h"
 
 #include <cmath>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace limpid::cuda {
 
-StreamDenoiser::StreamDenoiser(int device, FramePool pool,
+WindowDenoiser::WindowDenoiser(int device, FramePool pool,
                                const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
                                const NoiseModel& noise, const FrameFormat& format)
     : device_(device),
@@ -41,17 +41,17 @@ StreamDenoiser::StreamDenoiser(int device, FramePool pool,
   scope_.reset();
 }
 
-StreamDenoiser::~StreamDenoiser() {
+WindowDenoiser::~WindowDenoiser() {
   const DeviceScope scope(device_, std::nothrow);
   wait_for_all();
 }
 
-void StreamDenoiser::set_noise(const NoiseModel& noise) {
+void WindowDenoiser::set_noise(const NoiseModel& noise) {
   noise.validate();
   noise_ = noise;
 }
 
-void StreamDenoiser::send(Frame frame) {
+void WindowDenoiser::send(Frame frame) {
   if (failure_) {
     std::rethrow_exception(failure_);
   }
@@ -89,7 +89,7 @@ void StreamDenoiser::send(Frame frame) {
   }
 }
 
-std::optional<Frame> StreamDenoiser::receive() {
+std::optional<Frame> WindowDenoiser::receive() {
   if (under_way_.empty()) {
     return std::nullopt;
   }
@@ -107,7 +107,7 @@ std::optional<Frame> StreamDenoiser::receive() {
   return out;
 }
 
-void StreamDenoiser::flush() {
+void WindowDenoiser::flush() {
   const DeviceScope scope(device_);
   ring_.end();
   try {
@@ -121,7 +121,7 @@ void StreamDenoiser::flush() {
   }
 }
 
-void StreamDenoiser::reset() {
+void WindowDenoiser::reset() {
   const DeviceScope scope(device_);
   wait_for_all();
   filter_->forget();
@@ -140,7 +140,7 @@ void StreamDenoiser::reset() {
 }
 
 // The filter's state of the frame belongs to other frames from now on.
-void StreamDenoiser::set_free(FrameSlot& slot) {
+void WindowDenoiser::set_free(FrameSlot& slot) {
   if (slot.state != nullptr) {
     filter_->renew(*slot.state);
   }
@@ -148,7 +148,7 @@ void StreamDenoiser::set_free(FrameSlot& slot) {
 }
 
 // The destination of the frame's result, if the frame has one.
-std::optional<Frame> StreamDenoiser::take_result(const Frame& frame) {
+std::optional<Frame> WindowDenoiser::take_result(const Frame& frame) {
   if (frame.context_only) {
     return std::nullopt;
   }
@@ -162,7 +162,7 @@ std::optional<Frame> StreamDenoiser::take_result(const Frame& frame) {
   return out;
 }
 
-void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Timestamps& timestamps) {
+void WindowDenoiser::upload(const Frame& frame, FrameSlot& slot, const Timestamps& timestamps) {
   if (slot.used) {
     uploads_.wait(slot.read.get());
   }
@@ -180,14 +180,14 @@ void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Timestamp
 }
 
 // Enqueues the results of all windows whose frames have been sent.
-void StreamDenoiser::enqueue_results() {
+void WindowDenoiser::enqueue_results() {
   while (ring_.has_next()) {
     enqueue(ring_.next());
   }
   ring_.retire([this](Kept kept) { retire(std::move(kept)); });
 }
 
-void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
+void WindowDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   Kept& current = *window.frames[window.current];
   const Kept& newest = *window.frames.back();
   ResultSlot& slot = results_[next_result_];
@@ -234,7 +234,7 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
 }
 
 // No later window contains the frame.
-void StreamDenoiser::retire(Kept kept) {
+void WindowDenoiser::retire(Kept kept) {
   kept.slot->read.record(kernels_);
   kept.slot->used = true;
   set_free(*kept.slot);
@@ -244,7 +244,7 @@ void StreamDenoiser::retire(Kept kept) {
 }
 
 // Timestamps may already be those of a later upload, before which all earlier ones are complete.
-void StreamDenoiser::let_go_of_uploaded() {
+void WindowDenoiser::let_go_of_uploaded() {
   while (!uploading_.empty() && uploading_.front().timestamps->uploaded.has_occurred()) {
     uploading_.pop_front();
   }
@@ -255,7 +255,7 @@ void StreamDenoiser::let_go_of_uploaded() {
   }
 }
 
-void StreamDenoiser::fail(const std::exception_ptr& failure) {
+void WindowDenoiser::fail(const std::exception_ptr& failure) {
   failure_ = failure;
   wait_for_all();
   ring_.reset([](const Kept& /*kept*/) {});
@@ -263,13 +263,13 @@ void StreamDenoiser::fail(const std::exception_ptr& failure) {
 }
 
 // A device that fails to report completion has failed entirely and writes nothing any more.
-void StreamDenoiser::wait_for_all() const {
+void WindowDenoiser::wait_for_all() const {
   for (const Stream* stream : {&uploads_, &kernels_, &downloads_}) {
     cudaStreamSynchronize(stream->get());
   }
 }
 
-StreamDenoiser::Timestamps& StreamDenoiser::take_timestamps() {
+WindowDenoiser::Timestamps& WindowDenoiser::take_timestamps() {
   if (idle_timestamps_.empty()) {
     return timestamps_.emplace_back();
   }
@@ -279,7 +279,7 @@ StreamDenoiser::Timestamps& StreamDenoiser::take_timestamps() {
 }
 
 // Adds the stages' turns at a result, all of which is complete.
-void StreamDenoiser::count(UnderWay& done) {
+void WindowDenoiser::count(UnderWay& done) {
   Timestamps& timestamps = *done.timestamps;
   FrameSlot& frame_slot = *done.frame_slot;
   ResultSlot& result_slot = *done.result_slot;

@@ -27,14 +27,14 @@ namespace limpid::cuda {
 /// of successive results follow each other and share their working memory. A slot is reused as soon as the
 /// device has finished with it: send() waits for nothing. A frame's memory is kept until the device has
 /// finished with it, even after a failure.
-class StreamDenoiser final : public Denoiser {
+class WindowDenoiser final : public Denoiser {
  public:
   /// `make_filter` is called while `device` is the current device.
-  StreamDenoiser(int device, FramePool pool, const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
+  WindowDenoiser(int device, FramePool pool, const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
                  const NoiseModel& noise, const FrameFormat& format);
-  StreamDenoiser(const StreamDenoiser&) = delete;
-  StreamDenoiser& operator=(const StreamDenoiser&) = delete;
-  ~StreamDenoiser() override;
+  WindowDenoiser(const WindowDenoiser&) = delete;
+  WindowDenoiser& operator=(const WindowDenoiser&) = delete;
+  ~WindowDenoiser() override;
 
   void set_noise(const NoiseModel& noise) override;
   void set_result_frames(const std::function<Frame()>& take) override { take_result_ = take; }

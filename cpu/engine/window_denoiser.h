@@ -21,9 +21,9 @@ namespace limpid::cpu {
 
 /// A stream of frames through one filter. Results are computed by receive(), in `arena`, so frames whose
 /// results are not received cost nothing.
-class StreamDenoiser final : public Denoiser {
+class WindowDenoiser final : public Denoiser {
  public:
-  StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool, std::unique_ptr<FrameFilter> filter,
+  WindowDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool, std::unique_ptr<FrameFilter> filter,
                  const NoiseModel& noise, const FrameFormat& format);
 
   void set_noise(const NoiseModel& noise) override;
