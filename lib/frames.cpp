@@ -63,16 +63,17 @@ void for_each_row(const Frame& frame, const limpid_frame& callers, const Each& e
 
 }  // namespace
 
-Lent::Lent(const limpid_frame* frame) {
+BorrowedFrame::BorrowedFrame(const limpid_frame* frame) {
   if (frame != nullptr && frame->struct_size >= sizeof *frame && frame->struct_size <= kMostStructSize) {
     release_ = frame->release;
     data_ = frame->release_data;
   }
 }
 
-Lent::Lent(Lent&& other) noexcept : release_(std::exchange(other.release_, nullptr)), data_(other.data_) {}
+BorrowedFrame::BorrowedFrame(BorrowedFrame&& other) noexcept
+    : release_(std::exchange(other.release_, nullptr)), data_(other.data_) {}
 
-Lent::~Lent() {
+BorrowedFrame::~BorrowedFrame() {
   if (release_ != nullptr) {
     release_(data_);
   }
@@ -152,12 +153,12 @@ void copy_out(const Frame& from, const limpid_frame& to) {
   });
 }
 
-Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&& lent) {
+Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, BorrowedFrame&& borrowed) {
   Frame result;
   result.format = format;
   result.memory = cuda_memory(frame.ordinal);
   result.padding_bits = frame.padding_bits;
-  const auto owner = std::make_shared<Lent>(std::move(lent));
+  const auto owner = std::make_shared<BorrowedFrame>(std::move(borrowed));
   result.samples = owner;
   if (frame.ready != nullptr) {
     result.ready = std::shared_ptr<void>(owner, frame.ready);

@@ -27,15 +27,15 @@ void copy_in(const limpid_frame& from, Frame& to);
 void copy_out(const Frame& from, const limpid_frame& to);
 
 /// A frame of the caller that the library uses. Calls `release` of the frame once, when destroyed.
-class Lent {
+class BorrowedFrame {
  public:
   /// Does nothing for NULL, or for a frame whose struct_size is wrong.
-  explicit Lent(const limpid_frame* frame);
-  Lent(const Lent&) = delete;
-  Lent(Lent&& other) noexcept;
-  Lent& operator=(const Lent&) = delete;
-  Lent& operator=(Lent&&) = delete;
-  ~Lent();
+  explicit BorrowedFrame(const limpid_frame* frame);
+  BorrowedFrame(const BorrowedFrame&) = delete;
+  BorrowedFrame(BorrowedFrame&& other) noexcept;
+  BorrowedFrame& operator=(const BorrowedFrame&) = delete;
+  BorrowedFrame& operator=(BorrowedFrame&&) = delete;
+  ~BorrowedFrame();
 
  private:
   void (*release_)(void*) = nullptr;
@@ -45,8 +45,8 @@ class Lent {
 /// Limit of struct_size; no version has larger structs.
 inline constexpr std::size_t kMostStructSize = 4096;
 
-/// A view of a caller's frame, or of the memory for a result, in device memory. It owns `lent`.
-Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&& lent);
+/// A view of a caller's frame, or of the memory for a result, in device memory. It owns `borrowed`.
+Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, BorrowedFrame&& borrowed);
 
 /// Copies `flags`, `pts` and `user` from the caller's frame to an engine's frame, and from its result to the
 /// caller's.

@@ -144,7 +144,7 @@ MemoryDomain memory_of(const limpid_frame& frame) {
 }
 
 // Converts a caller's frame to one for the engine.
-Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
+Frame input_frame(limpid_denoiser& denoiser, const limpid_frame& frame, BorrowedFrame&& borrowed) {
   const MemoryDomain memory = memory_of(frame);
   limpid::DenoisingStream& stream = denoiser.session.stream();
   Frame result;
@@ -156,7 +156,7 @@ Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
       result = stream.engine().allocate_frame(stream.format());
       copy_in(frame, result);
     } else {
-      result = callers_frame(frame, stream.format(), std::move(lent));
+      result = callers_frame(frame, stream.format(), std::move(borrowed));
     }
   }
   copy_properties(frame, result);
@@ -164,7 +164,7 @@ Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
 }
 
 // The caller's memory for the result of a frame.
-Frame place_of(limpid_denoiser& denoiser, const limpid_frame& result, Lent&& lent) {
+Frame place_of(limpid_denoiser& denoiser, const limpid_frame& result, BorrowedFrame&& borrowed) {
   limpid::DenoisingStream& stream = denoiser.session.stream();
   check_planes(result, stream.format());
   const MemoryDomain memory = memory_of(result);
@@ -172,7 +172,7 @@ Frame place_of(limpid_denoiser& denoiser, const limpid_frame& result, Lent&& len
     throw UsageError("the result is in " + to_string(memory) + ", to which the engine " +
                      std::string(stream.engine().name()) + " cannot write");
   }
-  return callers_frame(result, stream.format(), std::move(lent));
+  return callers_frame(result, stream.format(), std::move(borrowed));
 }
 
 limpid_status receive(limpid_denoiser& denoiser, std::optional<Frame>& result) {
@@ -198,7 +198,7 @@ Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& en
     result = engine.allocate_frame(format);
     copy_in(frame, result);
   } else if (memory_of(frame) == engine.memory()) {
-    result = callers_frame(frame, format, Lent(nullptr));
+    result = callers_frame(frame, format, BorrowedFrame(nullptr));
   } else {
     throw UsageError("the frame is in " + to_string(memory_of(frame)) + ", which the engine " +
                      std::string(engine.name()) + " cannot read");
@@ -405,21 +405,21 @@ limpid_status limpid_allocate(limpid_denoiser* denoiser, limpid_frame* frame) {
 }
 
 limpid_status limpid_send(limpid_denoiser* denoiser, const limpid_frame* frame) {
-  Lent lent(frame);
+  BorrowedFrame borrowed(frame);
   return with(denoiser, [&](limpid_denoiser& own) {
-    own.session.send(taken(own, checked(frame, "the frame"), std::move(lent)), std::nullopt);
+    own.session.send(input_frame(own, checked(frame, "the frame"), std::move(borrowed)), std::nullopt);
     return LIMPID_OK;
   });
 }
 
 limpid_status limpid_send_to(limpid_denoiser* denoiser, const limpid_frame* frame,
                              const limpid_frame* result) {
-  Lent lent(frame);
-  Lent lent_result(result);
+  BorrowedFrame borrowed(frame);
+  BorrowedFrame borrowed_result(result);
   return with(denoiser, [&](limpid_denoiser& own) {
     checked(result, "the result");
-    limpid::Frame sent = taken(own, checked(frame, "the frame"), std::move(lent));
-    own.session.send(std::move(sent), place_of(own, *result, std::move(lent_result)));
+    limpid::Frame sent = input_frame(own, checked(frame, "the frame"), std::move(borrowed));
+    own.session.send(std::move(sent), place_of(own, *result, std::move(borrowed_result)));
     return LIMPID_OK;
   });
 }

@@ -58,7 +58,7 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
                       InterruptWatch& interrupts, int& exit_code) {
   ViewingOptions& viewing = options.viewing;
   io::Reader reader(options.input, viewing.reader);
-  viewing.recall(options.input, reader.video().format, *engine);
+  viewing.restore_settings(options.input, reader.video().format, *engine);
   if (const std::string why = viewing.objection(reader.video().format, *engine); !why.empty()) {
     throw UsageError(why);
   }
@@ -101,7 +101,7 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
     const ViewerReport report = viewer.report();
     const std::string command_line = viewer.command_line();
     viewing.closing = true;
-    exit_code = viewing.tell(report, command_line, interrupts, next.empty());
+    exit_code = viewing.report(report, command_line, interrupts, next.empty());
     // Nothing is saved: quitting does not wait until a slow engine has finished its frame.
     constexpr std::chrono::milliseconds kStopPatience{300};
     constexpr std::chrono::milliseconds kPatienceForNext{60000};

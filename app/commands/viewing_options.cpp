@@ -169,7 +169,8 @@ void ViewingOptions::add_to(CommandLine& command) {
   command.footer(keys);
 }
 
-void ViewingOptions::recall(const std::string& file, const FrameFormat& format, Engine& measuring_engine) {
+void ViewingOptions::restore_settings(const std::string& file, const FrameFormat& format,
+                                      Engine& measuring_engine) {
   const bool is_scripted = !screenshot_.empty() || frames_ > 0;
   no_memory = no_memory || is_scripted || sets_any_;
   if (no_memory || file == "-") {
@@ -190,11 +191,11 @@ void ViewingOptions::recall(const std::string& file, const FrameFormat& format, 
   }
   noise_.set_base(kept.noise);
   filter_.set_base(kept.filter);
-  settle();
+  resolve_settings();
 }
 
-void ViewingOptions::carry(const DenoiseSettings& settings, const FrameFormat& format,
-                           Engine& measuring_engine) {
+void ViewingOptions::use_settings(const DenoiseSettings& settings, const FrameFormat& format,
+                                  Engine& measuring_engine) {
   carried_ = settings;
   try {
     NoiseControl(settings.noise, measuring_engine).check(format);
@@ -229,7 +230,7 @@ void ViewingOptions::remember(const std::string& file, const DenoisingSettings& 
   }
 }
 
-void ViewingOptions::settle() {
+void ViewingOptions::resolve_settings() {
   filter_.check();
   const bool keeps_pace = settings_.keeps_pace;
   settings_ = {.filter = "",
@@ -244,7 +245,7 @@ void ViewingOptions::check() {
   sets_any_ = settings_file_.is_given() || noise_.is_given() || filter_.is_given();
   // Every frame counts for a screenshot, and there is no pace to keep.
   settings_.keeps_pace = screenshot_.empty() && (quality_.empty() ? !filter_.is_given() : quality_ == "auto");
-  settle();
+  resolve_settings();
   static_cast<void>(parse_side(view_));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
@@ -362,8 +363,8 @@ std::vector<std::string> ViewingOptions::denoise_command(const std::string& inpu
   return denoise_words(request);
 }
 
-int ViewingOptions::tell(const ViewerReport& report, const std::string& command_line,
-                         const InterruptWatch& interrupts, bool is_last) const {
+int ViewingOptions::report(const ViewerReport& report, const std::string& command_line,
+                           const InterruptWatch& interrupts, bool is_last) const {
   spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
   if (report.filters.size() > 1) {
     spdlog::info(fmt::format("frames shown: {}", to_text(report.filters)));

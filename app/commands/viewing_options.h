@@ -48,9 +48,9 @@ class ViewingOptions {
   /// UsageError.
   void check();
   /// Uses the settings that were kept for a file of this format (remember()), unless options set any.
-  void recall(const std::string& file, const FrameFormat& format, Engine& measuring_engine);
+  void restore_settings(const std::string& file, const FrameFormat& format, Engine& measuring_engine);
   /// Uses these settings from now on, as far as they suit the format.
-  void carry(const DenoiseSettings& settings, const FrameFormat& format, Engine& measuring_engine);
+  void use_settings(const DenoiseSettings& settings, const FrameFormat& format, Engine& measuring_engine);
   /// Why the options do not suit a file of this format; empty if they do.
   std::string objection(const FrameFormat& format, Engine& measuring_engine) const;
   /// Keeps the settings for the next window on this file, if they differ from those that it began with.
@@ -70,12 +70,12 @@ class ViewingOptions {
   /// Reports the outcome (frames shown and dropped; with --json also intervals and latencies), and returns
   /// the exit code. `command_line`: the line that repeats the last settings, or empty. `is_last`: no other
   /// source follows; only the last one has a report as JSON.
-  int tell(const ViewerReport& report, const std::string& command_line, const InterruptWatch& interrupts,
-           bool is_last = true) const;
+  int report(const ViewerReport& report, const std::string& command_line, const InterruptWatch& interrupts,
+             bool is_last = true) const;
 
  private:
   /// Sets settings_ from the options.
-  void settle();
+  void resolve_settings();
 
   NoiseOptions noise_;
   SettingsOption settings_file_;

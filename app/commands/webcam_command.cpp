@@ -294,14 +294,14 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     report = run(viewer, outputs, viewing, interrupts);
     next = viewer.next_camera();
     viewing.window = viewer.window();
-    viewing.carry(viewer.chosen(), source.reader().video().format, *engine);
+    viewing.use_settings(viewer.chosen(), source.reader().video().format, *engine);
     options.loopback = outputs.loopback().was_on() ? outputs.loopback().node() : "";
   }
   if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
       !why.empty()) {
     spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, why));
   }
-  exit_code = viewing.tell(report, "", interrupts, !next);
+  exit_code = viewing.report(report, "", interrupts, !next);
   return next;
 }
 

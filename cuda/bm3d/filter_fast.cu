@@ -553,7 +553,7 @@ __device__ __forceinline__ Lane make_lane(const Arguments& arguments, const Tile
 
 // The group that a warp filters. Values per lane belong to patch `lane`, or to the reference patch if the
 // group has fewer patches.
-struct Taken {
+struct LoadedGroup {
   int size;
   int x;  // position of the patch in the plane
   int y;
@@ -598,8 +598,8 @@ struct WarpGroups {
     }
   }
 
-  __device__ __forceinline__ Taken take() {
-    Taken taken;
+  __device__ __forceinline__ LoadedGroup take() {
+    LoadedGroup taken;
     taken.size = __shfl_sync(kAllLanes, static_cast<int>(next), 0);
     const std::int16_t member = lane > 0 && lane < taken.size ? next : std::int16_t{0};
     taken.x = arguments.grid.x(tile.first_column + column) + offset_x(member);
@@ -655,7 +655,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   WarpGroups groups(arguments, tile, warp, lane.lane);
   float used = 0;
   while (groups.left()) {
-    const Taken group = groups.take();
+    const LoadedGroup group = groups.take();
     __syncwarp();
     members[lane.lane] = static_cast<int>(sizeof(int)) * ((group.y - tile.y) * kPitch + group.x - tile.x);
     __syncwarp();

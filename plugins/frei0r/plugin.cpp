@@ -97,7 +97,7 @@ Living& living() {
 class Instance {
  public:
   Instance(unsigned width, unsigned height)
-      : width_(width), height_(height), denoiser_([this](const char* sentence) { tell(sentence); }) {
+      : width_(width), height_(height), denoiser_([this](const char* sentence) { warn(sentence); }) {
     if (!is_mains_) {
       living().add(width_, height_);
     }
@@ -164,7 +164,7 @@ class Instance {
         return denoiser_.receive_into(result);
       }
     } catch (const std::exception& error) {
-      tell(error.what());
+      warn(error.what());
     }
     std::memcpy(out, in, std::size_t{width_} * height_ * kPixel);
   }
@@ -183,7 +183,7 @@ class Instance {
     }
   }
 
-  void tell(const std::string& sentence) {
+  void warn(const std::string& sentence) {
     if (told_.insert(sentence).second) {
       std::fprintf(stderr, "limpid (frei0r): %s\n", sentence.c_str());
     }
@@ -231,7 +231,7 @@ class Instance {
     if (is_mains_ || !living().are_on_several_threads(width_, height_)) {
       return false;
     }
-    tell("the host renders frames in parallel, so each frame is filtered by itself");
+    warn("the host renders frames in parallel, so each frame is filtered by itself");
     return true;
   }
 
