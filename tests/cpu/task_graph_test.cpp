@@ -90,7 +90,7 @@ TEST(TaskGraph, SeveralThreadsOfTheHostMayShareAnArena) {
   }
 }
 
-TEST(TaskGraph, OfTasksThatCouldStartThatWithTheLowestTurnDoes) {
+TEST(TaskGraph, ReadyTasksStartInOrderOfTheirTurns) {
   TaskGraph graph;
   graph.add(5);
   graph.add(1, 0.9F);
@@ -128,7 +128,7 @@ TEST(TaskGraph, ThrowsOnWhatATaskThrowsAndRunsAgain) {
   }
 }
 
-TEST(TaskGraph, WithoutTasksReturnsAtOnce) {
+TEST(TaskGraph, EmptyGraphReturnsAtOnce) {
   const TaskGraph graph;
   graph.run([](int) { FAIL(); });
 }

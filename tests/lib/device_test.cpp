@@ -173,7 +173,7 @@ TEST_F(LibraryOnADevice, ResultsAreWrittenWhereTheCallerSays) {
   }
 }
 
-TEST_F(LibraryOnADevice, WhatIsDroppedIsReleased) {
+TEST_F(LibraryOnADevice, DroppedFramesAreReleased) {
   const Handle denoiser;
   start_on(denoiser, "cuda:3");
   for (std::size_t i = 0; i < frames_.size(); ++i) {

@@ -73,7 +73,7 @@ TEST_F(CommandsTest, HelpNamesTheEncodersOwnDefaults) {
   }
 }
 
-TEST(Engines, OfALibraryOfAnotherBuildAreNotCalled) {
+TEST(Engines, LibraryOfAnotherBuildIsRefused) {
   const std::string library = "LD_LIBRARY_PATH=" LIMPID_OTHER_LIBRARY;
   expect_success(run({"env", library, LIMPID_PROGRAM, "--version"}));
   const Outcome outcome = run({"env", library, LIMPID_PROGRAM, "devices"});

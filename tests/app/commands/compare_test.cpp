@@ -68,7 +68,7 @@ TEST_F(CompareTest, ReadsAPipeOnceForFiguresAndSheet) {
   EXPECT_EQ(sheet_of("-", "pipe.png"), sheet_of(clip, "file.png"));
 }
 
-TEST_F(CompareTest, WhatIsWrongIsTold) {
+TEST_F(CompareTest, WrongArgumentsAreReported) {
   const std::string clip = make_clip("a.mkv", 2);
   const auto compare = [&](const std::string& filters) {
     return limpid({"compare", clip, "--filters", filters});

@@ -74,7 +74,7 @@ TEST(ContactSheet, ShowsEveryPictureEnlargedUnderItsLabel) {
   EXPECT_EQ(used.size(), 5U);
 }
 
-TEST(ContactSheet, OfNothingIsAnError) { EXPECT_THROW(ContactSheet().draw(), Error); }
+TEST(ContactSheet, EmptySheetIsAnError) { EXPECT_THROW(ContactSheet().draw(), Error); }
 
 }  // namespace
 }  // namespace limpid::app

@@ -318,7 +318,7 @@ TEST_P(FullFile, KeepsStreamsTagsChaptersAndAttachments) {
 INSTANTIATE_TEST_SUITE_P(Containers, FullFile, testing::Values(".mkv", ".mp4", ".mov"),
                          [](const auto& test) { return std::string(test.param).substr(1); });
 
-TEST_F(FidelityTest, WhatAnotherContainerCantHoldIsNamed) {
+TEST_F(FidelityTest, LossesInAnotherContainerAreNamed) {
   const std::string file = make_full("in.mkv");
   const Probed source(file);
   for (const std::string name : {"mp4", "mov", "ts", "avi", "webm"}) {

@@ -73,7 +73,7 @@ TEST(FilterFigures, TimesOnTheCpuAreThoseOfTheResults) {
   }
 }
 
-TEST(FilterFigures, EveryFilterHasSome) {
+TEST(FilterFigures, EveryFilterHasFigures) {
   for (const FilterType& type : filter_types()) {
     const FilterFigures figures = figures_of(type.name);
     EXPECT_TRUE(figures.gpu_ms || figures.video_psnr) << type.name;

@@ -227,7 +227,7 @@ TEST_F(InterruptTest, TheSecondEndsAProgramWhoseMessagesNobodyTakes) {
   EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
 }
 
-TEST_F(InterruptTest, AtAnyMomentLeavesAWholeFileOrNone) {
+TEST_F(InterruptTest, InterruptLeavesAWholeFileOrNone) {
   const std::string input = make_clip("in.mkv", 20, "128x96");
   const auto run = [&](const std::string& output) {
     return Process(limpid_command({"denoise", input, "-o", output, "--profile", "fast", "--sigma", "10"}));

@@ -52,7 +52,7 @@ TEST_F(JobsTest, EveryInputGetsItsNameAndExtensionIfThatCanBeWritten) {
   EXPECT_EQ(files_in("out2"), (std::vector<std::string>{"b.mkv"})) << "mp4 holds no ffv1";
 }
 
-TEST_F(JobsTest, OfAFolderTheMediaAreTakenInOrderAndTheRestIsNamed) {
+TEST_F(JobsTest, FolderYieldsItsMediaInOrderAndNamesOtherFiles) {
   std::filesystem::create_directories(path("in/more"));
   make_clip("in/b.mkv", 2);
   make_clip("in/more/d.mkv", 1);

@@ -203,7 +203,7 @@ TEST_F(NoiseTest, LooksAtARegionAlone) {
   EXPECT_NEAR(interlaced["planes"]["Y"]["sigma"], 10, 1);
 }
 
-TEST_F(NoiseTest, WhatIsWrongWithARegionIsTold) {
+TEST_F(NoiseTest, InvalidRegionsAreReported) {
   const std::string clip = yuv_clip("white.y4m", 10, false, 1);
   const auto region = [&](const std::string& text) { return limpid({"noise", clip, "--region", text}); };
   for (const char* text : {"here", "1,2", "1,2,64", "1,2,64x", "1,2,64x64x", "-1,2,64x64", "1,2,64x64 ",

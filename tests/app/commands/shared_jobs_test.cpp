@@ -547,7 +547,7 @@ class ResumeTest : public SharedJobsTest {
   std::string clip_;
 };
 
-TEST_F(ResumeTest, WhatIsNotItsOwnIsLeftAlone) {
+TEST_F(ResumeTest, ForeignFilesAreLeftAlone) {
   const std::string folder = path("out.mkv.limpid-job");
   std::filesystem::create_directories(folder + "/data");
   write_file(folder + "/data/f", "mine");
@@ -617,7 +617,7 @@ TEST_F(ResumeTest, AnotherFileInPlaceOfTheFilmStays) {
   EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "out.mkv"}));
 }
 
-TEST_F(ResumeTest, WhatAKilledMergeHasLeftGoesAndNothingElse) {
+TEST_F(ResumeTest, OnlyFilesOfAKilledMergeAreRemoved) {
   const std::string job = completed();
   std::filesystem::remove(path("out.mkv"));
   const nlohmann::json record = nlohmann::json::parse(read_file(job + "/merged/00000.json"));

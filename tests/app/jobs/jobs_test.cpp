@@ -163,7 +163,7 @@ Plan small_plan() {
   return plan;
 }
 
-TEST_F(JobFolderTest, WhatIsWrongWithAPlanIsSaidInOneSentence) {
+TEST_F(JobFolderTest, InvalidPlansAreReportedInOneSentence) {
   write_plan(job, small_plan());
   const nlohmann::ordered_json whole = nlohmann::ordered_json::parse(std::ifstream(job.plan()));
   const auto refusal = [&](const char* place, const char* value) {
@@ -208,7 +208,7 @@ TEST_F(JobFolderTest, PlansAreRegularFiles) {
   EXPECT_EQ(sentence_of([&] { read_plan(job); }), job.plan() + ": is not a regular file");
 }
 
-TEST_F(JobFolderTest, WhatIsWrongWithASegmentIsSaidInOneSentence) {
+TEST_F(JobFolderTest, InvalidSegmentsAreReportedInOneSentence) {
   const SegmentPlan plan{.position = 0,
                          .seek = {},
                          .before = 0,
@@ -427,7 +427,7 @@ TEST_F(ClaimsTest, NothingOutsideOfTheJobIsRemoved) {
   EXPECT_TRUE(file_exists(victim));
 }
 
-TEST_F(ClaimsTest, WhatIsNoFileIsNotWaitedFor) {
+TEST_F(ClaimsTest, PathsThatAreNoFilesAreNotWaitedFor) {
   Claims claims(job, 60);
   const std::string victim = (temporary.path() / "keep").string();
   std::ofstream(victim) << "precious";
@@ -461,7 +461,7 @@ TEST_F(ClaimsTest, ASchedulerDecidesAgainstAClaim) {
   EXPECT_TRUE(file_exists(job.data("00001-other.tmp"))) << "it may live";
 }
 
-TEST_F(ClaimsTest, WhoLosesOneDoesNotGiveBackTheOthers) {
+TEST_F(ClaimsTest, LosingOneClaimKeepsTheOthers) {
   Claims claims(job, 60);
   ASSERT_TRUE(claims.take(1));
   EXPECT_FALSE(claims.is_lost());

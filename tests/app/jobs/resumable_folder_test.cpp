@@ -81,7 +81,7 @@ TEST_F(ResumableFolderTest, IsUsedByOneAtATime) {
   EXPECT_NO_THROW(ResumableFolder{path}) << "as after a kill";
 }
 
-TEST_F(ResumableFolderTest, WhatLimpidHasNotMadeIsRefusedAndStays) {
+TEST_F(ResumableFolderTest, ForeignFoldersAreRefusedAndStay) {
   const std::string other = (temporary.path() / "other").string();
   fs::create_directory(other);
   write(other + "/f", "mine");
@@ -130,7 +130,7 @@ TEST_F(ResumableFolderTest, FilesOfOthersAndFoldersBehindLinksStay) {
   EXPECT_EQ(ResumableFolder::kind_of(path), Kind::kForeign);
 }
 
-TEST_F(ResumableFolderTest, WhatAKillAtItsBeginningOrEndLeavesIsTakenOrRemoved) {
+TEST_F(ResumableFolderTest, RemainsOfAKilledRunAreUsedOrRemoved) {
   const std::string shell = (temporary.path() / ".limpid-out.mkv.limpid-job").string();
   fs::create_directories(shell + "/merged");
   write(shell + "/merged/00000.json");

@@ -103,7 +103,7 @@ TEST(NoiseOptions, AProfileKeepsHowStronglyChromaIsFiltered) {
   EXPECT_EQ(parse_noise({"--noise", profile_file(to_json(profile).dump())}).noise, profile);
 }
 
-TEST(NoiseOptions, WhatIsNoProfileIsRefusedByName) {
+TEST(NoiseOptions, InvalidProfilesAreRefusedByName) {
   for (const char* const text :
        {"", "{", "[]", "{}", R"({"limpid_noise_profile": 2, "planes": {"Y": {"sigma": 1}}})",
         R"({"limpid_noise_profile": 1})", R"({"limpid_noise_profile": 1, "planes": {"X": {"sigma": 1}}})",
@@ -333,7 +333,7 @@ TEST(FilterOptions, VideoIsFilteredAlongMotionUnlessAskedAndPicturesInThemselves
   EXPECT_EQ(std::get<Vbm4dParameters>(options.filter(false)).before, 2);
 }
 
-TEST(FilterOptions, WhatIsWrongEitherWayIsToldByTheFilterThatHasTheOption) {
+TEST(FilterOptions, ErrorsNameTheFilterThatHasTheOption) {
   const auto objection = [](const std::string& arguments) -> std::string {
     CommandLine command;
     FilterOptions options;
@@ -359,7 +359,7 @@ TEST(FilterOptions, WhatIsWrongEitherWayIsToldByTheFilterThatHasTheOption) {
             "--profile is given twice: as an option and in --filter");
 }
 
-TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
+TEST(FilterOptions, LiveFiltersHaveNoDelayUnlessRequested) {
   const auto live_filter = [](const std::string& arguments, const std::string& name,
                               const std::string& profile) {
     CommandLine command;

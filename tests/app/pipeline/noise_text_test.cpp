@@ -26,7 +26,7 @@ TEST(NoiseText, TellsHowMuchOfLumasNoiseRepeats) {
   EXPECT_EQ(repetition_text(model(0.65F).plane(2)), "") << "there is no noise";
 }
 
-TEST(NoiseText, OfOpponentChannelsTheFirstTells) {
+TEST(NoiseText, OpponentChannelsAreDescribedByTheFirst) {
   NoiseModel noise{{10, 10, 10}};
   noise.opponent[0].sigma = 6;
   noise.opponent[0].shape.repetition = 0.5F;

@@ -358,7 +358,7 @@ TEST(Latencies, AreExactToTwoPerCent) {
   EXPECT_GT(counter.latencies().milliseconds(1), 3.6e6);
 }
 
-TEST(Latencies, OfAHundredFrames) {
+TEST(Latencies, MedianAndPercentilesOfAHundredFrames) {
   LatencyCounter counter;
   for (int i = 1; i <= 100; ++i) {
     counter.add(std::chrono::milliseconds(i));
@@ -711,7 +711,7 @@ TEST(Pipeline, NothingIsFilteredIfTheRunIsAbandonedBeforeItsDenoiserIsMade) {
   EXPECT_TRUE(script.frames.empty());
 }
 
-TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
+TEST(Pipeline, DenoisedFramesAreWrittenWhenDenoisingFails) {
   constexpr std::int64_t kFailing = 7;
   class Failing final : public HoldingDenoiser {
    public:
@@ -767,7 +767,7 @@ class FailingEstimate final : public Leveler {
   GivenLevels levels_{[](const Frame&) { return NoiseModel(); }};
 };
 
-TEST(Pipeline, WhereNoNoiseCanBeFoundTheFramesBeforeAreWritten) {
+TEST(Pipeline, EarlierFramesAreWrittenWhenNoiseEstimationFails) {
   constexpr std::int64_t kFailing = 5;
   Script script;
   script.latency = 2;
@@ -819,7 +819,7 @@ enum class Stage { kRead, kNoise, kMakeDenoiser, kWriteFrame, kWritePacket };
 
 class PipelineFailure : public testing::TestWithParam<Stage> {};
 
-TEST_P(PipelineFailure, OfAnyStageEndsTheRunWithItsMessage) {
+TEST_P(PipelineFailure, AnyStageEndsTheRunWithItsMessage) {
   Script script;
   PipelineStages stages = script.stages();
   std::int64_t next = 0;

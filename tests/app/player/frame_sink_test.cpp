@@ -39,7 +39,7 @@ class FrameSinkTest : public io::MediaTest {
   }
 };
 
-TEST_F(FrameSinkTest, WhoeverFinishesItFindsItFinished) {
+TEST_F(FrameSinkTest, ConcurrentFinishesAllSucceed) {
   const std::string clip = make_clip();
   io::Reader reader(clip);
   FrameSink sink(open(path("out.mkv"), reader));
@@ -97,7 +97,7 @@ TEST_F(FrameSinkTest, CompletesTheFileWithoutBeingWaitedFor) {
   EXPECT_EQ(io::read_clip(path("out.mkv")).frames.size(), 1U);
 }
 
-TEST_F(FrameSinkTest, WhatLaterFramesLoseIsTold) {
+TEST_F(FrameSinkTest, LossesOfLaterFramesAreReported) {
   std::ostringstream plain;
   plain << std::ifstream(make("plain.264", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v libx264"),
                          std::ios::binary)

@@ -1233,7 +1233,7 @@ TEST(PlayerTest, ARefinerThatCantBeMadeHoldsNothingUp) {
   EXPECT_EQ(playing.next()->noisy.index, 1);
 }
 
-TEST(PlayerTest, OfALiveSourceNothingIsRefinedAsItHasNoLaterFrames) {
+TEST(PlayerTest, LiveSourcesAreNotRefined) {
   RefinedPlaying playing;
   playing.never_end();
   Player& player = playing.start();
@@ -1247,7 +1247,7 @@ enum class FailingStage { kRead, kSeek, kMakeDenoiser, kDenoised };
 
 class PlayerFailure : public testing::TestWithParam<FailingStage> {};
 
-TEST_P(PlayerFailure, OfAnyStageIsThrownWhereFramesAreTaken) {
+TEST_P(PlayerFailure, AnyStageThrowsWhereFramesAreTaken) {
   Playing playing;
   const auto fail = [](const auto&...) { throw Error("it broke"); };
   switch (GetParam()) {

@@ -477,7 +477,7 @@ TEST_F(ScriptedPreviewTest, ItsPicturesAreWhatDenoiseMakesOfTheFrame) {
   }
 }
 
-TEST_F(ScriptedPreviewTest, WhatIsAsNarrowAsAThreadGetsAWindow) {
+TEST_F(ScriptedPreviewTest, VeryNarrowPicturesGetAWindow) {
   const std::string clip = make_clip("narrow.mkv", 1, "4x302");
   expect_success(run(headless({"preview", clip, "--sigma", "0", "--screenshot", path("a.png")})));
   EXPECT_GE(read_png(path("a.png")).width, 240);

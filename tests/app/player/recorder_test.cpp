@@ -139,7 +139,7 @@ TEST_F(RecorderTest, NamesRecordingsByTheTimeAndReplacesNone) {
   EXPECT_EQ(recordings(), names);
 }
 
-TEST_F(RecorderTest, WhatIsTakenBackLeavesNothing) {
+TEST_F(RecorderTest, DiscardedRecordingsLeaveNoFile) {
   RecorderOptions eager = options("");
   std::function<void()> meanwhile;
   eager.open = [&meanwhile, open = eager.open](const std::string& name, io::Overwrite overwrite) {
@@ -175,7 +175,7 @@ TEST_F(RecorderTest, WhatIsTakenBackLeavesNothing) {
   EXPECT_EQ(recordings(), std::vector<std::string>{});
 }
 
-TEST_F(RecorderTest, WhatCantBeBegunIsToldAndMayBeTriedAgain) {
+TEST_F(RecorderTest, FailedStartsAreReportedAndMayBeRepeated) {
   std::filesystem::create_directory("folder");
   Recorder recorder(options(path("folder/out.mkv")));
   recorder.begin();
@@ -204,7 +204,7 @@ TEST_F(RecorderTest, WhatCantBeBegunIsToldAndMayBeTriedAgain) {
   EXPECT_EQ(frames_of("folder/out.mkv"), 2U);
 }
 
-TEST_F(RecorderTest, WhatIsNoFileTakesOneRecording) {
+TEST_F(RecorderTest, DevicesTakeOneRecording) {
   Recorder recorder(options("/dev/null"));
   EXPECT_EQ(recorder.toggle(), "/dev/null: takes one recording only");
 }

@@ -243,7 +243,7 @@ TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
   });
 }
 
-TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
+TEST(ViewerTest, ReadingALiveSourceIsNoLoad) {
   ViewerScript script;
   come_slowly(script, 20ms);
   script.player_options.live = true;
@@ -270,7 +270,7 @@ TEST(ViewerTest, ALiveSourceMayHaveFewFrames) {
   });
 }
 
-TEST(ViewerTest, WhatIsSavedOfAPausedPictureIsRefined) {
+TEST(ViewerTest, SavedPicturesOfAPauseAreRefined) {
   const test::TemporaryFolder folder;
   ViewerScript script;
   script.options.keep_open = true;

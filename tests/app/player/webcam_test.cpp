@@ -210,7 +210,7 @@ std::vector<std::string> with_small_files(const std::vector<std::string>& comman
 constexpr const char* kNoise = "nullsrc=size=64x48,geq=random(1)*255:128:128";
 const std::vector<std::string> kLossless = {"-c", "ffv1"};
 
-TEST_F(WebcamTest, WithoutAScreenItEndsWhenTheRecordingDoes) {
+TEST_F(WebcamTest, EndsWithTheRecordingIfThereIsNoScreen) {
   const std::vector<std::string> environment =
       joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=offscreen"}, camera("yuyv", 0, kNoise));
   expect_failure(
@@ -220,7 +220,7 @@ TEST_F(WebcamTest, WithoutAScreenItEndsWhenTheRecordingDoes) {
   EXPECT_GE(frame_count(path("out.partial.mkv")), 1U);
 }
 
-TEST_F(WebcamTest, WithoutAWindowItWaitsForACameraThatIsUnplugged) {
+TEST_F(WebcamTest, WaitsForAnUnpluggedCameraWithoutAWindow) {
   const Outcome outcome =
       run(joined(joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=absent"},
                         camera("yuyv", 8, "color=gray:size=64x48")),
@@ -303,7 +303,7 @@ void expect_soon(const std::vector<double>& latencies, const std::string& source
   EXPECT_LT(median, 2000 / fps + own["max"].get<double>());
 }
 
-TEST_F(ScreenTest, FromGlassToGlass) {
+TEST_F(ScreenTest, GlassToGlassLatency) {
   ScreenLamp lamp(display());
   lamp.set(false);
   Process live(on_screen(joined({"webcam", "--input-format", "x11grab", display() + ".0", "--size", "64x48",
@@ -349,7 +349,7 @@ class CameraLamp {
 
 using WebcamOnScreenTest = WithCamera<ScreenTest>;
 
-TEST_F(WebcamOnScreenTest, FromGlassToGlass) {
+TEST_F(WebcamOnScreenTest, GlassToGlassLatency) {
   for (const std::string format : {"mjpeg", "yuyv", "nv12"}) {
     CameraLamp lamp(path("lamp"));
     make_frame("frame." + format + ".lit", format, "color=white:size=64x48");

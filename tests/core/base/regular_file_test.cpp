@@ -37,7 +37,7 @@ TEST(RegularFile, IsReadWholeUpToALimit) {
   EXPECT_EQ(refusal_of("/proc/self/status", 10), "/proc/self/status: is larger than 0 KiB");
 }
 
-TEST(RegularFile, WhatIsNoneIsRefusedWithoutWaiting) {
+TEST(RegularFile, OtherFilesAreRefusedWithoutWaiting) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path() / "fifo";
   ASSERT_EQ(::mkfifo(path.c_str(), 0666), 0);

@@ -66,7 +66,7 @@ void expect_distances(const Bm3dGuide& guide, int expected, int sum) {
 
 using Lists = std::vector<std::vector<int>>;
 
-TEST(Bm3dPlan, OfGray) {
+TEST(Bm3dPlan, GrayHasOneSet) {
   const Bm3dPlan plan = plan_of(oracle::gray(64, 48), {{kLumaSigma}});
   EXPECT_FALSE(plan.opponent);
   EXPECT_EQ(sigmas_of(plan), (std::vector<float>{kLumaSigma, 0, 0}));
@@ -99,13 +99,13 @@ TEST(Bm3dPlan, MatchesNearestPatchesOnTheGuideAsItIs) {
   }
 }
 
-TEST(Bm3dPlan, OfDeeperSamplesMatchesOnQuartersOfACodeValue) {
+TEST(Bm3dPlan, DeeperSamplesAreMatchedOnQuartersOfACodeValue) {
   for (const FrameFormat& format : {oracle::gray(64, 48, 10), oracle::as_float(oracle::gray(64, 48))}) {
     expect_scale(plan_of(format, {{kLumaSigma}}).sets[0].guides[0], false);
   }
 }
 
-TEST(Bm3dPlan, OfSubsampledChromaMatchesOnMeansOfLuma) {
+TEST(Bm3dPlan, SubsampledChromaIsMatchedOnMeansOfLuma) {
   struct Case {
     int shift_x, shift_y;
     int width, height;    // of chroma
@@ -135,7 +135,7 @@ TEST(Bm3dPlan, OfSubsampledChromaMatchesOnMeansOfLuma) {
   }
 }
 
-TEST(Bm3dPlan, OfChromaOfFullSizeUsesLumasGroups) {
+TEST(Bm3dPlan, FullSizeChromaUsesLumaGroups) {
   const Bm3dPlan plan = plan_of(oracle::yuv(64, 48, 0, 0), {{kLumaSigma, 8, 10}});
   EXPECT_FALSE(plan.opponent);
   ASSERT_EQ(sets_of(plan), (Lists{{0, 1, 2}}));
@@ -144,7 +144,7 @@ TEST(Bm3dPlan, OfChromaOfFullSizeUsesLumasGroups) {
   expect_distances(plan.sets[0].guides[0], 5848, 20000 * 64);
 }
 
-TEST(Bm3dPlan, OfRgbFiltersOpponentChannels) {
+TEST(Bm3dPlan, RgbIsFilteredInOpponentChannels) {
   const Bm3dPlan plan = plan_of(oracle::rgb(64, 48), {{8, 4, 1}});
   EXPECT_TRUE(plan.opponent);
   EXPECT_EQ(plan.components[0].sigma, 3);                 // (R + G + B) / 3: sqrt(64 + 16 + 1) / 3
@@ -225,7 +225,7 @@ TEST(Bm3dPlan, MatchesOnLumaWithoutNoiseInBothSteps) {
   }
 }
 
-TEST(Bm3dPlan, OfFieldsHasTheirHeights) {
+TEST(Bm3dPlan, FieldsHaveTheirOwnHeights) {
   const FrameFormat format = oracle::yuv(64, 30, 1, 1);  // chroma has 15 rows
   const NoiseModel noise = {{kLumaSigma, 8, 10}};
   const auto fields = pictures_of(true);

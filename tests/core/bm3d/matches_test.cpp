@@ -95,7 +95,7 @@ TEST(Matches, RgbAndDeepFramesHaveThemToo) {
   }
 }
 
-TEST(Matches, WhatIsImpossibleIsTold) {
+TEST(Matches, ImpossibleRequestsAreReported) {
   const Bm3dParameters parameters = bm3d_profile(Profile::kNp);
   const Frame frame = noisy_picture(oracle::gray(20, 20));
   EXPECT_THROW(find_matches(frame, parameters, {{9}}, 20, 3), UsageError);

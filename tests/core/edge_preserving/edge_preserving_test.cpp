@@ -79,7 +79,7 @@ TEST_P(EdgePreservingTest, AllFormatsAgreeWithTheOracle) {
   }
 }
 
-TEST_P(EdgePreservingTest, WhatFollowsFromSigmaAgreesWithTheOracle) {
+TEST_P(EdgePreservingTest, ParametersDerivedFromSigmaAgreeWithTheOracle) {
   const Frame frame = noisy_scene(gray(37, 30));
   for (const std::string_view name : {"bilateral", "adaptive-bilateral", "nlm", "nlm-bilateral"}) {
     for (const float sigma : {3.0F, 20.0F, 80.0F}) {

@@ -71,7 +71,7 @@ class EngineModuleTest : public testing::Test {
   const path place_ = std::filesystem::canonical(folder_.path());
 };
 
-TEST_F(EngineModuleTest, OfThisBuildIsLoaded) {
+TEST_F(EngineModuleTest, ModuleOfThisBuildIsLoaded) {
   const path file = put("engines", "here");
   const EngineModule module = load_engine_module("test", {place_ / "none", place_ / "here"});
   const std::vector<EngineInfo> engines = module.list();
@@ -95,12 +95,12 @@ TEST_F(EngineModuleTest, OneThatCanNotBeLoadedIsPassedOver) {
   EXPECT_EQ(listed({"a", "b", "c"}).description, good);
 }
 
-TEST_F(EngineModuleTest, ThatIsMissingIsNotInstalled) {
+TEST_F(EngineModuleTest, MissingModuleIsNotInstalled) {
   EXPECT_EQ(problem({"a", "b", "c"}),
             "not installed (" + built("engines").filename().string() + " not found)");
 }
 
-TEST_F(EngineModuleTest, OfAnotherVersionByNameIsTold) {
+TEST_F(EngineModuleTest, ModuleNamedForAnotherVersionIsReported) {
   for (const char* name : {"liblimpid_test.so", "liblimpid_test-0.0.9.so"}) {
     const path file = put("engines", name);
     const path renamed = file.parent_path() / name;
@@ -114,20 +114,20 @@ TEST_F(EngineModuleTest, OfAnotherVersionByNameIsTold) {
   EXPECT_NE(problem({"other"}).find("not installed"), std::string::npos);
 }
 
-TEST_F(EngineModuleTest, OfOtherHeadersIsToldAndNotCalled) {
+TEST_F(EngineModuleTest, ModuleOfOtherHeadersIsReportedAndNotCalled) {
   const path file = put("other_version", "a");
   EXPECT_EQ(problem({"a"}), file.string() + " belongs to a different build of Limpid " + kVersion +
                                 ": it has no " + kEngineModuleEntry);
 }
 
-TEST_F(EngineModuleTest, WithoutEnginesIsTold) {
+TEST_F(EngineModuleTest, ModuleWithoutEnginesIsReported) {
   EXPECT_EQ(problem({put("no_engines", "a").parent_path()}),
             (place_ / "a" / built("engines").filename()).string() + " provides no engines");
   EXPECT_EQ(problem({put("throwing", "b").parent_path()}),
             (place_ / "b" / built("engines").filename()).string() + ": the device is on fire");
 }
 
-TEST_F(EngineModuleTest, ThatIsNoLibraryIsTold) {
+TEST_F(EngineModuleTest, FileThatIsNoLibraryIsReported) {
   const path file = place_ / built("engines").filename();
   std::ofstream(file) << "What is written here is no machine code, however long it is made. "
                       << std::string(999, '.');
@@ -142,7 +142,7 @@ TEST_F(EngineModuleTest, ThatIsNoLibraryIsTold) {
   EXPECT_NE(problem({""}).find("cannot load " + file.string()), std::string::npos);
 }
 
-TEST_F(EngineModuleTest, WithoutALibraryThatItNeedsIsTold) {
+TEST_F(EngineModuleTest, ModuleWithMissingDependencyIsReported) {
   const path file = put("missing_dependency", "a");
   const std::string why = problem({"a"});
   EXPECT_TRUE(why.starts_with("cannot load " + file.string() + ": libtest_dependency.so: cannot open"))

@@ -115,7 +115,7 @@ TEST_F(CountedFamilies, AutoAsksNoneBehindTheFirstThatHasAnEngine) {
   EXPECT_FALSE(counts_.contains("slow"));
 }
 
-TEST_F(CountedFamilies, WhatCanNotBeOpenedIsToldOf) {
+TEST_F(CountedFamilies, FailureToOpenIsReported) {
   const auto complaint = [&](const char* name) { return message_of([&] { registry_.open(name); }); };
   for (const char* name : {"absent", "absent:0", "absent:all", "absent:0,1"}) {
     EXPECT_NE(complaint(name).find("there is no driver"), std::string::npos) << complaint(name);

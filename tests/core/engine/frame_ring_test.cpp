@@ -98,7 +98,7 @@ TEST(FrameRing, ACutShowsAtOnceThatNoMoreComes) {
   EXPECT_FALSE(ring.has_next());
 }
 
-TEST(FrameRing, OfUnboundedReachGivesEachFrameAloneAndContextToo) {
+TEST(FrameRing, UnboundedReachGivesSingleFramesIncludingContext) {
   FrameRing<int> ring({.before = 12, .after = 0, .unbounded = true});
   int retired = 0;
   for (int i = 0; i < 30; ++i) {

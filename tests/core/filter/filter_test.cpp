@@ -114,7 +114,7 @@ TEST(EdgePreservingParameters, IllegalValuesAreNamedWithTheirRange) {
             "nlm: a patch size of 4 is not possible (odd, 1 to 21)");
 }
 
-TEST(EdgePreservingParameters, WhatIsLeftOpenFollowsFromSigmaAndIsLegal) {
+TEST(EdgePreservingParameters, MissingValuesFollowFromSigmaAndAreLegal) {
   for (const float sigma : {0.001F, 1.0F, 15.0F, 25.0F, 50.0F, 255.0F}) {
     const BilateralParameters bilateral = resolve(BilateralParameters(), sigma);
     EXPECT_TRUE(bilateral.radius && bilateral.spatial_sigma && bilateral.range_sigma);
@@ -134,7 +134,7 @@ TEST(EdgePreservingParameters, WhatIsLeftOpenFollowsFromSigmaAndIsLegal) {
   EXPECT_LT(resolve(BilateralParameters(), 5).range_sigma, resolve(BilateralParameters(), 50).range_sigma);
 }
 
-TEST(EdgePreservingParameters, WhatIsGivenStays) {
+TEST(EdgePreservingParameters, GivenValuesStay) {
   const BilateralParameters bilateral{3, 1.5F, 40.0F};
   EXPECT_EQ(resolve(bilateral, 20), bilateral);
   const AdaptiveBilateralParameters adaptive{3, 1.5F, 40.0F, 0.7F, 2};
@@ -168,7 +168,7 @@ TEST(Names, AnUnknownNameIsAnsweredWithTheLegalOnes) {
   EXPECT_NE(complaint_of([] { parse_profile("NP"); }).find("np"), std::string::npos);
 }
 
-TEST(Filter, WhatCutsStreamsNamesAnAlternativeToUnboundedReach) {
+TEST(Filter, RefusalOfUnboundedReachNamesAnAlternative) {
   for (const FilterType& type : filter_types()) {
     const Filter filter = parse_filter(type.name);
     if (!reach_of(filter).unbounded) {

@@ -8,7 +8,7 @@
 namespace limpid {
 namespace {
 
-TEST(Fields, OfAProgressiveFrameAreItself) {
+TEST(Fields, ProgressiveFrameIsItsOnlyPicture) {
   const auto pictures = pictures_of(false);
   ASSERT_EQ(pictures.size(), 1U);
   EXPECT_EQ(pictures[0].first, 0);

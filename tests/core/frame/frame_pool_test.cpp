@@ -47,7 +47,7 @@ TEST_F(FramePoolTest, StreamsOfSeveralFormatsInTurnMakeNoMoreFramesThanAreAlive)
   EXPECT_EQ(made_, 7);
 }
 
-TEST_F(FramePoolTest, WhatNoStreamNeedsAnyMoreIsFreed) {
+TEST_F(FramePoolTest, UnusedMemoryIsFreed) {
   std::vector<Frame> many;
   for (int i = 0; i < 20; ++i) {
     many.push_back(pool_.allocate(gray(1920, 1080)));

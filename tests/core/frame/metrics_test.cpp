@@ -143,7 +143,7 @@ TEST(Metrics, MeanSquaredErrorOfKnownSamples) {
   EXPECT_DOUBLE_EQ(measure(reference, test).at(0).mse, (2 * (0 + 1 + 4) + 9 + 400) / 8.0);
 }
 
-TEST(Ssim, OfConstantPlanesIsTheLuminanceTerm) {
+TEST(Ssim, ConstantPlanesHaveTheLuminanceTerm) {
   const PlaneQuality quality = measure(constant_frame(kGray8, 60), constant_frame(kGray8, 120)).at(0);
   const double c1 = 2.55 * 2.55;
   EXPECT_NEAR(quality.ssim, (2 * 60 * 120 + c1) / (60 * 60 + 120 * 120 + c1), 1e-9);
@@ -158,7 +158,7 @@ TEST(Ssim, AgreesWithTheEquationsWrittenDown) {
   }
 }
 
-TEST(Ssim, OfInvertedContrastIsNegative) {
+TEST(Ssim, InvertedContrastIsNegative) {
   const Frame a = make_frame(kGray8, [](int, int x, int y) { return 128 + ((x + y) % 2 == 0 ? 60 : -60); });
   const Frame b = make_frame(kGray8, [](int, int x, int y) { return 128 + ((x + y) % 2 == 0 ? -60 : 60); });
   EXPECT_LT(measure(a, b).at(0).ssim, -0.9);

@@ -158,7 +158,7 @@ double fine_texture(int x, int y) {
   return 2 * sum - 128;
 }
 
-TEST(Motion, OfQuarterSamplesIsFound) {
+TEST(Motion, QuarterSamplesAreFound) {
   for (const auto& [x, y] : {std::pair{1, 0}, {2, -1}, {-1, 5}, {14, -7}}) {
     for (const double sigma : {0.0, 10.0}) {
       const auto picture = [&](int dx, int dy, unsigned seed) {
@@ -276,7 +276,7 @@ TEST(Motion, RoundsSamplesToCodeValues) {
   EXPECT_EQ(motion::guide_value(std::numeric_limits<float>::quiet_NaN(), 32), 0);
 }
 
-TEST(Motion, OfColorFollowsTheLuma) {
+TEST(Motion, ColorFollowsTheLuma) {
   const auto [reference, current] = moving_disc(150, 110, 0);
   const MotionField field = estimate(reference, current);
   const auto in_color = [](const BytePicture& picture, ColorModel model) {
@@ -298,7 +298,7 @@ TEST(Motion, OfColorFollowsTheLuma) {
   }
 }
 
-TEST(Motion, OfFieldsIsThatOfTheirRows) {
+TEST(Motion, FieldsHaveTheMotionOfTheirRows) {
   // The second fields show other content with other motion.
   const auto frame_at = [](int time) {
     return frame_of(draw(160, 128, [&](int x, int y) {

@@ -95,7 +95,7 @@ TEST(JsonReader, DeepOnesAreRefusedBeforeTheyAreParsed) {
   EXPECT_EQ(objection(std::string(1000000, '['), nothing), "job/plan.json: is nested deeper than 64 levels");
 }
 
-TEST(JsonReader, WhatIsNoJsonIsRefused) {
+TEST(JsonReader, InvalidJsonIsRefused) {
   for (const char* text : {"", "{", "nothing", "{\"a\": nan}", "[1,]", "[1] 2", "[\"\xFF\"]", "[1e999]"}) {
     EXPECT_EQ(objection(text, [](const JsonValue&) {}), "job/plan.json: is not valid JSON") << text;
   }

@@ -41,7 +41,7 @@ TEST(FilterSettings, ValuesAreReadByTheirKind) {
   }
 }
 
-TEST(FilterSettings, WhatAnotherFilterHasIsRefusedByName) {
+TEST(FilterSettings, SettingsOfAnotherFilterAreRefusedByName) {
   FilterSettings settings{.name = "nlm", .profile = {}, .parameters = {{"radius", 3}}};
   try {
     make_filter(settings, false, "--");
@@ -90,7 +90,7 @@ TEST(DenoisingSettings, AreReadBackFromTheirFile) {
             (Strength{0.7F, 0.7F}));
 }
 
-TEST(DenoisingSettings, WhatIsWrongWithAFileIsSaid) {
+TEST(DenoisingSettings, InvalidFilesAreReported) {
   const auto complaint = [](const std::string& members) -> std::string {
     try {
       parse_settings("{" + members + "}");
@@ -119,7 +119,7 @@ TEST(NoiseSettings, AProfileMayBeATextToo) {
   EXPECT_THROW(parse_noise_profile("{}"), UsageError);
 }
 
-TEST(NoiseSettings, WhatIsWrongWithAProfileIsSaid) {
+TEST(NoiseSettings, InvalidProfilesAreReported) {
   const auto objection = [](const std::string& text) -> std::string {
     try {
       parse_noise_profile(text);

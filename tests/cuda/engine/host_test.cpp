@@ -263,7 +263,7 @@ TEST_F(HostTest, APrimaryContextOfAHostsStaysAsItIs) {
   EXPECT_EQ(stand_in::primary_context_flags(), unsigned{CU_CTX_SCHED_SPIN});
 }
 
-TEST_F(HostTest, OfEachKernelTheDriverIsAskedOnceForEachDevice) {
+TEST_F(HostTest, DriverIsAskedOncePerKernelAndDevice) {
   static constexpr char kKernels[2] = {};
   for (int repeat = 0; repeat < 10; ++repeat) {
     for (const int device : {0, 1}) {

@@ -103,7 +103,7 @@ TEST_F(WindowFrames, OutliveTheWindow) {
   again = {};
 }
 
-TEST_F(WindowFrames, OfOtherGpusAreRefused) {
+TEST_F(WindowFrames, FramesOfOtherGpusAreRefused) {
   io::PicturePainter painter(yuv(64, 48, 1, 1), {});
   EXPECT_THROW(painter.share(cuda_memory(99)), Error);
   const Frame frame = painter.share(engine_->result_memory())(yuv(64, 48, 1, 1));

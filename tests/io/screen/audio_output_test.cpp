@@ -194,7 +194,7 @@ TEST_F(AudioOutputTest, PacketsOfManyHoursArePlayedBitByBit) {
   }
 }
 
-TEST_F(AudioOutputTest, WhatCantBePlayedEndsTheSoundWithAWord) {
+TEST_F(AudioOutputTest, UnplayableAudioEndsWithAMessage) {
   const std::string file =
       make("fast.nut", kPictures + kRamp + "-af asetrate=5000000 -c:v ffv1 -c:a pcm_s16le");
   const Reader reader(file);
