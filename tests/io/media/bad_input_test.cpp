@@ -537,7 +537,7 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
             "usage: " + path("out.webm") + ": the container webm can't hold what the encoder libx264 makes");
 }
 
-TEST_F(BadInputTest, WhatTheEncoderTurnsDownIsToldInItsWords) {
+TEST_F(BadInputTest, RefusalsOfTheEncoderAreQuoted) {
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.preset = "nonesuch"})
                 .rfind("usage: the encoder libx264 has no "
                        "preset 'nonesuch', but ultrafast",
@@ -585,7 +585,7 @@ TEST_F(BadInputTest, FullDeviceIsAnError) {
   EXPECT_NE(message.find("No space left on device"), std::string::npos) << message;
 }
 
-TEST_F(BadInputTest, OfAFullDiskWhatFitsIsKept) {
+TEST_F(BadInputTest, FullDiskKeepsTheOutputSoFar) {
   const std::string disk = path("disk");
   ASSERT_EQ(::mkdir(disk.c_str(), 0700), 0);
   if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=512k") != 0) {
@@ -670,7 +670,7 @@ TEST_F(BadInputTest, AbandonedRunLeavesTheOldFileAndNoOther) {
 }
 
 // A killed run leaves its temporary file, in which Matroska's last cluster is missing.
-TEST_F(BadInputTest, OfAnUnfinishedMatroskaFileAllButItsLastSecondOrMegabyteCanBeRead) {
+TEST_F(BadInputTest, UnfinishedMatroskaFileIsReadableExceptItsEnd) {
   const auto lost_of = [&](const std::string& name, const std::string& pictures) {
     const std::string from = make("of_" + name, "-f lavfi -i " + pictures + " -c:v ffv1");
     Reader reader(from);

@@ -323,7 +323,7 @@ TEST_F(CropperTest, FieldsKeepTheirRows) {
   EXPECT_EQ(cropped({0, 1, 0, 0}), "16x10+0+2");
 }
 
-TEST_F(CropperTest, WhatDoesNotFitIsIgnored) {
+TEST_F(CropperTest, ImpossibleCroppingIsIgnored) {
   const auto reason = [&](const Cropping& edges) {
     EXPECT_EQ(cropped(edges), "16x12+0+0");
     EXPECT_EQ(cropper(edges).applied(), "");

@@ -91,7 +91,7 @@ TEST(CudaEncoding, IsTriedWhereFramesNeedNoConversion) {
 
 using CudaEncodingFile = MediaTest;
 
-TEST_F(CudaEncodingFile, WithoutAnEncoderOnTheGpuIsAnErrorThatLeavesNoFile) {
+TEST_F(CudaEncodingFile, MissingGpuEncoderIsAnErrorThatLeavesNoFile) {
   const std::string codec = "h264_nvenc";
   const Attempt attempt = open_encoder(codec, AV_PIX_FMT_YUV420P);
   if (attempt.error.empty()) {

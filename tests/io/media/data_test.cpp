@@ -15,7 +15,7 @@ using DataFile = std::pair<std::string, std::size_t>;
 
 class DataTest : public ::testing::TestWithParam<DataFile> {};
 
-TEST_P(DataTest, AsManyFramesAsFfmpegInRisingOrder) {
+TEST_P(DataTest, SameNumberOfFramesAsFfmpegInOrder) {
   const std::string file = data_file(GetParam().first);
   if (file.empty()) {
     GTEST_SKIP() << "no test data in " << LIMPID_DATA_DIR;

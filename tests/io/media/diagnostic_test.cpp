@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Diagnostic::Kind;
 
-TEST(Diagnostics, OfBothEndsAreOneListInTheOrderOfKinds) {
+TEST(Diagnostics, ReaderAndWriterShareOneListInTheOrderOfKinds) {
   const Diagnostics of_reader{{.kind = Kind::kScanChange, .text = "scan"},
                               {.kind = Kind::kDamagedPackets, .text = {}, .count = 2},
                               {.kind = Kind::kConvertedFrames, .text = {}, .count = 7}};

@@ -60,7 +60,7 @@ TEST(FrameGapsTest, AnErrorOfTheDemuxerMakesAnyGapMissingFrames) {
   EXPECT_EQ(missing_of(twice).frames, 0) << "several without an error are pauses";
 }
 
-TEST(FrameGapsTest, WhatKeepsNoRateHasNoGaps) {
+TEST(FrameGapsTest, VariableRatesHaveNoGaps) {
   EXPECT_EQ(missing_of(steady_around({})).frames, 0);
   EXPECT_EQ(missing_of(steady_around({2 * kFrame, kFrame, 2 * kFrame})).frames, 0) << "dropped frames";
   EXPECT_EQ(missing_of(steady_around({2 * kFrame, 9 * kFrame})).frames, 0) << "a variable rate";
@@ -71,7 +71,7 @@ TEST(FrameGapsTest, WhatKeepsNoRateHasNoGaps) {
   EXPECT_EQ(missing_of(steady_around({9 * kFrame}, 5)).frames, 0) << "too short to decide";
 }
 
-TEST(FrameGapsTest, WhatDoesNotCountAndASeekAreNoGaps) {
+TEST(FrameGapsTest, UncountedFramesAndSeeksAreNoGaps) {
   FrameGaps gaps;
   const PacketHandle packet = make_packet();
   packet->duration = kFrame;

@@ -249,7 +249,7 @@ std::string as_nobody(const std::function<std::string()>& body) {
   return text;
 }
 
-TEST_F(OutputFileTest, WhatCantBeReplacedIsToldBeforeTheWork) {
+TEST_F(OutputFileTest, IrreplaceableOutputsAreReportedBeforeTheWork) {
   if (::geteuid() != 0) {
     GTEST_SKIP() << "only root can be another user";
   }

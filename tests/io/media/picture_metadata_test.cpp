@@ -345,7 +345,7 @@ TEST_F(PictureMetadataTest, EachPictureOfASequenceKeepsItsOwn) {
   }
 }
 
-TEST_F(PictureMetadataTest, WhatCantBeKeptIsNamed) {
+TEST_F(PictureMetadataTest, LossesAreNamed) {
   const std::string source = make_picture("png", {make_exif(false, 1), make_profile(500), make_xmp(1)});
   for (const std::string to : {"copy.bmp", "copy.mp4", "copy.pgm"}) {
     const std::string warnings = joined(transcode(source, path(to)).warnings);
@@ -379,7 +379,7 @@ TEST_F(PictureMetadataTest, XmpThatIsTooLongForAJpegIsNamed) {
   EXPECT_TRUE(find_xmp(AV_CODEC_ID_MJPEG, read_bytes(path("copy.jpg"))).empty());
 }
 
-TEST_F(PictureMetadataTest, WhatElseIsToldIsNamed) {
+TEST_F(PictureMetadataTest, OtherLossesAreNamed) {
   const auto warnings_of = [&](const std::string& name, const Bytes& picture, const std::string& to) {
     write_bytes(path(name), picture);
     return joined(transcode(path(name), path(to), {.overwrite = Overwrite::kAlways}).warnings);
@@ -481,7 +481,7 @@ TEST_F(PictureMetadataTest, BlocksThatLieAreHarmless) {
   }
 }
 
-TEST_F(PictureMetadataTest, WhatIsToldAgainAndAgainIsNotReadAgainAndAgain) {
+TEST_F(PictureMetadataTest, RepeatedReferencesAreReadOnce) {
   constexpr std::uint16_t kDetails = 0x8769;
   constexpr std::uint32_t kFields = 5000;
   const auto directory = [](ExifMaker& maker, const auto& put_field) {
@@ -548,7 +548,7 @@ TEST_F(PictureMetadataTest, DirectoriesThatOverlapTakeLinearTime) {
   }
 }
 
-TEST_F(PictureMetadataTest, OfARepeatedTagTheFirstEntryIsKept) {
+TEST_F(PictureMetadataTest, FirstOfRepeatedTagsIsKept) {
   constexpr std::uint32_t kCount = 65535;
   ExifMaker maker(false);
   maker.put(kCount, 2);

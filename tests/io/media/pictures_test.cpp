@@ -126,7 +126,7 @@ TEST_F(PicturesTest, PicturesOfTheInputAreNeverOverwritten) {
   }
 }
 
-TEST_F(PicturesTest, WhatIsBeingWrittenCanBeRemovedAtOnce) {
+TEST_F(PicturesTest, UnfinishedPicturesCanBeRemovedAtOnce) {
   const Reader reader(make_clip());
   const std::vector<std::string> before = files();
   const Writer sequence(path("picture_%03d.png"), reader, {});

@@ -57,7 +57,7 @@ const std::vector<RangeSource> kSources{
 using RangeOfDataTest = MediaTest;
 
 // From x264's build 142, which coded 4:4:4 in its own way and identifies itself in the first frame only.
-TEST_F(RangeOfDataTest, WhatOnlyTheFirstPacketTellsCountsInARange) {
+TEST_F(RangeOfDataTest, PropertiesOfTheFirstPacketApplyToARange) {
   const std::string source = data_file("odd/cockatoo_yuv444p.mp4");
   if (source.empty()) {
     GTEST_SKIP() << "no data";

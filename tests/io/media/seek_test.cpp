@@ -138,7 +138,7 @@ TEST_F(SeekInterruptionTest, ASeekIsGivenUpAtOnceAndTheNextOneFindsItsFrame) {
   EXPECT_EQ(count_of(reader.diagnostics(), Diagnostic::Kind::kDamagedPackets), 0);
 }
 
-TEST_F(SeekInterruptionTest, OnTheWayFramesThatNobodySeesAreLeftOut) {
+TEST_F(SeekInterruptionTest, SeeksSkipFramesThatAreNotShown) {
   constexpr int kGroup = 120;
   const std::string file =
       make("long.mkv",

@@ -215,14 +215,14 @@ TEST_F(SegmentTest, SizesAndNumbersOfAFileAreNotNarrowed) {
   EXPECT_EQ(refusal(), damaged);
 }
 
-TEST_F(SegmentTest, WhatIsNoRegularFileIsRefused) {
+TEST_F(SegmentTest, OtherFilesAreRefused) {
   const FrameFormat format{.width = 64, .height = 64};
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0666), 0);
   EXPECT_THROW(LosslessReader(path("fifo"), format), Error);
   EXPECT_THROW(LosslessReader(path("."), format), Error);
 }
 
-TEST_F(SegmentTest, WhatOtherParametersHaveMadeIsNotJoined) {
+TEST_F(SegmentTest, SegmentsOfOtherParametersAreNotJoined) {
   const std::string clip =
       make("in.mkv", "-f lavfi -i testsrc2=size=64x48:duration=0.4 -pix_fmt yuv420p -c:v ffv1");
   const auto encode = [&](const std::string& name,

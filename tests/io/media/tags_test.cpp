@@ -421,7 +421,7 @@ TEST_F(TagsTest, LargestOfSeveralVideoStreamsIsTaken) {
   EXPECT_TRUE(contains(joined(texts_of(writer.diagnostics())), "the video stream #0 (h264) is left out"));
 }
 
-TEST_F(TagsTest, WhatPhonesTellIsKeptAndOtherTagsAreMissedAloud) {
+TEST_F(TagsTest, TagsOfPhonesAreKeptAndLossesReported) {
   const std::string source =
       make("source.mov",
            "-f lavfi -i testsrc2=s=32x32:r=25:d=0.08 -c:v mpeg4 -movflags use_metadata_tags -metadata "

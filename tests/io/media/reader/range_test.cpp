@@ -40,7 +40,7 @@ class SourceRangeTest : public ::testing::Test {
   AVStream& sound;
 };
 
-TEST_F(SourceRangeTest, WithoutARangeEverythingIsRead) {
+TEST_F(SourceRangeTest, EverythingIsReadWithoutARange) {
   Range all = range({.context_before = 3, .context_after = 3});
   for (const std::int64_t time : {-1000, 0, 100'000}) {
     EXPECT_TRUE(takes(all, time));

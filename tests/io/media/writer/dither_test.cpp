@@ -60,7 +60,7 @@ TEST(DithererTest, WholeValuesStayAsTheyAre) {
   }
 }
 
-TEST(DithererTest, WhereThePictureHasStepsSamplesAreRounded) {
+TEST(DithererTest, SamplesAreRoundedWhereThePictureHasSteps) {
   Ditherer ditherer(kGray12);
   const auto steep = [](int x, int y) { return 200 + 23 * x + 31 * y; };
   for (const int index : {0, 3}) {

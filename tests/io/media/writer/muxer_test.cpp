@@ -68,7 +68,7 @@ TEST_F(MuxerTest, AFileAppearsWhenItIsComplete) {
   EXPECT_EQ(muxer->bytes(), static_cast<std::int64_t>(std::filesystem::file_size(url_)));
 }
 
-TEST_F(MuxerTest, WithoutAnEndNothingRemains) {
+TEST_F(MuxerTest, UnfinishedFilesAreRemoved) {
   open("out.mkv", "matroska")->begin();
   EXPECT_TRUE(folder_.files().empty());
   const std::unique_ptr<Muxer> muxer = open("out.mkv", "matroska");

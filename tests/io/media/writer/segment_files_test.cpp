@@ -74,7 +74,7 @@ TEST_F(SegmentFilesTest, AreJoinedInOneRhythm) {
   EXPECT_EQ(decoding_times(joiner), (Times{30, 40, 50}));
 }
 
-TEST_F(SegmentFilesTest, OfOneFrameAreAheadByTheFrameRate) {
+TEST_F(SegmentFilesTest, SegmentsOfOneFrameAreAheadByTheFrameRate) {
   encoder_->framerate = {25, 1};
   encoder_->time_base = {1, 100};
   const std::string only = write("only", {0});

@@ -78,7 +78,7 @@ TEST(StreamsTest, MuxersAreAskedWhatTheyHold) {
   EXPECT_FALSE(holds("yuv4mpegpipe", pcm));
 }
 
-TEST(FileTagsTest, WhatDescribesTheOldFileIsLeftOut) {
+TEST(FileTagsTest, TagsOfTheOldFileAreOmitted) {
   Dictionary from;
   Dictionary to;
   for (const char* const key : {"title", "encoder", "DURATION-eng", "major_brand", "NUMBER_OF_FRAMES"}) {

@@ -61,7 +61,7 @@ class TracksTest : public ::testing::Test {
   std::unique_ptr<Tracks> tracks_;
 };
 
-TEST_F(TracksTest, WhatTheContainerHoldsIsCopied) {
+TEST_F(TracksTest, SupportedStreamsAreCopied) {
   made_.add_sound();
   EXPECT_TRUE(add_all("matroska").empty());
   EXPECT_EQ(written_codec(1), AV_CODEC_ID_PCM_S16LE);
