@@ -26,7 +26,7 @@ namespace {
 using Item = io::Reader::Item;
 using Queue = BoundedQueue<Item>;
 // Frames with the noise to filter them with.
-using LevelledQueue = BoundedQueue<std::pair<Item, NoiseModel>>;
+using LeveledQueue = BoundedQueue<std::pair<Item, NoiseModel>>;
 
 // A packet is small beside a frame: counted alike, a burst of them would leave no room for frames and make
 // the stages wait for each other.
@@ -95,12 +95,12 @@ void copy(const DeviceStage& from, StageTimes& to) {
 }
 
 void level_all(Leveler& noise, const PipelineOptions& options, StageCounters& counters, Queue& decoded,
-               LevelledQueue& levelled) {
+               LeveledQueue& leveled) {
   // Passes on all frames that have a level. False once the queue takes no more.
   const auto pass_on = [&] {
     while (auto next = timed(counters.busy_ns, [&] { return noise.receive(); })) {
       const std::size_t cost = cost_of_decoded(next->frame, options.queued_frames);
-      if (!push(levelled, counters, {std::move(next->frame), next->level}, cost)) {
+      if (!push(leveled, counters, {std::move(next->frame), next->level}, cost)) {
         return false;
       }
     }
@@ -113,20 +113,20 @@ void level_all(Leveler& noise, const PipelineOptions& options, StageCounters& co
       if (!pass_on()) {
         return;
       }
-    } else if (!push(levelled, counters, {std::move(*item), NoiseModel()}, kPacketCost)) {
+    } else if (!push(leveled, counters, {std::move(*item), NoiseModel()}, kPacketCost)) {
       return;
     }
   }
   noise.flush();
   if (pass_on()) {
-    levelled.close();
+    leveled.close();
   }
 }
 
 void denoise_all(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& all_counters,
-                 LevelledQueue& levelled, Queue& denoised) {
+                 LeveledQueue& leveled, Queue& denoised) {
   StageCounters& counters = all_counters.denoise;
-  DenoiseStage stage(counters, [&levelled] { levelled.wake(); });
+  DenoiseStage stage(counters, [&leveled] { leveled.wake(); });
   const std::stop_callback abandon(options.abandon, [&stage] { stage.cancel(); });
   // Passes the next result on, if there is one. False once the queue takes no more.
   const auto forward = [&] {
@@ -144,15 +144,15 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
   // An item, waiting for one if there is no result to fetch instead.
   const auto next = [&] {
     if (!stage.owes_a_result()) {
-      return pop(levelled, counters);
+      return pop(leveled, counters);
     }
-    return timed(counters.busy_ns, [&] { return levelled.pop_unless([&] { return stage.is_ready(); }); });
+    return timed(counters.busy_ns, [&] { return leveled.pop_unless([&] { return stage.is_ready(); }); });
   };
   for (;;) {
-    auto levelled_item = next();
-    if (!levelled_item) {
+    auto leveled_item = next();
+    if (!leveled_item) {
       // Several devices share the last frames as soon as the end is signaled.
-      if (!stage.owes_a_result() || levelled.is_done()) {
+      if (!stage.owes_a_result() || leveled.is_done()) {
         break;
       }
       if (!forward()) {
@@ -160,7 +160,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
       }
       continue;
     }
-    auto& [item, level] = *levelled_item;
+    auto& [item, level] = *leveled_item;
     if (Frame* frame = std::get_if<Frame>(&item)) {
       stage.send(std::move(*frame), level, stages.make_denoiser);
       if (options.abandon.stop_requested()) {
@@ -243,7 +243,7 @@ class PipelineRun {
         options_(options),
         counters_(counters),
         stop_(stop),
-        levelled_(options.queued_frames * kFrameCost),
+        leveled_(options.queued_frames * kFrameCost),
         denoised_(options.queued_results * kFrameCost) {}
 
   void run() {
@@ -263,21 +263,21 @@ class PipelineRun {
       denoised_.cancel();
     });
     std::jthread reader;
-    std::jthread leveller;
+    std::jthread leveler;
     std::jthread writer;
     // A thread that cannot be started is a failure like any other: it ends those that run.
     guarded([&] {
       reader = start_thread(
           [this] { guarded([this] { read_all(stages_, options_, counters_.read, stop_, decoded_); }); });
-      leveller = start_thread([this] {
+      leveler = start_thread([this] {
         guarded_denoising(
-            [this] { level_all(*stages_.noise, options_, counters_.noise, decoded_, levelled_); },
-            [this] { levelled_.close(); });
+            [this] { level_all(*stages_.noise, options_, counters_.noise, decoded_, leveled_); },
+            [this] { leveled_.close(); });
       });
       writer = start_thread([this] { guarded([this] { write_all(stages_, counters_.write, denoised_); }); });
-      guarded_denoising([this] { denoise_all(stages_, options_, counters_, levelled_, denoised_); },
+      guarded_denoising([this] { denoise_all(stages_, options_, counters_, leveled_, denoised_); },
                         [this] {
-                          levelled_.cancel();
+                          leveled_.cancel();
                           denoised_.close();
                         });
     });
@@ -302,7 +302,7 @@ class PipelineRun {
       stage();
     } catch (...) {
       fail(std::current_exception());
-      levelled_.cancel();
+      leveled_.cancel();
       denoised_.cancel();
     }
   }
@@ -332,7 +332,7 @@ class PipelineRun {
   PipelineCounters& counters_;
   const std::stop_token& stop_;
   Queue decoded_{kFrameCost};
-  LevelledQueue levelled_;
+  LeveledQueue leveled_;
   Queue denoised_;
   std::mutex error_mutex_;
   std::exception_ptr first_error_;
