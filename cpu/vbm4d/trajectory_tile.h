@@ -15,7 +15,8 @@
 #include "cpu/vbm4d/picture_sums.h"
 
 // The inner part of V-BM4D: the work on one tile of reference patches, on one thread.
-// cpu/vbm4d/along_motion.h divides pictures into tiles and computes estimates from the sums.
+// cpu/vbm4d/picture_groups.h divides pictures into tiles, and picture_estimates.h computes estimates from the
+// sums.
 
 namespace limpid::cpu {
 

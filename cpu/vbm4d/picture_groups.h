@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/vbm4d/vbm4d_parameters.h"
+#include "cpu/bm3d/tile.h"
+#include "cpu/vbm4d/along_motion.h"
+#include "cpu/vbm4d/picture_state.h"
+#include "cpu/vbm4d/trajectory_tile.h"
+
+namespace limpid::cpu {
+
+/// Filters the groups of a picture's reference patches, in parallel by tiles.
+class PictureGroups {
+ public:
+  /// Keeps references to `layout` and to the tables of both steps.
+  PictureGroups(const Vbm4dParameters& parameters, GroupStage stage, const PictureLayout& layout,
+                const std::array<StepTables, 2>& tables);
+
+  /// Filters the groups whose reference patches are in picture t, and adds them to the sums of the pictures
+  /// that they reach. The pictures' samples, guides and motion have been made.
+  void filter(const PictureWindow& window, int t, int step);
+
+ private:
+  // A tile of one of the sets of a picture's groups.
+  struct JobTile {
+    std::size_t job = 0;
+    Tile tile;
+  };
+
+  void load_reference_guides(const PictureWindow& window, int t, int step);
+  std::vector<JobTile> tiles_of(const std::vector<TrajectoryJob>& jobs, int step) const;
+  TrajectoryJob make_job(const PictureWindow& window, int t, int step, const Bm3dComponentSet& set,
+                         const vbm4d::TrajectoryBounds& bounds) const;
+  FollowedPicture followed_picture(const PictureWindow& window, int u, int step, const Bm3dComponentSet& set,
+                                   bool wanted) const;
+
+  Vbm4dParameters parameters_;
+  TemporalSpan span_;
+  GroupStage stage_;
+  const PictureLayout& layout_;
+  const std::array<StepTables, 2>& tables_;
+  PatchSamples noisy_samples_;
+  PatchSamples basic_samples_;
+  std::array<PlaneBuffer<std::int16_t>, 2> reference_guides_;  // matching values of the references' picture
+};
+
+}  // namespace limpid::cpu
