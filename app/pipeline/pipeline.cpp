@@ -259,7 +259,7 @@ class PipelineRun {
     const std::stop_callback end_of_input(stop_, [this] { decoded_.close(); });
     const std::stop_callback end_of_work(options_.abandon, [this] {
       decoded_.cancel();
-      levelled_.cancel();
+      leveled_.cancel();
       denoised_.cancel();
     });
     std::jthread reader;

@@ -56,7 +56,7 @@ std::optional<std::pair<std::string, std::string>> loop_option(const Source& sou
 }
 
 void AnimationTimes::note(const Frame& frame) {
-  if (const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get())) {
+  if (const auto* const properties = frame.attachment.get<AVFrame>()) {
     begin_ = begin_ == AV_NOPTS_VALUE ? properties->pts : begin_;
     last_duration_ = duration_of(*properties);
     end_ = properties->pts + last_duration_;

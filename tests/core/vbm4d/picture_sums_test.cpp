@@ -13,9 +13,9 @@
 namespace limpid::cpu {
 namespace {
 
-constexpr int kWidth = 37;
+constexpr int kRowWidth = 37;
 constexpr int kHeight = 11;
-constexpr int kSpacing = 3;
+constexpr int kRowSpacing = 3;
 constexpr int kFrames = 9;
 
 // The sums of a picture in which groups of weight 1 have estimated `value` everywhere, `count` times, several
@@ -24,7 +24,7 @@ class PictureSumsTest : public SimdLevelTest {
  protected:
   void SetUp() override {
     SimdLevelTest::SetUp();
-    sums_.resize(kWidth, kHeight);
+    sums_.resize(kRowWidth, kHeight);
     for (int y = 0; y < kHeight; ++y) {
       sums_.clear_row(y);
     }
@@ -32,8 +32,8 @@ class PictureSumsTest : public SimdLevelTest {
 
   // Adjacent patches, so that every sample is in one.
   void add(float value, int count, int at_once) {
-    const float scale = std::ldexp(1.0F, PictureSums::numerator_bits(kSpacing, kFrames));
-    AlignedVector<float> values(PictureSums::aligned(kWidth));
+    const float scale = std::ldexp(1.0F, PictureSums::numerator_bits(kRowSpacing, kFrames));
+    AlignedVector<float> values(PictureSums::aligned(kRowWidth));
     for (int i = 0; i < count; i += at_once) {
       for (int y = 0; y < vbm4d::kPatch; ++y) {
         for (int x = 0; x < vbm4d::kPatch; ++x) {
@@ -55,9 +55,9 @@ class PictureSumsTest : public SimdLevelTest {
     step.patch_size = vbm4d::kPatch;
     step.kaiser_beta = 0;
     StepTables tables(step, 0);
-    tables.numerator_unit = PictureSums::numerator_unit(kSpacing, kFrames);
+    tables.numerator_unit = PictureSums::numerator_unit(kRowSpacing, kFrames);
     for (int y = 0; y < vbm4d::kPatch; ++y) {
-      std::vector<float> row(kWidth);
+      std::vector<float> row(kRowWidth);
       sums_.estimate_row(tables, y, row.data());
       for (int x = 0; x < vbm4d::kPatch; ++x) {
         ASSERT_NEAR(row[x], value, 1e-3) << x << ", " << y;
@@ -95,7 +95,7 @@ TEST_P(PictureSumsTest, HaveNoLimit) {
 
 TEST_P(PictureSumsTest, AreNewAfterResize) {
   add(255, 100000, 1000);
-  sums_.resize(kWidth, kHeight);
+  sums_.resize(kRowWidth, kHeight);
   for (int y = 0; y < kHeight; ++y) {
     sums_.clear_row(y);
   }

@@ -3,7 +3,7 @@
 
   python3 noise_zoo make OUT            make the cases, each in OUT/NAME: a truth and, unless it is clean, a noisy clip
   python3 noise_zoo score LIMPID OUT    denoise the cases with default settings and compare with the best fixed settings
-  python3 noise_zoo tune OUT NAME...    score builds with other values of the constants of noise estimation
+  python3 noise_zoo fit OUT              fit the noise decision to the cases and write core/noise/noise_forests.cpp
   python3 noise_zoo report SCORES       print a summary of a file from score --json, and make its table
 
 README.md beside this file describes the cases and the figures."""
@@ -18,12 +18,12 @@ CHECKOUT = FOLDER.parents[3]
 DATA = CHECKOUT.parent / "shared" / "data"
 
 try:
+    from fitting import fit
     from making import make
     from scoring import score
     from summary import report
-    from tuning import tune
 except ImportError as error:
-    sys.exit(f"noise_zoo: {error}; install NumPy and PyAV: pip install numpy av")
+    sys.exit(f"noise_zoo: {error}; install NumPy, SciPy and PyAV: pip install numpy scipy av")
 
 
 def add_case_options(command):
@@ -50,15 +50,18 @@ def parsed():
     scoring.add_argument("--reference", metavar="LIMPID", help="program for sweeps that are missing [LIMPID]")
     scoring.add_argument("--threads", type=int, default=1, help="threads of each limpid [1]")
     scoring.add_argument("--json", type=pathlib.Path, metavar="FILE", help="file for the scores of the cases")
-    tuning = commands.add_parser("tune", help="score builds with other values of the constants of core/noise/constants.h")
-    tuning.set_defaults(run=tune, options="", reference=None, threads=1)
-    add_case_options(tuning)
-    tuning.add_argument("names", nargs="+", metavar="NAME", help="constants, as in 'coded.gain' or 'difference.*'")
-    tuning.add_argument("--factors", type=lambda text: [float(each) for each in text.split(",")], default=[0.8, 1.25],
-                        help="factors of their values, separated by commas [0.8,1.25]")
-    tuning.add_argument("--build", default=str(CHECKOUT / "build" / "release"), help="build folder [%(default)s]")
-    tuning.add_argument("--header", type=pathlib.Path, default=CHECKOUT / "core" / "noise" / "constants.h",
-                        help="file of the constants [%(default)s]")
+    fitting = commands.add_parser("fit", help="fit the noise decision to cases, and write core/noise/noise_forests.cpp")
+    fitting.set_defaults(run=fit, checkout=CHECKOUT)
+    add_case_options(fitting)
+    fitting.add_argument("more", nargs="*", type=pathlib.Path, help="further folders of cases")
+    fitting.add_argument("--program", default=CHECKOUT / "build" / "release" / "bin" / "noise_cases",
+                         help="program that measures cases [%(default)s]")
+    fitting.add_argument("--recordings", type=pathlib.Path, default=FOLDER / "recordings.json",
+                         help="recording of each clip [recordings.json beside this file]")
+    fitting.add_argument("--without", action="append", default=[], metavar="RECORDING",
+                         help="recording whose clips are set aside for scoring; can be repeated")
+    fitting.add_argument("--output", type=pathlib.Path, default=CHECKOUT / "core" / "noise" / "noise_forests.cpp",
+                         help="file of the forests [%(default)s]")
     reporting = commands.add_parser("report", help="print the verdict of scores and make their table")
     reporting.set_defaults(run=report)
     reporting.add_argument("scores", type=pathlib.Path, help="file that score --json wrote")

@@ -118,7 +118,7 @@ def score_case(folder, arguments):
 
 def chosen_folders(arguments):
     for path in arguments.out.glob("*/case.json"):
-        is_quick = json.loads(path.read_text(encoding="utf-8"))["quick"]
+        is_quick = json.loads(path.read_text(encoding="utf-8")).get("quick", False)
         if fnmatch.fnmatch(path.parent.name, arguments.only) and (is_quick or not arguments.quick):
             yield path.parent
 
