@@ -190,7 +190,7 @@ class FilterAlongMotion::Worker {
 };
 
 FilterAlongMotion::FilterAlongMotion(const Vbm4dParameters& parameters, const FrameFormat& format,
-                                     GroupStage groups)
+                                     const GroupStage& groups)
     : worker_(std::make_unique<Worker>(parameters, format, groups)) {}
 
 FilterAlongMotion::~FilterAlongMotion() = default;
