@@ -63,7 +63,12 @@ struct ShapeConstants {
   double coded_gain = 1.12;
   double most_repetition = 0.95;  ///< greatest NoiseShape::repetition
   double least_repetition = 0.1;  ///< least nonzero NoiseShape::repetition
-  double negligible = 0.25;       ///< deviation, in quantization steps, that changes no sample
+  double even_curve = 1.25;       ///< maximum ratio of two values of a curve of noise of any brightness
+  /// Range of ratios of the chosen level to that of white noise at which the noise is white.
+  double least_of_white = 0.85;
+  double most_of_white = 1.3;
+  double most_chroma_of_white = 1.6;
+  double negligible = 0.25;  ///< deviation, in quantization steps, that changes no sample
   /// Share of copies, among blocks that are not constant, above which a picture is still or a drawing.
   double most_copied = 0.5;
   double repeated = 0.98;             ///< share of copies above which a frame is a repeated one

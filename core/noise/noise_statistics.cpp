@@ -39,6 +39,17 @@ double perceptible(double sigma, double step) {
   return sigma < kConstants.shape.negligible * step ? 0 : std::min(sigma, kGreatestSigma);
 }
 
+// True for noise of any brightness and frequency whose level is near that of noise_estimation.h, which is
+// more exact for white noise. Chroma is filtered best at a level somewhat above its noise.
+bool agrees_with_white(const PlaneNoise& noise, double white, bool chroma) {
+  const auto [least, most] = std::minmax_element(noise.shape.curve.begin(), noise.shape.curve.end());
+  const double ratio = double{noise.sigma} / white;
+  return noise.sigma > 0 && white > 0 && noise.shape.spectrum == NoiseShape().spectrum &&
+         *most < static_cast<float>(kConstants.shape.even_curve) * *least &&
+         ratio > kConstants.shape.least_of_white &&
+         ratio < (chroma ? kConstants.shape.most_chroma_of_white : kConstants.shape.most_of_white);
+}
+
 NoiseSource source_of(const ChannelStatistics& luma, const ChannelNoise& noise, double sigma) {
   if (sigma > 0) {
     return noise.differences ? NoiseSource::kMotion : NoiseSource::kSingleFrames;
@@ -146,16 +157,27 @@ NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) 
       model.evidence = {source_of(channel, noise, sigma), static_cast<float>(1 / (1 + decision.loss))};
     }
     PlaneNoise plane = sigma > 0 ? shaped_noise(noise, sigma) : PlaneNoise();
+    const double own_white = white_of(statistics, c, white);
+    const bool is_white = agrees_with_white(plane, own_white, c > 0);
+    if (is_white) {
+      plane = PlaneNoise{static_cast<float>(own_white), {}};
+    }
     if (plane.shape.curve != NoiseShape().curve) {
       plane.shape.curve.scale = statistics.scale;
     }
     if (statistics.rgb) {
+      if (c == 0 && is_white) {
+        model.sigma = white.sigma;
+        return model;
+      }
       model.opponent[c] = plane;
       continue;
     }
     model.sigma[c] = plane.sigma;
     model.shape[c] = plane.shape;
-    model.chroma_strength[c] = c > 0 && sigma > 0 ? 1.0F : 0.0F;  // levels are those of the best filtering
+    if (c > 0 && sigma > 0) {
+      model.chroma_strength[c] = is_white ? static_cast<float>(sigma / own_white) : 1;
+    }
   }
   if (statistics.rgb) {
     set_planes_of_rgb(model);

@@ -99,36 +99,24 @@ TEST(NoiseStatistics, LevelsOfBlocksAreThoseOfTheNoise) {
   EXPECT_NEAR(sum / blocks, 100, 3);
 }
 
-// Leaves that are new in every frame, before a sky.
-TEST(NoiseStatistics, FoliageThatIsNotFollowedIsNotNoise) {
-  NoiseStatistics sum;
-  NoiseModel white;
-  Frame before;
-  for (unsigned i = 0; i < 6; ++i) {
-    const std::vector<double> leaves = make_noise(320, 240, 25, true, 50 + i);
-    const Scene scene = [&](int, int x, int y) { return y < 60 ? 180 + 0.1 * x : 90 + leaves[y * 320 + x]; };
-    const Frame frame = noisy(gray_format(320, 240), scene, {1}, i);
-    sum.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
-    white = cpu::estimate_noise(frame);
-    before = frame;
-  }
-  EXPECT_LT(model_of(sum, white).sigma[0], 2);
-}
-
 TEST(NoiseStatistics, WhiteNoiseIsMeasuredInClipsAndPictures) {
   for (const double sigma : {3.0, 10.0, 30.0}) {
     for (const int frames : {1, 3}) {
       SCOPED_TRACE(std::to_string(sigma) + ", " + std::to_string(frames));
       const NoiseModel model = model_of_clip(gray_format(320, 240), test::textured, {sigma}, frames);
       EXPECT_TRUE(frames == 1 || model.shape[0].is_white());
-      EXPECT_NEAR(error_of(model.sigma[0], sigma), 0.05, frames == 1 ? 0.2 : 0.1);
+      EXPECT_NEAR(error_of(model.sigma[0], sigma), 0, frames == 1 ? 0.2 : 0.1);
     }
   }
 }
 
 TEST(NoiseStatistics, LevelsOfChromaAreThoseOfTheBestFiltering) {
   const NoiseModel model = model_of_clip(oracle::yuv(320, 240, 1, 1), test::textured, {5}, 3);
-  EXPECT_EQ(model.chroma_strength, (std::array<float, 3>{0, 1, 1}));
+  EXPECT_EQ(model.chroma_strength[0], 0);
+  for (const int p : {1, 2}) {
+    EXPECT_GE(model.chroma_strength[p], 1);
+    EXPECT_LT(model.chroma_strength[p], 1.5F);
+  }
 }
 
 TEST(NoiseStatistics, SmoothNoiseIsFoundInMotion) {
