@@ -159,10 +159,10 @@ TEST_F(NoiseTest, DenoiseTellsTheModelThatItHasFound) {
     return outcome;
   };
   const Outcome found = denoise("auto.y4m", "auto");
-  EXPECT_NE(found.err.find(", smooth, certainty "), std::string::npos) << found.err;
+  EXPECT_NE(found.err.find(", smooth"), std::string::npos) << found.err;
   const nlohmann::json result = nlohmann::json::parse(found.out);
   EXPECT_EQ(result["evidence"]["source"], "motion");
-  EXPECT_GT(result["evidence"]["certainty"], 0.8);
+  EXPECT_GT(result["evidence"]["certainty"], 0.7);
   EXPECT_EQ(result["evidence"]["lowered"], 1);
   const nlohmann::json& noise = result["noise"];
   const std::string frames = std::to_string(NoiseTracker::kFramesToAverage);
