@@ -127,7 +127,9 @@ bool remove_rest(const std::string& folder) {
 /// A file of the job that is still in its folder; empty if there is none.
 std::string own_file_in(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
-    const std::string path = folder + "/" + name;
+    std::string path = folder;
+    path += "/";
+    path += name;
     if (type_of(path) != S_IFDIR) {
       if (name == "lock" || name == "plan.json" || name == "resume.json") {
         return path;
