@@ -67,7 +67,7 @@ class NoiseLog {
 
  private:
   float strength_;
-  bool told_none_ = false;  // the warning is the same for each frame
+  bool told_none_ = false;  // prints the warning once per run
   std::optional<NoiseModel> last_;
 };
 

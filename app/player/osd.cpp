@@ -15,7 +15,7 @@ std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
   const Statistics& s = statistics;
   std::string position = time_text(s.position);
   if (s.duration > 0) {
-    // The duration in a container may exclude that of the last frame.
+    // The duration in a container may exclude the duration of the last frame.
     position += " / " + time_text(std::max(s.duration, s.position));
   }
   position += fmt::format("   frame {}   {}", s.frame, s.state);

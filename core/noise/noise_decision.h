@@ -36,7 +36,7 @@ struct ForestNode {
   std::int16_t above;
 };
 
-/// The leaves have a letter for each loss: for that of no noise, then for those of the candidates.
+/// Each leaf has one letter for the loss without filtering, then one letter for the loss of each candidate.
 struct Forest {
   std::span<const ForestNode> nodes;
   std::span<const std::int16_t> roots;  ///< nodes

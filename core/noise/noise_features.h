@@ -10,8 +10,8 @@
 #include "core/noise/noise_statistics.h"
 #include "core/noise/spectrum.h"
 
-// What the noise decision (noise_decision.h) knows of a channel: its features, and the candidates for the
-// spectrum, the curve and the repetition of its noise.
+// The features of a channel, which are the input of the noise decision (noise_decision.h), and the shape of
+// the noise at the chosen level.
 
 namespace limpid::noise {
 

@@ -80,7 +80,7 @@ bool is_held_picture(const ChannelStatistics& luma) {
   return copied > kConstants.shape.most_copied && !(copied == 1 && is_surely_white(luma));
 }
 
-// Sets the noise of RGB's planes, given that of the opponent channels.
+// Sets the noise of the planes R, G and B from the noise of the opponent channels.
 void set_planes_of_rgb(NoiseModel& model) {
   // R = Y + U + 2 V / 3, G = Y - 4 V / 3, B = Y - U + 2 V / 3.
   const auto variance = [&](std::size_t c) { return model.opponent[c].sigma * model.opponent[c].sigma; };
