@@ -52,8 +52,7 @@ Json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& f
 
 Json evidence_report(const NoiseModel& noise) {
   return {{"source", source_name(noise.evidence.source)},
-          {"certainty", noise.evidence.certainty},
-          {"lowered", noise.evidence.lowered}};
+          {"certainty", noise.evidence.certainty}};
 }
 
 Json to_json(const NoiseModel& noise, const FrameFormat& format) {

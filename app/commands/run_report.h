@@ -16,7 +16,7 @@ namespace limpid::app {
 /// the options and the noise. Settings of edge-preserving filters are listed for each plane that they filter.
 nlohmann::ordered_json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& format);
 
-/// The evidence for a noise estimate: its source, certainty (0 to 1), and the factor by which it was lowered.
+/// The evidence for a noise estimate: its source and certainty (0 to 1).
 nlohmann::ordered_json evidence_report(const NoiseModel& noise);
 
 /// The noise level of each plane, by the plane's name.

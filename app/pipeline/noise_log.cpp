@@ -52,12 +52,6 @@ class NoiseLog {
     spdlog::info(fmt::format("noise: estimated sigma {}{}{} (from frame {} on)", text,
                              shape.empty() ? "" : ", " + shape, evidence.empty() ? "" : ", " + evidence,
                              frame.index));
-    if (estimate.evidence.lowered < 1) {
-      spdlog::warn(
-          fmt::format("the noise level from frame {} on was lowered to {:.0f} % of the estimate, because the "
-                      "filter would remove texture; set a level with --sigma if noise remains",
-                      frame.index, 100 * estimate.evidence.lowered));
-    }
     if (!estimate.has_noise() && strength_ <= 1 && !std::exchange(told_none_, true)) {
       spdlog::warn(
           "no noise was found, so frames pass unchanged; if noise remains, set a level with --sigma 2, or "

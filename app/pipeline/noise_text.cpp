@@ -103,11 +103,7 @@ std::string evidence_text(const NoiseModel& noise) {
     case NoiseSource::kSingleFrames:
       break;
   }
-  std::string text = fmt::format("certainty {:.0f} %", 100 * evidence.certainty);
-  if (evidence.lowered < 1) {
-    text += fmt::format(", lowered to {:.0f} %", 100 * evidence.lowered);
-  }
-  return text;
+  return fmt::format("certainty {:.0f} %", 100 * evidence.certainty);
 }
 
 std::string shape_text(const NoiseModel& noise, ColorModel color_model) {

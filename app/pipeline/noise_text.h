@@ -36,8 +36,8 @@ std::string_view kind_of(const PlaneNoise& noise);
 /// The share of the noise that is common to successive frames: "65 % repeats"; empty if there is none.
 std::string repetition_text(const PlaneNoise& noise);
 
-/// The evidence for an estimate: "certainty 92 %", or "certainty 80 %, lowered to 60 %"; without an estimate
-/// the reason, such as "frames repeat". Empty for given noise.
+/// The evidence for an estimate: "certainty 92 %"; without an estimate the reason, such as "frames repeat".
+/// Empty for given noise.
 std::string evidence_text(const NoiseModel& noise);
 
 /// The name of a NoiseSource in reports: "motion", "single frames", "repeated frames", ...

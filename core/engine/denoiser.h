@@ -20,6 +20,7 @@
 #include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
+#include "core/noise/scene_range.h"
 
 namespace limpid {
 
@@ -154,7 +155,7 @@ class Engine {
   /// Noise statistics of `frame` and of its differences from the frame before, unless that is null. Both have
   /// one format. Empty if the engine does not measure noise.
   virtual noise::NoiseStatistics measure_noise(const Frame& /*frame*/, const Frame* /*before*/,
-                                               const BrightnessScale& /*scale*/) {
+                                               const noise::SceneRange& /*range*/) {
     return {};
   }
   virtual BrightnessHistogram brightness_histogram(const Frame& frame) {

@@ -436,8 +436,8 @@ class EngineGroup final : public Engine {
   Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
   NoiseModel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
-                                       const BrightnessScale& scale) override {
-    return engines_.front()->measure_noise(frame, before, scale);
+                                       const noise::SceneRange& range) override {
+    return engines_.front()->measure_noise(frame, before, range);
   }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return engines_.front()->brightness_histogram(frame);

@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t kDisagreementsToRestart = 3;
 constexpr float kSameSigma = 0.5F;   // two levels agree within this difference
 constexpr float kSameShare = 0.15F;  // or within this relative difference
-// The number of frames of a scene whose estimates are checked by filtering (ResidualCheck).
-constexpr int kCheckedFrames = 2;
 
 // True if the differences contain only copied blocks.
 bool repeats(const noise::NoiseStatistics& statistics) {
@@ -22,14 +20,6 @@ bool repeats(const noise::NoiseStatistics& statistics) {
   const bool differs = std::any_of(luma.differences.begin(), luma.differences.end(),
                                    [](const noise::Energies& bin) { return bin.blocks > 0; });
   return luma.copied > 0 && !differs;
-}
-
-void lower(NoiseModel& model, float strength) {
-  for (std::size_t p = 0; p < model.sigma.size(); ++p) {
-    model.sigma[p] *= strength;
-    model.opponent[p].sigma *= strength;
-  }
-  model.evidence.lowered = strength;
 }
 
 }  // namespace
@@ -56,20 +46,11 @@ NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame) {
   for (std::size_t p = 0; p < own.white_variances.size(); ++p) {
     own.white_variances[p] = std::pow(double{white.sigma[p]}, 2);
   }
-  own.statistics = engine_.measure_noise(frame, before_ ? &*before_ : nullptr, scale_);
+  own.statistics = engine_.measure_noise(frame, before_ ? &*before_ : nullptr, range_);
   return own;
 }
 
-void NoiseTracker::make_model(const Frame& frame, bool check) {
-  model_ = scene_.model();
-  if (check) {
-    strength_ = check_.supported_strength(frame, model_);
-  }
-  lower(model_, strength_);
-}
-
-bool NoiseTracker::agrees(NoiseModel own) const {
-  lower(own, strength_);
+bool NoiseTracker::agrees(const NoiseModel& own) const {
   for (std::size_t p = 0; p < own.sigma.size(); ++p) {
     if (std::abs(own.sigma[p] - model_.sigma[p]) > std::max(kSameSigma, kSameShare * model_.sigma[p])) {
       return false;
@@ -86,8 +67,8 @@ void NoiseTracker::observe(const Frame& frame) {
   if (cut) {
     frames_of_scene_ = 0;
     before_.reset();
-    scale_ = has_brightness_scale(frame.format) ? brightness_scale(engine_.in_host_memory(frame))
-                                                : BrightnessScale();
+    range_ = noise::has_scene_range(frame.format) ? noise::scene_range(engine_.in_host_memory(frame))
+                                                  : noise::SceneRange();
     if (!scene_numbers_.empty()) {
       ended_.emplace_back(scene_number_, model_);
     }
@@ -113,13 +94,13 @@ void NoiseTracker::observe(const Frame& frame) {
           scene_.add(each);
         }
         disagreeing_.clear();
-        make_model(frame, true);
+        model_ = scene_.model();
       }
     } else {
       disagreeing_.clear();
       if (!whole) {
         scene_.add(own);
-        make_model(frame, scene_.frames <= kCheckedFrames);
+        model_ = scene_.model();
       }
     }
   }

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "core/engine/denoiser.h"
-#include "core/engine/residual_check.h"
 #include "core/frame/frame.h"
 #include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
+#include "core/noise/scene_range.h"
 
 namespace limpid {
 
@@ -32,7 +32,7 @@ class NoiseTracker {
 
   /// `engine` measures the frames and must outlive this object.
   explicit NoiseTracker(Engine& engine, int frames_to_average = kFramesToAverage)
-      : engine_(engine), check_(engine), frames_to_average_(frames_to_average) {}
+      : engine_(engine), frames_to_average_(frames_to_average) {}
 
   /// Takes the next frame of the stream, in memory that the engine can read. All frames must have one format.
   void observe(const Frame& frame);
@@ -58,18 +58,12 @@ class NoiseTracker {
     NoiseModel model() const;
   };
   Measurement measure(const Frame& frame);
-  // True if an estimate, before the residual check, agrees with the scene's.
-  bool agrees(NoiseModel own) const;
-  // Makes the model from the measurements of the scene up to `frame`. `check`: also checks it by filtering
-  // `frame`.
-  void make_model(const Frame& frame, bool check);
-
+  // True if an estimate agrees with the scene's.
+  bool agrees(const NoiseModel& own) const;
   Engine& engine_;
-  ResidualCheck check_;
-  float strength_ = 1;  ///< factor of the ResidualCheck for the scene
   int frames_to_average_;
   BrightnessHistogram brightness_{};
-  BrightnessScale scale_;  ///< of the scene
+  noise::SceneRange range_;  ///< of the scene
   bool begins_scene_ = false;
   std::int64_t frames_of_scene_ = 0;
   std::optional<Frame> before_;           ///< previous frame, if it belongs to the scene

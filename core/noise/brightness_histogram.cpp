@@ -12,14 +12,12 @@
 namespace limpid {
 namespace {
 
-using CellMeans = std::vector<float>;
-
 // `Sum` is exact for integers.
 template <typename Sample, typename Sum>
-CellMeans means_of_cells(const Plane& plane, float scale) {
+std::vector<float> means_of_cells(const Plane& plane, float scale) {
   const int width = std::min(plane.width, kBrightnessCellSide);
   const int height = std::min(plane.height, kBrightnessCellSide);
-  CellMeans means;
+  std::vector<float> means;
   for (int i = 0; i < kBrightnessCells; ++i) {
     const int top = brightness_cell(plane.height, height, i);
     for (int j = 0; j < kBrightnessCells; ++j) {
@@ -35,9 +33,10 @@ CellMeans means_of_cells(const Plane& plane, float scale) {
   return means;
 }
 
-// Means of the cells of a plane of the frame, in 8-bit code values.
-CellMeans means_of_cells(const Frame& frame, int number) {
-  const Plane& plane = frame.planes[number];
+}  // namespace
+
+std::vector<float> brightness_cells(const Frame& frame) {
+  const Plane& plane = frame.planes[brightness_plane(frame.format)];
   const auto scale = static_cast<float>(1.0 / frame.format.code_value());
   return visit_samples(frame.format, [&]<typename Sample>(Sample) {
     using Sum = std::conditional_t<std::is_integral_v<Sample>, int, float>;
@@ -45,35 +44,12 @@ CellMeans means_of_cells(const Frame& frame, int number) {
   });
 }
 
-}  // namespace
-
 BrightnessHistogram brightness_histogram(const Frame& frame) {
   BrightnessHistogram shares{};
-  for (const float mean : means_of_cells(frame, brightness_plane(frame.format))) {
+  for (const float mean : brightness_cells(frame)) {
     shares[brightness_level(mean)] += 1.0F / (kBrightnessCells * kBrightnessCells);
   }
   return shares;
-}
-
-bool has_brightness_scale(const FrameFormat& format) {
-  return format.color_plane_count() == 1 && format.sample_type != SampleType::kUint8;
-}
-
-BrightnessScale brightness_scale(const Frame& frame) {
-  constexpr float kFilled = 64;    // code values
-  constexpr float kUsedSteps = 8;  // with more classes, each would have too few blocks
-  if (!has_brightness_scale(frame.format)) {
-    return {};
-  }
-  CellMeans means = means_of_cells(frame, 0);
-  if (!std::ranges::all_of(means, [](float mean) { return std::isfinite(mean); })) {
-    return {};
-  }
-  const auto [least, most] = std::ranges::minmax(means);
-  if (most - least > kFilled || !(most > least)) {
-    return {};
-  }
-  return {.origin = least, .spacing = (most - least) / kUsedSteps};
 }
 
 bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "core/frame/frame.h"
-#include "core/noise/noise_model.h"
 
 namespace limpid {
 
@@ -15,16 +15,9 @@ namespace limpid {
 /// large change indicates a scene cut.
 using BrightnessHistogram = std::array<float, 32>;
 
-/// The histogram of a frame in host memory.
+/// The means of the cells of a frame in host memory, in 8-bit code values, and their histogram.
+std::vector<float> brightness_cells(const Frame& frame);
 BrightnessHistogram brightness_histogram(const Frame& frame);
-
-/// The brightness scale for the noise of a scene that begins with this frame in host memory. Gray samples of
-/// more than 8 bits often fill a small part of their range, as in microscopy; their scale spans the
-/// brightnesses of the frame. Other formats, and frames that fill more than a quarter of the range, have the
-/// default scale.
-BrightnessScale brightness_scale(const Frame& frame);
-/// True if brightness_scale() depends on the samples of frames in this format.
-bool has_brightness_scale(const FrameFormat& format);
 
 /// True if a scene ends between two frames with these histograms.
 bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after);

@@ -4,8 +4,7 @@
 namespace limpid::noise {
 
 // Empirical constants of noise estimation, for the properties of pictures, cameras and codecs that theory
-// does not provide. Tuned on the noise zoo; `noise_zoo tune` tries other values
-// (tests/benchmarks/support/noise_zoo). Deviations are standard deviations in 8-bit code values. Ratios are
+// does not provide. Deviations are standard deviations in 8-bit code values. Ratios are
 // of standard deviations unless variances or energies are named.
 
 /// Constants for noise in differences along motion (difference_noise.h).
@@ -76,25 +75,10 @@ struct ShapeConstants {
   double least_flatness = 0.9;  ///< minimum ratio of the geometric to the arithmetic mean of its spectrum
 };
 
-/// Constants for the check of the filter's residual (residual.h, core/engine/residual_check.h).
-struct ResidualConstants {
-  double least_textured_share = 0.2;  ///< minimum share of blocks that count as textured
-  double most_textured_share = 0.5;   ///< maximum share of blocks that count as textured
-  int least_blocks = 64;              ///< minimum number of blocks for a check
-  /// Minimum share of the expected energy that is assumed to be removed from flat blocks.
-  double least_removed = 0.02;
-  float most_of_noise = 2.0F;  ///< maximum variance of noise in a block relative to its mean
-  /// Maximum ratio, for noise, of the energy removed from textured blocks to that removed from flat blocks.
-  /// For noise of cameras and codecs, the ratio is 0.5 to 1.3.
-  double ratio_of_noise = 1.5;
-  double least_strength = 0.15;  ///< factor of the level below which the level becomes 0
-};
-
 struct Constants {
   DifferenceConstants difference;
   SingleConstants single;
   ShapeConstants shape;
-  ResidualConstants residual;
 };
 
 inline constexpr Constants kConstants{};

@@ -75,10 +75,19 @@ constexpr bool is_followed(const MotionVector* before, const MotionVector* back,
   return is_small(there.x + returned.x) && is_small(there.y + returned.y);
 }
 
-/// True if clipping at the end of the sample range may have changed the noise of a sample; `white` is
-/// white_level(). Blocks in which such samples outnumber the constants below have too little noise and are
-/// skipped.
-constexpr bool is_cut_off(float sample, float white) { return sample == 0 || sample == white; }
+/// The ends of the sample range at which noise is clipped. The samples of counts are not clipped at 0: their
+/// range has a lower end that no sample has.
+struct ClippedRange {
+  float black = 0;
+  float white = 0;
+
+  ClippedRange(const FrameFormat& format, bool counts)
+      : black(counts ? -1.0F : 0), white(white_level(format)) {}
+  /// True if clipping may have changed the noise of a sample. Also for device code.
+  constexpr bool is_at_end(float sample) const { return sample == black || sample == white; }
+};
+/// The greatest number of samples at the ends of the range in a block that is measured. Blocks with more have
+/// too little noise.
 inline constexpr int kMostCutOff = kBlock * kBlock / 8;
 
 /// A sample of a difference or a mean of two blocks.

@@ -37,6 +37,8 @@ std::int16_t anchor_of(Anchor anchor, const Features& features) {
       return features[static_cast<int>(Feature::kLowestLevel)];
     case Anchor::kWhite:
       return features[static_cast<int>(Feature::kWhite)];
+    case Anchor::kFlattest:
+      return features[static_cast<int>(Feature::kFlattest)];
     case Anchor::kBase:
       break;
   }

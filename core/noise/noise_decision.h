@@ -16,9 +16,10 @@ namespace limpid::noise {
 
 /// The measurements that candidate levels are relative to.
 enum class Anchor : std::uint8_t {
-  kBase,    ///< ChannelNoise::base
-  kLowest,  ///< Feature::kLowestLevel
-  kWhite,   ///< Feature::kWhite
+  kBase,      ///< ChannelNoise::base
+  kLowest,    ///< Feature::kLowestLevel
+  kWhite,     ///< Feature::kWhite
+  kFlattest,  ///< Feature::kFlattest
 };
 
 /// The level of the anchor times 2^(thirds / 3). Candidates of one anchor are adjacent, in ascending order.

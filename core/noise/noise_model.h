@@ -90,8 +90,6 @@ enum class NoiseSource : std::uint8_t {
 struct NoiseEvidence {
   NoiseSource source = NoiseSource::kGiven;
   float certainty = 1;  ///< 0 to 1
-  /// The factor by which the level was reduced because the filter removed texture (ResidualCheck).
-  float lowered = 1;
   bool operator==(const NoiseEvidence&) const = default;
 };
 

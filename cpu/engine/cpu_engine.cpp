@@ -100,10 +100,10 @@ class CpuEngine final : public Engine {
     return level;
   }
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
-                                       const BrightnessScale& scale) override {
+                                       const noise::SceneRange& range) override {
     require_workers();
     noise::NoiseStatistics statistics;
-    run_in(*arena_, [&] { statistics = cpu::measure_noise(frame, before, scale); });
+    run_in(*arena_, [&] { statistics = cpu::measure_noise(frame, before, range); });
     return statistics;
   }
   float combed_share(const Frame& frame, const Frame& before) override {

@@ -33,8 +33,8 @@ using Picture = std::array<Plane, kMaxPlanes>;
 // Reads a picture's channels as 8-bit code values.
 class Channels {
  public:
-  Channels(const FrameFormat& format, const Picture& picture)
-      : format_(format), picture_(picture), white_(noise::white_level(format)) {}
+  Channels(const FrameFormat& format, const Picture& picture, bool counts)
+      : format_(format), picture_(picture), range_(format, counts) {}
 
   // Reads `count` samples of row `y` from column `x` on, and flags for samples whose noise may be clipped. In
   // opponent channels, a flag is set if it is set in any plane.
@@ -42,7 +42,7 @@ class Channels {
     if (format_.color_model != ColorModel::kRgb) {
       load_usable_code_values(picture_[channel], format_, x, y, count, samples);
       for (int i = 0; i < count; ++i) {
-        cut_off[i] = noise::is_cut_off(samples[i], white_) ? 1 : 0;
+        cut_off[i] = range_.is_at_end(samples[i]) ? 1 : 0;
       }
       return;
     }
@@ -54,7 +54,7 @@ class Channels {
       for (int p = 0; p < 3; ++p) {
         load_usable_code_values(picture_[p], format_, x + first, y, some, rgb[p].data());
         for (int i = 0; i < some; ++i) {
-          cut_off[first + i] = cut_off[first + i] != 0 || noise::is_cut_off(rgb[p][i], white_) ? 1 : 0;
+          cut_off[first + i] = cut_off[first + i] != 0 || range_.is_at_end(rgb[p][i]) ? 1 : 0;
         }
       }
       rgb_to_opponent_row(rgb[0].data(), rgb[1].data(), rgb[2].data(), some);
@@ -93,7 +93,7 @@ class Channels {
  private:
   FrameFormat format_;
   Picture picture_;
-  float white_;
+  noise::ClippedRange range_;
 };
 
 // The eight rows of a channel that contain a row of blocks.
@@ -388,15 +388,16 @@ void measure_differences(const Pair& pair, ChannelStatistics& result) {
 
 }  // namespace
 
-noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before, const BrightnessScale& scale) {
+noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
+                                     const noise::SceneRange& range) {
   const FrameFormat& format = frame.format;
   const PictureRows rows = pictures_of(frame.interlaced || frame.combed).front();
   const Picture picture = picture_of(format, frame.planes, rows);
-  const Channels now(format, picture);
+  const Channels now(format, picture, range.counts);
   noise::NoiseStatistics statistics;
   statistics.rgb = format.color_model == ColorModel::kRgb;
   statistics.step = noise::quantization_step(format);
-  statistics.scale = scale;
+  statistics.scale = range.scale;
   for (int c = 0; c < format.color_plane_count(); ++c) {
     measure_single(now, c, picture[c].width, picture[c].height, statistics.channels[c]);
   }
@@ -417,10 +418,10 @@ noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before, co
   }
   for (int c = 0; c < format.color_plane_count(); ++c) {
     const bool chroma = c > 0 && format.color_model == ColorModel::kYuv;
-    measure_differences(
-        {now, Channels(format, reference), field, back, statistics.rgb && c > 0, c, picture[c].width,
-         picture[c].height, chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0, scale},
-        statistics.channels[c]);
+    measure_differences({now, Channels(format, reference, range.counts), field, back, statistics.rgb && c > 0,
+                         c, picture[c].width, picture[c].height, chroma ? format.chroma_shift_x : 0,
+                         chroma ? format.chroma_shift_y : 0, range.scale},
+                        statistics.channels[c]);
   }
   return statistics;
 }

@@ -220,7 +220,7 @@ class CudaEngine final : public Engine {
   }
 
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
-                                       const BrightnessScale& scale) override {
+                                       const noise::SceneRange& range) override {
     const DeviceScope scope(device_);
     const AnalysisScope analysis(analyses_, frame);
     noise::NoiseStatistics statistics;
@@ -237,7 +237,7 @@ class CudaEngine final : public Engine {
         }
         samples_before = &upload(*before, *work.before, *analysis).planes();
       }
-      statistics = work.measurer->measure(samples, samples_before, frame.interlaced || frame.combed, scale,
+      statistics = work.measurer->measure(samples, samples_before, frame.interlaced || frame.combed, range,
                                           analysis->stream.get());
     });
     return statistics;

@@ -73,7 +73,7 @@ template <typename Sample, bool kRgb>
 struct Channels {
   SamplePlane planes[kChannels];
   float scale;
-  float white;
+  noise::ClippedRange range;
 
   __device__ float sample(int plane, int x, int y) const {
     const auto* row = reinterpret_cast<const Sample*>(planes[plane].data + y * planes[plane].stride);
@@ -94,10 +94,10 @@ struct Channels {
   // True if the sample's noise may be clipped; in opponent channels, if it may be clipped in any plane.
   __device__ bool is_cut_off(int channel, int x, int y) const {
     if constexpr (kRgb) {
-      return noise::is_cut_off(sample(0, x, y), white) || noise::is_cut_off(sample(1, x, y), white) ||
-             noise::is_cut_off(sample(2, x, y), white);
+      return range.is_at_end(sample(0, x, y)) || range.is_at_end(sample(1, x, y)) ||
+             range.is_at_end(sample(2, x, y));
     } else {
-      return noise::is_cut_off(sample(channel, x, y), white);
+      return range.is_at_end(sample(channel, x, y));
     }
   }
 };
@@ -332,10 +332,10 @@ __global__ void __launch_bounds__(kMeasuringThreads)
 
 template <typename Sample, bool kRgb>
 Channels<Sample, kRgb> channels_of(const FrameFormat& format,
-                                   const std::array<SamplePlane, kMaxPlanes>& planes) {
+                                   const std::array<SamplePlane, kMaxPlanes>& planes, bool counts) {
   return {{planes[0], planes[1], planes[2]},
           static_cast<float>(1.0 / format.code_value()),
-          noise::white_level(format)};
+          noise::ClippedRange(format, counts)};
 }
 
 // Calls measure(sample, is_rgb), with a sample and a std::bool_constant, for the matching kernels.
@@ -410,7 +410,7 @@ NoiseMeasurer::NoiseMeasurer(const FrameFormat& format)
 
 noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                               const std::array<SamplePlane, kMaxPlanes>* before,
-                                              bool interlaced, const BrightnessScale& scale,
+                                              bool interlaced, const noise::SceneRange& range,
                                               cudaStream_t stream) {
   const PictureRows rows = pictures_of(interlaced).front();
   const int channels = format_.color_plane_count();
@@ -441,7 +441,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
     with_variant(format_, [&](auto sample, auto rgb) {
       using Sample = decltype(sample);
       launch(single_kernel<Sample, rgb()>, single_launch, kMeasuringThreads, 0, stream,
-             channels_of<Sample, rgb()>(format_, picture), single, matrix, sums);
+             channels_of<Sample, rgb()>(format_, picture, range.counts), single, matrix, sums);
     });
   }
   if (compared) {
@@ -462,12 +462,13 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
                              motion->field.rows(),
                              chroma ? format_.chroma_shift_x : 0,
                              chroma ? format_.chroma_shift_y : 0,
-                             scale};
+                             range.scale};
     with_variant(format_, [&](auto sample, auto rgb) {
       using Sample = decltype(sample);
       launch(difference_kernel<Sample, rgb()>, launch_grid(differences, channels), kMeasuringThreads, 0,
-             stream, channels_of<Sample, rgb()>(format_, picture),
-             channels_of<Sample, rgb()>(format_, reference), sizes, differences, vectors, matrix, sums);
+             stream, channels_of<Sample, rgb()>(format_, picture, range.counts),
+             channels_of<Sample, rgb()>(format_, reference, range.counts), sizes, differences, vectors,
+             matrix, sums);
     });
   }
   check(cudaMemcpyAsync(sums_in_host_.get(), sums, bytes, cudaMemcpyDeviceToHost, stream));
@@ -476,7 +477,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
   noise::NoiseStatistics statistics;
   statistics.rgb = format_.color_model == ColorModel::kRgb;
   statistics.step = noise::quantization_step(format_);
-  statistics.scale = scale;
+  statistics.scale = range.scale;
   for (int c = 0; c < channels; ++c) {
     add_single(found.single[c], statistics.channels[c]);
     if (compared) {

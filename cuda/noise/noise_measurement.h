@@ -10,6 +10,7 @@
 
 #include "core/frame/frame.h"
 #include "core/noise/noise_statistics.h"
+#include "core/noise/scene_range.h"
 #include "cuda/motion/motion.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"
@@ -27,7 +28,7 @@ class NoiseMeasurer {
   /// memory, complete after the work enqueued to `stream`. Runs on that stream and waits for it.
   noise::NoiseStatistics measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                  const std::array<SamplePlane, kMaxPlanes>* before, bool interlaced,
-                                 const BrightnessScale& scale, cudaStream_t stream);
+                                 const noise::SceneRange& range, cudaStream_t stream);
 
  private:
   struct Motion {

@@ -163,7 +163,6 @@ TEST_F(NoiseTest, DenoiseTellsTheModelThatItHasFound) {
   const nlohmann::json result = nlohmann::json::parse(found.out);
   EXPECT_EQ(result["evidence"]["source"], "motion");
   EXPECT_GT(result["evidence"]["certainty"], 0.7);
-  EXPECT_EQ(result["evidence"]["lowered"], 1);
   const nlohmann::json& noise = result["noise"];
   const std::string frames = std::to_string(NoiseTracker::kFramesToAverage);
   EXPECT_EQ(noise["planes"], report({clip, "--frames", frames})["planes"]) << "without the strength";

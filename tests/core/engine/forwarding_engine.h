@@ -58,8 +58,8 @@ class ForwardingEngine : public Engine {
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
   NoiseModel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
-                                       const BrightnessScale& scale) override {
-    return cpu_->measure_noise(frame, before, scale);
+                                       const noise::SceneRange& range) override {
+    return cpu_->measure_noise(frame, before, range);
   }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return cpu_->brightness_histogram(frame);

@@ -53,6 +53,21 @@ inline Frame render(const FrameFormat& format, const Scene& scene, float sigma, 
   return render(format, scene, NoiseModel{{sigma, sigma, sigma}}, seed);
 }
 
+// A picture of photon counts, `unit` code values for each photon, whose means are those of `scene`.
+inline Frame counts_frame(const FrameFormat& format, const Scene& scene, double unit, unsigned seed = 1) {
+  std::mt19937 generator(seed);
+  return render(
+      format,
+      [&](int plane, int x, int y) {
+        return unit * std::poisson_distribution<int>(scene(plane, x, y))(generator);
+      },
+      0);
+}
+
+inline Scene flat(double level) {
+  return [=](int, int, int) { return level; };
+}
+
 inline double constant(int /*plane*/, int /*x*/, int /*y*/) { return 128; }
 
 // Fine gratings in the upper half, discs and a checkerboard in the rest, between slopes: at most a third of

@@ -81,11 +81,11 @@ class NoiseMeasurement : public CudaTest {
     }
   }
 
-  void expect_agrees(const Frame& frame, const Frame* before) {
-    const NoiseStatistics statistics = engine_->measure_noise(frame, before, {});
-    const NoiseStatistics expected = cpu::measure_noise(frame, before);
+  void expect_agrees(const Frame& frame, const Frame* before, const noise::SceneRange& range = {}) {
+    const NoiseStatistics statistics = engine_->measure_noise(frame, before, range);
+    const NoiseStatistics expected = cpu::measure_noise(frame, before, range);
     expect_alike(statistics, expected);
-    EXPECT_EQ(engine_->measure_noise(frame, before, {}), statistics);
+    EXPECT_EQ(engine_->measure_noise(frame, before, range), statistics);
     const NoiseModel white = cpu::estimate_noise(frame);
     const NoiseModel model = model_of(statistics, white);
     const NoiseModel expected_model = model_of(expected, white);
@@ -153,6 +153,13 @@ TEST_F(NoiseMeasurement, IsTheCpusWhereNoiseIsCutOff) {
     const auto ramp = [](int, int x, int y) { return 2.0 * x - 75 + 0.1 * y; };
     expect_agrees({test::render(format, ramp, 10, 1), test::render(format, ramp, 10, 2)});
   }
+}
+
+TEST_F(NoiseMeasurement, TheZerosOfCountsAreMeasured) {
+  const auto ramp = [](int, int x, int) { return 0.02 * x; };
+  const Frame before = test::counts_frame(gray_format(203, 121), ramp, 12, 1);
+  const Frame frame = test::counts_frame(gray_format(203, 121), ramp, 12, 2);
+  expect_agrees(frame, &before, {.scale = {}, .counts = true});
 }
 
 TEST_F(NoiseMeasurement, CopiedAndConstantBlocksTellNothing) {

@@ -21,6 +21,7 @@
 #include "core/frame/code_values.h"
 #include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_features.h"
+#include "core/noise/scene_range.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "cpu/runtime/convert.h"
 #include "io/media/reader.h"
@@ -156,8 +157,7 @@ class CaseMeasurement {
     const Frame* before = nullptr;
     BrightnessHistogram brightness{};
     Json stages = Json::array();
-    const BrightnessScale scale =
-        has_brightness_scale(noisy_[0].format) ? brightness_scale(noisy_[0]) : BrightnessScale();
+    const noise::SceneRange range = noise::scene_range(noisy_[0]);
     const int frames = static_cast<int>(std::min<std::size_t>(noisy_.size(), kStages.back()));
     for (int f = 0; f < frames; ++f) {
       Frame& frame = noisy_[f];
@@ -169,7 +169,7 @@ class CaseMeasurement {
         for (std::size_t p = 0; p < 3; ++p) {
           sum.white[p] += std::pow(double{white.sigma[p]}, 2);
         }
-        sum.statistics.add(engine_->measure_noise(frame, before, scale));
+        sum.statistics.add(engine_->measure_noise(frame, before, range));
         before = &frame;
       }
       const bool last = f + 1 == frames || cut;

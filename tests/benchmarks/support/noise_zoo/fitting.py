@@ -18,7 +18,8 @@ from trees import UNKNOWN, Forest, Samples, array_text
 
 HEADER = "core/noise/noise_features.h"
 # Anchors of noise_decision.h, their features, and the first and last candidate in thirds of octaves.
-ANCHORS = (("kBase", None, -9, 6), ("kLowest", "kLowestLevel", -2, 7), ("kWhite", "kWhite", -1, 1))
+ANCHORS = (("kBase", None, -8, 4), ("kLowest", "kLowestLevel", -1, 6), ("kWhite", "kWhite", -1, 1),
+           ("kFlattest", "kFlattest", 1, 5))
 CANDIDATES = [(anchor, feature, third) for anchor, feature, first, last in ANCHORS for third in range(first, last + 1)]
 TRUE_RUN = 2  # the run of noise_cases at the noise's deviation
 MOST_LOSS = 15.9  # in dB

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "core/frame/frame.h"
+#include "core/noise/noise_model.h"
+
+namespace limpid::noise {
+
+/// What the samples of a scene can be.
+struct SceneRange {
+  BrightnessScale scale;
+  /// Samples are counts of photons: samples of 0 are not clipped.
+  bool counts = false;
+};
+
+/// The range of a scene that begins with this frame in host memory. Gray samples of more than 8 bits often
+/// fill a small part of their range, as in microscopy; their scale spans the brightnesses of the frame.
+/// Frames that fill more than a quarter of the range, and other formats, have the default scale.
+///
+/// Gray samples are counts if all are multiples of the least one above 0 and the numbers of samples with the
+/// counts 0, 1 and 2 are those of Poisson distributions. Any mixture of Poisson distributions has
+/// 2 n0 n2 >= n1^2, and 2 n0 n2 = n1^2 if all samples have one mean. Clipping adds samples of 0.
+SceneRange scene_range(const Frame& frame);
+/// True if scene_range() depends on the samples of frames in this format.
+bool has_scene_range(const FrameFormat& format);
+
+}  // namespace limpid::noise

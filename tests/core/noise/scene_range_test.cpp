@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "core/noise/scene_range.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/frame/frame.h"
+#include "core/noise/noise_model.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
+#include "tests/core/noise/scenes.h"
+
+namespace limpid::noise {
+namespace {
+
+using test::counts_frame;
+using test::gray_format;
+using test::render;
+
+// Two cells on a dark ground.
+double cells(int /*plane*/, int x, int y) {
+  return std::hypot(x - 40, y - 40) < 24 ? 5 : std::hypot(x - 110, y - 80) < 30 ? 2 : 0.4;
+}
+
+TEST(SceneRange, PoissonDistributionsAreCounts) {
+  for (const int depth : {8, 10, 16, 32}) {
+    for (const double unit : {1.0, 12.0}) {
+      EXPECT_TRUE(scene_range(counts_frame(gray_format(160, 120, depth), cells, unit)).counts)
+          << depth << " bits, " << unit << " code values for a photon";
+    }
+  }
+  EXPECT_TRUE(scene_range(counts_frame(gray_format(160, 120), test::flat(0.1), 3)).counts);
+}
+
+TEST(SceneRange, ClippedNoiseAndDrawingsAreNoCounts) {
+  for (const float sigma : {2.0F, 5.0F, 20.0F}) {
+    for (const double mean : {-2.0, 0.0, 1.5}) {
+      EXPECT_FALSE(scene_range(render(gray_format(160, 120), test::flat(mean), sigma)).counts)
+          << "sigma " << sigma << ", mean " << mean;
+    }
+  }
+  const auto checkerboard = [](int, int x, int y) { return (x / 8 + y / 8) % 2 * 255.0; };
+  EXPECT_FALSE(scene_range(render(gray_format(160, 120), checkerboard, 0)).counts);
+  EXPECT_FALSE(scene_range(render(gray_format(160, 120), test::flat(0), 0)).counts);
+  EXPECT_FALSE(scene_range(render({.width = 160, .height = 120}, cells, 0)).counts);
+}
+
+TEST(SceneRange, OnlyDeepGrayPicturesHaveAScaleOfTheirOwn) {
+  const auto scale_of = [](const FrameFormat& format, double most) {
+    const auto ramp = [=](int, int x, int) { return most * x / 64; };
+    return scene_range(render(format, ramp, 0)).scale;
+  };
+  EXPECT_EQ(scale_of(gray_format(64, 64, 8), 10), BrightnessScale());
+  EXPECT_EQ(scale_of(gray_format(64, 64, 16), 200), BrightnessScale());
+  EXPECT_NE(scale_of(gray_format(64, 64, 16), 10), BrightnessScale());
+  EXPECT_NE(scale_of(gray_format(64, 64, 32), 10), BrightnessScale());
+  EXPECT_EQ(scale_of(gray_format(64, 64, 16), 0), BrightnessScale());
+}
+
+TEST(SceneRange, TheNoiseOfCountsIsMeasuredWhereMostAreZero) {
+  const FrameFormat format = gray_format(160, 120);
+  NoiseStatistics sum;
+  Frame before;
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const Frame frame = counts_frame(format, cells, 12, seed);
+    sum.add(cpu::measure_noise(frame, seed > 1 ? &before : nullptr, scene_range(frame)));
+    before = frame;
+  }
+  const NoiseModel model = model_of(sum, cpu::estimate_noise(before));
+  const auto at = [&](double photons) {
+    return double{model.sigma[0]} *
+           double{deviation_at(model.shape[0].curve, static_cast<float>(12 * photons))};
+  };
+  EXPECT_NEAR(at(0.4) / (12 * std::sqrt(0.4)), 1.3, 0.3);
+  EXPECT_NEAR(at(5) / (12 * std::sqrt(5)), 1.2, 0.3);
+}
+
+}  // namespace
+}  // namespace limpid::noise
