@@ -631,7 +631,7 @@ void Encoder::set_quality(const AVOutputFormat& container, const WriterOptions& 
   const bool is_mpeg = name == "mpeg4" || name == "mpeg2video" || name == "mpeg1video";
   if ((is_mpeg || name == "mjpeg") && options.bitrate.empty()) {
     context_->flags |= AV_CODEC_FLAG_QSCALE;
-    context_->global_quality = FF_QP2LAMBDA * (is_mpeg ? 3 : 2);
+    context_->global_quality = FF_QP2LAMBDA * 2;  // the finest quantizer of libavcodec's default range
   }
   if (name == "libtheora" && options.bitrate.empty()) {
     constexpr int kTheora = 8;  // from 0 to 10; the default is 200 kbit/s as well

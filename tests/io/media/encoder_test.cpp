@@ -43,6 +43,23 @@ TEST_F(EncoderDefaultsTest, OggIsNoPoorCopy) {
   EXPECT_LT(psnr(source, path("small.ogv")), 34) << "which is asked for";
 }
 
+TEST_F(EncoderDefaultsTest, MpegHasTheFinestQuantizerUnlessAnotherIsGiven) {
+  const std::string source = make_source("source.mkv", "yuv420p");
+  for (const std::string codec : {"mpeg4", "mpeg2video", "mpeg1video", "mjpeg"}) {
+    const auto size_with = [&](const std::string& quantizer) {
+      WriterOptions options{.codec = codec, .overwrite = Overwrite::kAlways};
+      if (!quantizer.empty()) {
+        options.encoder_options = {{"global_quality", quantizer}};
+      }
+      transcode(source, path("copy.mkv"), options);
+      return std::filesystem::file_size(path("copy.mkv"));
+    };
+    const std::uintmax_t usual = size_with("");
+    EXPECT_EQ(size_with(std::to_string(2 * FF_QP2LAMBDA)), usual) << codec;
+    EXPECT_LT(size_with(std::to_string(8 * FF_QP2LAMBDA)), usual * 2 / 3) << codec;
+  }
+}
+
 TEST_F(EncoderDefaultsTest, WebpTellsWhatItLosesAndLosesLittle) {
   const std::string source = make_source("source.png", "rgb24");
   const std::string told = " halves chroma and is lossy: -e lossless=1 keeps 8-bit RGB as it is";
@@ -85,6 +102,9 @@ TEST(EncoderDefaults, LibaomIsNotAtItsSlowest) {
   if (avcodec_find_encoder_by_name("libaom-av1") == nullptr) {
     GTEST_SKIP() << "this libavcodec has no libaom-av1";
   }
+  EXPECT_EQ(libaom_option("a.avif", "crf", {}), 6) << "quality 90";
+  EXPECT_EQ(libaom_option("a.avif", "crf", {.picture_quality = "50"}), 32);
+  EXPECT_EQ(libaom_option("a.avif", "crf", {.crf = "20"}), 20);
   for (const std::string file : {"a.avif", "a.obu"}) {
     EXPECT_EQ(libaom_option(file, "cpu-used", {}), 6);
     EXPECT_EQ(libaom_option(file, "row-mt", {}), 1);
