@@ -9,13 +9,16 @@
 namespace limpid::io {
 namespace {
 
-void add_gap(FrameGaps::Missing& to, std::int64_t frames, double begin, double end) {
-  if (to.places == 0) {
-    to.begin = begin;
-    to.end = end;
+/// Number of regular frames before and after a gap without an error.
+constexpr std::int64_t kRegularAround = 5;
+
+void add_gap(FrameGaps::Missing& to, const FrameGaps::Missing& gap) {
+  if (to.places == 0 || gap.begin < to.begin) {
+    to.begin = gap.begin;
+    to.end = gap.end;
   }
-  to.frames += frames;
-  ++to.places;
+  to.frames += gap.frames;
+  to.places += gap.places;
 }
 
 }  // namespace
@@ -37,6 +40,9 @@ void FrameGaps::add(const AVPacket& packet, AVRational time_base, bool damaged, 
   if (is_regular) {
     ++regular_;
     regular_time_ += step;
+    if (last_.places > 0 && regular_ - regular_at_last_ >= kRegularAround) {
+      add_gap(unexplained_, std::exchange(last_, {}));
+    }
     return;
   }
   // Containers round durations; the mean of many steps is exact.
@@ -45,15 +51,19 @@ void FrameGaps::add(const AVPacket& packet, AVRational time_base, bool damaged, 
   const std::int64_t frames = std::llround(static_cast<double>(step) / mean) - 1;
   // Cameras drop single frames, so a single one is not a gap.
   constexpr std::int64_t kMostFrames = 10'000'000;  // longer gaps are damaged times
-  Missing* const gap = frames > kMostFrames       ? nullptr
-                       : has_error && frames >= 1 ? &damaged_
-                       : has_clock && frames >= 2 ? &unexplained_
-                                                  : nullptr;
-  if (gap == nullptr) {
+  const Missing gap{.frames = frames,
+                    .places = 1,
+                    .begin = static_cast<double>(last + duration) * av_q2d(time_base),
+                    .end = static_cast<double>(time) * av_q2d(time_base)};
+  const bool is_gap = has_error ? frames >= 1 : frames >= 2 && has_clock && regular_ >= kRegularAround;
+  if (!is_gap || frames > kMostFrames) {
     ++irregular_;
-  } else if (counts) {
-    add_gap(*gap, frames, static_cast<double>(last + duration) * av_q2d(time_base),
-            static_cast<double>(time) * av_q2d(time_base));
+  } else if (has_error && counts) {
+    add_gap(damaged_, gap);
+  } else if (!has_error) {
+    irregular_ += std::exchange(last_, {}).places;  // no regular frames have followed it
+    last_ = counts ? gap : Missing{};
+    regular_at_last_ = regular_;
   }
 }
 
@@ -69,14 +79,10 @@ FrameGaps::Missing FrameGaps::missing(bool ended) const {
   Missing all = has_rate ? damaged_ : Missing{};
   constexpr std::int64_t kLeastRegular = 12;
   constexpr std::int64_t kRegularPerGap = 500;
-  const bool keeps_rate =
-      irregular_ == 0 && regular_ >= kLeastRegular && unexplained_.places <= 1 + regular_ / kRegularPerGap;
+  const bool keeps_rate = irregular_ == 0 && regular_ >= kLeastRegular &&
+                          unexplained_.places + last_.places <= 1 + regular_ / kRegularPerGap;
   if (ended && keeps_rate && unexplained_.places > 0) {
-    const bool is_first = all.places == 0 || unexplained_.begin < all.begin;
-    all.begin = is_first ? unexplained_.begin : all.begin;
-    all.end = is_first ? unexplained_.end : all.end;
-    all.frames += unexplained_.frames;
-    all.places += unexplained_.places;
+    add_gap(all, unexplained_);
   }
   return all;
 }

@@ -12,7 +12,8 @@ namespace limpid::io {
 
 /// Detects missing frames by the times of the video's packets. A gap with a demuxer error in it is damage. A
 /// gap without an error may be intended, as in screen recordings, dropped frames of cameras and slides. It
-/// counts only in a stream that has a steady clock and otherwise a constant rate.
+/// counts only in a stream that has a steady clock and otherwise a constant rate, and only among regular
+/// frames: cameras begin with irregular frames, and screen recorders repeat the last one at the end.
 class FrameGaps {
  public:
   /// Adds the next packet in decoding order. `damaged`: the demuxer has logged an error before it. `counts`:
@@ -33,9 +34,11 @@ class FrameGaps {
  private:
   Missing damaged_;
   Missing unexplained_;
-  std::int64_t regular_ = 0;       ///< number of steps between packets that have the usual duration
-  std::int64_t regular_time_ = 0;  ///< their sum
-  std::int64_t irregular_ = 0;     ///< number of other steps that are not gaps
+  Missing last_;                      ///< the last gap without an error, until regular frames follow it
+  std::int64_t regular_at_last_ = 0;  ///< `regular_` at that gap
+  std::int64_t regular_ = 0;          ///< number of steps between packets that have the usual duration
+  std::int64_t regular_time_ = 0;     ///< their sum
+  std::int64_t irregular_ = 0;        ///< number of other steps that are not gaps
   std::int64_t last_time_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;
   bool was_damaged_ = false;  ///< the demuxer has logged an error since the packet at `last_time_`

@@ -71,6 +71,49 @@ TEST(FrameGapsTest, VariableRatesHaveNoGaps) {
   EXPECT_EQ(missing_of(steady_around({9 * kFrame}, 5)).frames, 0) << "too short to decide";
 }
 
+TEST(FrameGapsTest, GapsNeedRegularFramesAroundThem) {
+  EXPECT_EQ(missing_of(steady_around({5 * kFrame}, 6)).frames, 4) << "in 13 steps";
+  for (const std::size_t position : {0, 1, 2, 3, 4, 28, 29, 30, 31, 32}) {
+    std::vector<std::int64_t> steps(33, kFrame);
+    steps[position] = 8 * kFrame;
+    EXPECT_EQ(missing_of(steps).frames, 0) << "a late start or a last frame that is repeated, " << position;
+    steps[16] = 8 * kFrame;
+    EXPECT_EQ(missing_of(steps).frames, 0) << "and a pause, " << position;
+  }
+}
+
+/// Steps of a camera with jitter, in a millisecond's grid, of which every `drop`-th frame is missing.
+std::vector<std::int64_t> webcam(std::size_t frames, unsigned seed, int drop) {
+  std::vector<std::int64_t> steps;
+  std::int64_t late = 0;
+  for (std::size_t i = 1; i < frames; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    const std::int64_t now = static_cast<std::int64_t>(seed >> 16) % 15;  // late by up to 15 ms
+    const std::int64_t step = (i % static_cast<std::size_t>(drop) == 0 ? 2 : 1) * kFrame;
+    steps.push_back(step + now - std::exchange(late, now));
+  }
+  return steps;
+}
+
+TEST(FrameGapsTest, HealthyRecordingsOfVariableRatesHaveNoGaps) {
+  for (const std::size_t frames : {14, 20, 60, 400}) {
+    for (unsigned seed = 0; seed < 50; ++seed) {
+      EXPECT_EQ(missing_of(webcam(frames, seed, 7)).frames, 0) << frames << " frames, seed " << seed;
+      EXPECT_EQ(missing_of(webcam(frames, seed, 1000)).frames, 0) << frames << " frames, seed " << seed;
+    }
+    std::vector<std::int64_t> cadence;
+    std::vector<std::int64_t> screen;
+    for (std::size_t i = 0; i < frames; ++i) {
+      cadence.push_back(i % 2 == 0 ? 33 : 50);
+      screen.push_back(i % 11 == 3 ? 40 * kFrame : i % 11 == 7 ? 3 * kFrame : kFrame);
+    }
+    for (const std::int64_t duration : {33, 42, 50}) {
+      EXPECT_EQ(missing_of(cadence, 0, duration).frames, 0) << "2:3 pulldown, " << frames << " frames";
+    }
+    EXPECT_EQ(missing_of(screen).frames, 0) << "dropped duplicates, " << frames << " frames";
+  }
+}
+
 TEST(FrameGapsTest, UncountedFramesAndSeeksAreNoGaps) {
   FrameGaps gaps;
   const PacketHandle packet = make_packet();
@@ -155,6 +198,10 @@ TEST_F(MissingFramesTest, FilesThatAreAsTheyWereMeantAreNot) {
            {"pauses.avi", "-c:v mpeg4 -vf \"select='not(between(t,1,1.8)+between(t,2,3.5))'\""},
            {"slides.mkv", moving + "\"setpts=N*3/TB\" -frames:v 10"},
            {"pulldown.mkv", moving + "telecine"},
+           {"cadence.mkv", moving + "fps=24,fps=60,mpdecimate=hi=1:lo=1:frac=1"},
+           {"late_start.mkv", moving + "\"setpts=PTS+gt(N\\,1)*0.5/TB\""},
+           {"screen.mkv", moving + "\"select='not(mod(n,4))+lt(mod(t,1),0.3)'\""},
+           {"webcam.mkv", moving + "\"setpts=PTS+random(0)*0.015/TB,select='mod(n,13)'\""},
            {"frames_of_b.mkv", "-c:v mpeg4 -bf 2"},
            {"rounded.mkv", moving + "fps=30000/1001"},
            {"transport.ts", "-c:v mpeg2video -vf \"select='not(between(t,1,3))'\""},
