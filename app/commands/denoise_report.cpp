@@ -88,6 +88,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["shortfall"] = text_of(diagnostics, Kind::kShortfall);
   report["missing_frames"] = count_of(diagnostics, Kind::kMissingFrames);
   report["container_errors"] = count_of(diagnostics, Kind::kContainerErrors);
+  report["decoder_errors"] = count_of(diagnostics, Kind::kDecoderErrors);
   report["damaged_packets"] = count_of(diagnostics, Kind::kDamagedPackets);
   report["damaged_frames"] = count_of(diagnostics, Kind::kDamagedFrames);
   report["wrong_checksums"] = count_of(diagnostics, Kind::kWrongChecksums);

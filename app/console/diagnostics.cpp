@@ -38,6 +38,10 @@ std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source)
       return fmt::format("{}: its container is damaged in {} {}, and frames may be missing there: {}",
                          source.name, diagnostic.count, diagnostic.count == 1 ? "place" : "places",
                          diagnostic.text);
+    case Kind::kDecoderErrors:
+      return fmt::format(
+          "{}: the decoder reports errors in {} {}, and frames may be damaged or missing there: {}",
+          source.name, diagnostic.count, diagnostic.count == 1 ? "packet" : "packets", diagnostic.text);
     case Kind::kDamagedPackets:
       return fmt::format("{}: {} damaged packets were skipped", source.name, diagnostic.count);
     case Kind::kDamagedFrames:
@@ -83,7 +87,8 @@ std::string strict_objection(const io::Diagnostics& diagnostics) {
   if (count_of(diagnostics, Kind::kWrongChecksums) > 0) {
     return "has frames that do not match the checksum in the stream";
   }
-  for (const Kind kind : {Kind::kContainerErrors, Kind::kDamagedPackets, Kind::kDamagedFrames}) {
+  for (const Kind kind :
+       {Kind::kContainerErrors, Kind::kDecoderErrors, Kind::kDamagedPackets, Kind::kDamagedFrames}) {
     if (count_of(diagnostics, kind) > 0) {
       return "is damaged";
     }

@@ -32,6 +32,9 @@ struct Diagnostic {
     /// The demuxer has reported errors in `count` places of the file and continued after them; the text is
     /// the first error.
     kContainerErrors,
+    /// The decoder has logged errors for `count` packets; the text is the first error. Frames may be damaged
+    /// or missing.
+    kDecoderErrors,
     /// Reader: `count` packets that could not be decoded. Writer: `count` damaged packets of copied streams.
     /// Both are omitted.
     kDamagedPackets,

@@ -16,7 +16,7 @@ extern "C" {
 #include <utility>
 #include <vector>
 
-#include "io/media/checksums.h"
+#include "io/media/decoder_errors.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
@@ -130,7 +130,7 @@ void note_corrupt_packet(void* object, const std::string& line) {
     first_error = first_error.empty() ? line : first_error;
     demuxer_error = demuxer_error.empty() && is_demuxer(object) ? line : demuxer_error;
     note_decoder_error(object, line);
-    ChecksumErrors::on_logged_error(object, line);
+    DecoderErrors::on_logged_error(object, line);
   }
   if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING) {
     note_corrupt_packet(object, line);

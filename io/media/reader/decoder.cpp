@@ -29,6 +29,9 @@ const AVCodec* alpha_decoder(const AVStream& stream) {
                                  : nullptr;
 }
 
+/// True if libavcodec compares the codec's checksums and delivers frames that differ.
+bool has_checksums(AVCodecID codec) { return codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_FFV1; }
+
 }  // namespace
 
 Decoder::Decoder(const std::string& url, const VideoSource& source, const ReaderOptions& options,
@@ -90,8 +93,9 @@ void Decoder::open(const ReaderOptions& options, Dictionary& unused) {
   if (!on_cuda && PictureMender::is_for(*codec_, own_options)) {
     mender_.emplace(*codec_, parameters, std::move(own_options));
   }
-  if (!on_cuda && ChecksumErrors::is_for(parameters.codec_id)) {
-    checksums_.watch(*codec_);
+  has_errors_ = !on_cuda;
+  if (has_errors_) {
+    errors_.watch(*codec_, has_checksums(parameters.codec_id));
   }
   forget_logged_messages();
   forget_decoder_error();
@@ -105,7 +109,7 @@ void Decoder::open(const ReaderOptions& options, Dictionary& unused) {
   }
 }
 
-void Decoder::send(const AVPacket& packet, bool is_shown) {
+void Decoder::send(const AVPacket& packet, bool is_shown, bool is_inside) {
   ++packets_;
   const bool is_skipped = !is_shown && !mender_;
   codec_->skip_frame = is_skipped ? std::max(skip_frame_, AVDISCARD_NONREF) : skip_frame_;
@@ -120,6 +124,9 @@ void Decoder::send(const AVPacket& packet, bool is_shown) {
   }
   if (open_tiff(packet)) {
     return;
+  }
+  if (has_errors_) {
+    errors_.begin(*codec_, packet, is_inside);
   }
   const int sent = avcodec_send_packet(codec_.get(), &packet);
   if (sent == AVERROR(ENOMEM)) {
@@ -169,6 +176,7 @@ Decoder::Status Decoder::receive(DecodedFrame& decoded, std::int64_t index) {
     }
     FrameHandle frame = make_frame();
     const int code = avcodec_receive_frame(codec_.get(), frame.get());
+    report_errors(code == AVERROR_EOF);
     if (code >= 0) {
       if (mender_) {
         mender_->received(*frame);
@@ -200,8 +208,15 @@ void Decoder::lose_packet() {
   }
 }
 
+void Decoder::report_errors(bool is_complete) {
+  if (has_errors_) {
+    const auto& [packets, first] = errors_.summary(*codec_, is_complete);
+    health_.note_decoder_errors(packets, first);
+  }
+}
+
 DecodedFrame Decoder::inspected(FrameHandle frame) {
-  const bool has_wrong_checksum = checksums_.take(*frame);
+  const bool has_wrong_checksum = errors_.take_wrong_checksum(*frame);
   const bool is_damaged = damaged_times_.erase(frame->pts) > 0 ||
                           (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0;
   if (auto metadata = metadata_.extract(frame->pts)) {
@@ -220,6 +235,7 @@ void Decoder::flush() {
   times_.forget_position();
   metadata_.clear();
   damaged_times_.clear();
+  errors_.forget_position();
 }
 
 AVPixelFormat Decoder::sample_format(const AVFrame& frame) const {

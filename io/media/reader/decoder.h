@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/media/checksums.h"
+#include "io/media/decoder_errors.h"
 #include "io/media/libav.h"
 #include "io/media/picture_mender.h"
 #include "io/media/picture_metadata.h"
@@ -36,8 +36,9 @@ class Decoder {
           Health& health);
 
   /// Sends a packet after receive() has requested one. If `is_shown` is false, the frame is decoded only if
-  /// other frames depend on it.
-  void send(const AVPacket& packet, bool is_shown);
+  /// other frames depend on it. Errors that the decoder only logs are reported if the packet `is_inside` the
+  /// range.
+  void send(const AVPacket& packet, bool is_shown, bool is_inside = true);
   /// Declares the end of the packets.
   void drain();
   /// Receives the next frame, if available. `index` identifies it in errors.
@@ -67,13 +68,14 @@ class Decoder {
   FrameHandle next_page();
   void note_metadata(const AVPacket& packet);
   void lose_packet();
+  void report_errors(bool is_complete);
   DecodedFrame inspected(FrameHandle frame);
 
   std::string url_;
   VideoSource source_;
   Health& health_;
   Cropper cropper_;
-  ChecksumErrors checksums_;  ///< checks the frames of `codec_`, which calls it until closed
+  DecoderErrors errors_;  ///< of `codec_`, which calls it until closed
   CodecHandle codec_;
   std::optional<PictureMender> mender_;
   std::unique_ptr<TiffPages> tiff_;           ///< decodes the last packet instead of `codec_`
@@ -82,6 +84,7 @@ class Decoder {
   std::map<std::int64_t, PictureMetadata> metadata_;  ///< metadata of the pictures in the decoder, by PTS
   std::set<std::int64_t> damaged_times_;  ///< PTS of the packets that the demuxer has marked as damaged
   std::string why_not_on_cuda_;
+  bool has_errors_ = false;  ///< `errors_` watches `codec_`
   std::int64_t packets_ = 0;
   std::int64_t frames_ = 0;
 };

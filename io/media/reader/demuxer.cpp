@@ -264,6 +264,7 @@ PacketHandle Demuxer::read(bool times_are_guesses) {
   if (static_cast<std::size_t>(packet->stream_index) >= copied_.size()) {
     return nullptr;  // a stream that appeared after the header
   }
+  count(*packet);
   const std::int64_t offset = clock_.offset();
   clock_.shift(*packet, stream(packet->stream_index), times_are_guesses);
   has_read_ = true;
@@ -273,6 +274,29 @@ PacketHandle Demuxer::read(bool times_are_guesses) {
     pictures_ = packet->pts == AV_NOPTS_VALUE ? pictures_ + 1 : packet->pts + 1;
   }
   return packet;
+}
+
+void Demuxer::count(const AVPacket& packet) {
+  if (packet.stream_index == video_.index) {
+    ++video_packets_;
+    last_end_ = packet.dts == AV_NOPTS_VALUE ? last_end_ : std::max(last_end_, packet.dts + packet.duration);
+  }
+}
+
+std::optional<Demuxer::FrameCount> Demuxer::frame_count() const {
+  const std::string_view name = format().name;
+  if (video_.nb_frames <= 0) {
+    return std::nullopt;
+  }
+  if (name == "avi") {
+    // Frames that were dropped at recording have no packets; times are numbers of frames.
+    return last_end_ == AV_NOPTS_VALUE ? std::nullopt
+                                       : std::make_optional(FrameCount{video_.nb_frames, last_end_});
+  }
+  // An edit list selects some of the frames.
+  const bool has_all = is_mp4(format()) && avformat_index_get_entries_count(&video_) == video_.nb_frames;
+  return has_all && !has_sought_ ? std::make_optional(FrameCount{video_.nb_frames, video_packets_})
+                                 : std::nullopt;
 }
 
 /// Reports corrupt packets of MPEG streams, unless the clock jumps there: where such streams have been
@@ -386,6 +410,7 @@ void Demuxer::forget_position() {
   expected_dts_ = AV_NOPTS_VALUE;
   corrupt_at_opening_.clear();
   has_ended_ = false;
+  has_sought_ = true;
 }
 
 std::optional<DeclaredLength::Length> Demuxer::declared_length() const {

@@ -82,6 +82,13 @@ class Demuxer {
 
   /// The length according to the header; nothing if it may be the length of a stream that is not read.
   std::optional<DeclaredLength::Length> declared_length() const;
+  /// The number of frames according to the header, and the number that was delivered from the beginning of
+  /// the source; nothing if the header does not contain it or the number that was delivered is unknown.
+  struct FrameCount {
+    std::int64_t declared = 0;
+    std::int64_t delivered = 0;
+  };
+  std::optional<FrameCount> frame_count() const;
   /// End time of the packets that were copied, in microseconds.
   std::int64_t copied_end() const { return copied_end_; }
 
@@ -91,6 +98,7 @@ class Demuxer {
   InputHandle open(const ReaderOptions& options, Dictionary& unused);
   void add_sound(AVFormatContext& input, const ReaderOptions& options);
   PacketHandle read_sound();
+  void count(const AVPacket& packet);
   void judge_corruption(const AVPacket& packet, bool has_jumped);
   void note_corruption();
   void end(int code, std::string error);
@@ -122,6 +130,9 @@ class Demuxer {
   SourceClock clock_;
   std::int64_t video_end_ = -1;  ///< file position after the last video packet
   std::int64_t copied_end_ = 0;
+  std::int64_t video_packets_ = 0;          ///< number of packets of the video since the beginning
+  std::int64_t last_end_ = AV_NOPTS_VALUE;  ///< greatest end of a packet of the video, in its time base
+  bool has_sought_ = false;
   bool has_ended_ = false;
 };
 

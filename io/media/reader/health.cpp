@@ -72,6 +72,13 @@ void Health::note_missing_end(std::string text) {
   }
 }
 
+void Health::note_frame_count(std::int64_t delivered, std::int64_t declared) {
+  if (at_true_end_ && failure_.empty() && shortfall_.empty() && delivered < declared) {
+    shortfall_ = std::to_string(declared - delivered) + " of the " + std::to_string(declared) +
+                 " frames that its header declares are missing";
+  }
+}
+
 void Health::note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance) {
   if (at_true_end_ && failure_.empty() && shortfall_.empty() && length + tolerance < declared) {
     shortfall_ = "it ends after " + length_text(length) + " of the " + length_text(declared) +
@@ -91,6 +98,13 @@ void Health::forget_position() {
 void Health::note_cropping(std::string applied, std::string ignored) {
   cropping_ = std::move(applied);
   ignored_cropping_ = std::move(ignored);
+}
+
+void Health::note_decoder_errors(std::int64_t packets, const std::string& first) {
+  if (packets > decoder_errors_) {
+    decoder_errors_ = packets;
+    first_decoder_error_ = first;
+  }
 }
 
 void Health::note_frame(const DecodedFrame& decoded) {
@@ -157,6 +171,10 @@ Diagnostics Health::diagnostics(bool is_complete) const {
     all.push_back({.kind = Kind::kContainerErrors,
                    .text = container_errors_ > 0 ? first_container_error_ : end_error_,
                    .count = errors});
+  }
+  // A packet with an error is often reported by a code or a mark, too.
+  if (decoder_errors_ > damaged_packets_ + damaged_frames_ + wrong_checksums_) {
+    all.push_back({.kind = Kind::kDecoderErrors, .text = first_decoder_error_, .count = decoder_errors_});
   }
   for (const auto& [kind, count] : {std::pair{Kind::kDamagedPackets, damaged_packets_},
                                     {Kind::kDamagedFrames, damaged_frames_},

@@ -46,6 +46,8 @@ class Health {
   /// Delays the report of an error at the end until release_end_error(), as the length may explain it.
   void hold_end_error() { holds_end_error_ = true; }
   void release_end_error() { holds_end_error_ = false; }
+  /// Compares the number of frames of a source that has ended with the declared number.
+  void note_frame_count(std::int64_t delivered, std::int64_t declared);
   /// Compares the length of a source that has ended with its declared length, in microseconds.
   void note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance);
   /// Declares that the next packet does not continue the previous one.
@@ -59,6 +61,8 @@ class Health {
   std::int64_t damaged_packets() const { return damaged_packets_; }
   /// Resets the count to `count` after a seek, because packets read since then precede the requested frames.
   void restore_damaged_packets(std::int64_t count) { damaged_packets_ = count; }
+  /// Reports the number of packets for which the decoder has logged errors so far, and the first error.
+  void note_decoder_errors(std::int64_t packets, const std::string& first);
   void note_frame(const DecodedFrame& decoded);
   void note_converted_frame() { ++converted_frames_; }
   /// Reports a change of interlacing relative to the `first` frame, for which the encoder is set up.
@@ -89,6 +93,8 @@ class Health {
   bool holds_end_error_ = false;
   std::string first_container_error_;
   std::int64_t container_errors_ = 0;
+  std::string first_decoder_error_;
+  std::int64_t decoder_errors_ = 0;
   std::int64_t damaged_packets_ = 0;
   std::int64_t damaged_frames_ = 0;
   std::int64_t wrong_checksums_ = 0;

@@ -293,30 +293,38 @@ std::shared_ptr<Packet> Reader::State::rest_of_range() {
   return nullptr;
 }
 
-/// Compares the length that was read with the declared length.
+/// Compares what was read with the length and the number of frames that the header declares.
 void Reader::State::look_for_shortfall() {
   health_.release_end_error();
-  const std::optional<DeclaredLength::Length> length = demuxer_.declared_length();
-  if (!length || !decoder_.times().has_begun() || video_.still_picture) {
+  if (!decoder_.times().has_begun() || video_.still_picture) {
     return;
   }
+  if (const std::optional<DeclaredLength::Length> length = demuxer_.declared_length()) {
+    compare_length(*length);
+  }
+  if (const std::optional<Demuxer::FrameCount> frames = demuxer_.frame_count()) {
+    health_.note_frame_count(frames->delivered, frames->declared);
+  }
+}
+
+void Reader::State::compare_length(const DeclaredLength::Length& length) {
   const TimeRange& times = range_.times();
   std::int64_t end = decoder_.times().end_time();
-  end = length->of_container ? std::max(end, demuxer_.copied_end()) : end;
+  end = length.of_container ? std::max(end, demuxer_.copied_end()) : end;
   end += times.shift - range_.source_begin();
-  if (length->is_exact && !times.has_begin() && !times.has_end()) {
+  if (length.is_exact && !times.has_begin() && !times.has_end()) {
     // The times of frames in damaged files may be wrong.
     end = std::min(end, av_rescale(decoder_.frames(), duration_of(1000, demuxer_.average_rate()), 1000));
   }
   const std::int64_t declared = times.has_end()
-                                    ? std::min(length->microseconds, times.end - range_.source_begin())
-                                    : length->microseconds;
+                                    ? std::min(length.microseconds, times.end - range_.source_begin())
+                                    : length.microseconds;
   // Containers that declare a duration differ in the duration of the last frame.
   constexpr std::int64_t kLeast = AV_TIME_BASE / 5;
   constexpr int kFrames = 3;
   const AVRational rate = demuxer_.average_rate();
   const std::int64_t tolerance =
-      length->is_exact ? duration_of(1, rate) / 2 : std::max(kLeast, duration_of(kFrames, rate));
+      length.is_exact ? duration_of(1, rate) / 2 : std::max(kLeast, duration_of(kFrames, rate));
   health_.note_length(end, declared, tolerance);
 }
 

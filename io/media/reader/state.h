@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "io/media/declared_length.h"
 #include "io/media/libav.h"
 #include "io/media/reader.h"
 #include "io/media/reader/decoder.h"
@@ -62,12 +63,15 @@ struct Reader::State {
   std::optional<Frame> next_of_context();
   std::shared_ptr<Packet> feed_decoder();
   std::shared_ptr<Packet> read_packet();
-  void decode(const AVPacket& packet) { decoder_.send(packet, range_.is_shown(packet)); }
+  void decode(const AVPacket& packet) {
+    decoder_.send(packet, range_.is_shown(packet), range_.contains(packet));
+  }
   std::optional<Frame> take(DecodedFrame decoded);
   void set_up_converter(const AVFrame& first);
   Frame deliver(FrameHandle decoded, std::int64_t index, bool context_only);
   std::shared_ptr<Packet> rest_of_range();
   void look_for_shortfall();
+  void compare_length(const DeclaredLength::Length& length);
 
   bool find_first_frame();
   void show_glimpse(const AVFrame& decoded);

@@ -91,6 +91,26 @@ TEST_F(DamageTest, FilesWithoutTheMarkOfTheirEndAreReported) {
   EXPECT_TRUE(read_damaged(longer).diagnostics.empty());
 }
 
+TEST_F(DamageTest, FewerFramesThanTheHeaderDeclaresAreReported) {
+  // Frames of AVI are numbered by their order, so that one that is gone leaves no gap.
+  const std::string avi = make_clip("a.avi", "-c:v mjpeg -q:v 3");
+  EXPECT_TRUE(read_damaged(avi).diagnostics.empty());
+  const std::string bytes = bytes_of(avi);
+  const std::size_t begin = bytes.find("00dc", bytes.size() / 2);
+  const std::size_t end = bytes.find("00dc", begin + 4);
+  const DamagedReading reading =
+      read_damaged(write("shorter.avi", bytes.substr(0, begin) + bytes.substr(end)));
+  EXPECT_EQ(reading.frames, kFrames - 1);
+  EXPECT_EQ(text_of(reading.diagnostics, Diagnostic::Kind::kShortfall),
+            "1 of the 40 frames that its header declares are missing");
+  // AVI has no packets for frames that were dropped at recording, and MP4 may show only some of its frames.
+  const std::string dropped = make_clip("dropped.avi", "-c:v mjpeg -vf \"select='mod(n,5)'\" -fps_mode vfr");
+  EXPECT_TRUE(read_damaged(dropped).diagnostics.empty());
+  const std::string whole = make_clip("a.mp4", "-c:v libx264 -g 10");
+  EXPECT_TRUE(read_damaged(whole).diagnostics.empty());
+  EXPECT_TRUE(read_damaged(make("edited.mp4", "-ss 0.7 -i " + whole + " -c copy")).diagnostics.empty());
+}
+
 TEST_F(DamageTest, ATransportStreamCutInsideAPacketIsReported) {
   const std::string whole = make_clip("a.ts", "-c:v libx264 -g 10 -bf 0");
   EXPECT_TRUE(read_damaged(whole).diagnostics.empty());

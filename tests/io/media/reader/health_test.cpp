@@ -78,6 +78,29 @@ TEST(HealthTest, AShortLengthIsToldOfASourceThatHasEndedByItself) {
   EXPECT_EQ(shortfall_of(false, "Input/output error"), "");
 }
 
+TEST(HealthTest, MissingFramesOfTheHeadersCountAreToldAtTheEnd) {
+  Health health;
+  health.note_frame_count(33, 36);
+  EXPECT_TRUE(health.diagnostics(false).empty()) << "not at the end";
+  health.note_end(false, false, false);
+  health.note_frame_count(36, 36);
+  EXPECT_TRUE(health.diagnostics(false).empty());
+  health.note_frame_count(33, 36);
+  EXPECT_EQ(text_of(health.diagnostics(false), Kind::kShortfall),
+            "3 of the 36 frames that its header declares are missing");
+}
+
+TEST(HealthTest, ErrorsOfTheDecoderCountUnlessOtherSignsExplainThem) {
+  Health health;
+  health.note_decoder_errors(2, "first");
+  EXPECT_EQ(count_of(health.diagnostics(false), Kind::kDecoderErrors), 2);
+  EXPECT_EQ(text_of(health.diagnostics(false), Kind::kDecoderErrors), "first");
+  health.note_damaged_packet();
+  EXPECT_EQ(count_of(health.diagnostics(false), Kind::kDecoderErrors), 2) << "one of them is unexplained";
+  health.note_frame({nullptr, true, false});
+  EXPECT_EQ(count_of(health.diagnostics(false), Kind::kDecoderErrors), 0);
+}
+
 TEST(HealthTest, AnIncompleteFrameIsTheFaultOfThePipeOrTheFile) {
   Health file;
   file.note_end(false, true, false);
