@@ -10,7 +10,7 @@ namespace limpid::io {
 namespace {
 
 /// Number of regular frames before and after a gap without an error.
-constexpr std::int64_t kRegularAround = 5;
+constexpr std::int64_t kRegularAround = 3;
 
 void add_gap(FrameGaps::Missing& to, const FrameGaps::Missing& gap) {
   if (to.places == 0 || gap.begin < to.begin) {

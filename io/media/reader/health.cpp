@@ -75,7 +75,7 @@ void Health::note_missing_end(std::string text) {
 void Health::note_frame_count(std::int64_t delivered, std::int64_t declared) {
   if (at_true_end_ && failure_.empty() && shortfall_.empty() && delivered < declared) {
     shortfall_ = std::to_string(declared - delivered) + " of the " + std::to_string(declared) +
-                 " frames that its header declares are missing";
+                 " frames that it declares are missing";
   }
 }
 

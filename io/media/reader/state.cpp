@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
@@ -304,6 +305,9 @@ void Reader::State::look_for_shortfall() {
   }
   if (const std::optional<Demuxer::FrameCount> frames = demuxer_.frame_count()) {
     health_.note_frame_count(frames->delivered, frames->declared);
+  } else if (std::string_view(demuxer_.format().name) == "gif") {
+    // libav counts the pictures of a GIF when it opens the file; its decoder skips damaged ones silently.
+    health_.note_frame_count(decoder_.frames(), demuxer_.video().nb_frames);
   }
 }
 

@@ -102,7 +102,7 @@ TEST_F(DamageTest, FewerFramesThanTheHeaderDeclaresAreReported) {
       read_damaged(write("shorter.avi", bytes.substr(0, begin) + bytes.substr(end)));
   EXPECT_EQ(reading.frames, kFrames - 1);
   EXPECT_EQ(text_of(reading.diagnostics, Diagnostic::Kind::kShortfall),
-            "1 of the 40 frames that its header declares are missing");
+            "1 of the 40 frames that it declares are missing");
   // AVI has no packets for frames that were dropped at recording, and MP4 may show only some of its frames.
   const std::string dropped = make_clip("dropped.avi", "-c:v mjpeg -vf \"select='mod(n,5)'\" -fps_mode vfr");
   EXPECT_TRUE(read_damaged(dropped).diagnostics.empty());

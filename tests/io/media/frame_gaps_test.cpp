@@ -73,7 +73,7 @@ TEST(FrameGapsTest, VariableRatesHaveNoGaps) {
 
 TEST(FrameGapsTest, GapsNeedRegularFramesAroundThem) {
   EXPECT_EQ(missing_of(steady_around({5 * kFrame}, 6)).frames, 4) << "in 13 steps";
-  for (const std::size_t position : {0, 1, 2, 3, 4, 28, 29, 30, 31, 32}) {
+  for (const std::size_t position : {0, 1, 2, 30, 31, 32}) {
     std::vector<std::int64_t> steps(33, kFrame);
     steps[position] = 8 * kFrame;
     EXPECT_EQ(missing_of(steps).frames, 0) << "a late start or a last frame that is repeated, " << position;

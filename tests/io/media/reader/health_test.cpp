@@ -87,7 +87,7 @@ TEST(HealthTest, MissingFramesOfTheHeadersCountAreToldAtTheEnd) {
   EXPECT_TRUE(health.diagnostics(false).empty());
   health.note_frame_count(33, 36);
   EXPECT_EQ(text_of(health.diagnostics(false), Kind::kShortfall),
-            "3 of the 36 frames that its header declares are missing");
+            "3 of the 36 frames that it declares are missing");
 }
 
 TEST(HealthTest, ErrorsOfTheDecoderCountUnlessOtherSignsExplainThem) {
