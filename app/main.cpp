@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -21,6 +22,7 @@
 #include "core/base/processors.h"
 #include "io/media/libav_threads.h"
 #include "io/media/log.h"
+#include "io/media/writer.h"
 
 namespace limpid::app {
 namespace {
@@ -88,14 +90,35 @@ int guarded_run(int argc, char** argv) {
   }
 }
 
+/// Libraries may allocate memory in destructors, as nlohmann's JSON does, where a failure cannot be thrown.
+[[noreturn]] void end_without_memory() noexcept {
+  try {
+    if (const std::exception_ptr failure = std::current_exception()) {
+      std::rethrow_exception(failure);
+    }
+  } catch (const std::bad_alloc&) {
+    io::remove_temporary_files();
+    std::fprintf(stderr, "limpid: %s\n", kOutOfMemory);
+    std::_Exit(kExitFailed);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): a fault of the program
+  }
+  std::abort();
+}
+
 }  // namespace
 }  // namespace limpid::app
 
 int main(int argc, char** argv) {
+  std::set_terminate(limpid::app::end_without_memory);
   limpid::io::take_over_logs();
   limpid::io::limit_libav_threads(limpid::processors());
   try {
-    return limpid::app::guarded_run(argc, argv);
+    const int exit_code = limpid::app::guarded_run(argc, argv);
+    if (limpid::io::has_abandoned_encoders()) {
+      std::fflush(nullptr);
+      std::_Exit(exit_code);
+    }
+    return exit_code;
   } catch (const std::exception&) {  // of the message itself, for which there is no memory
     std::fputs("limpid: ", stderr);
     std::fputs(limpid::kOutOfMemory, stderr);

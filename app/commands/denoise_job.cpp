@@ -204,7 +204,10 @@ class OpenJob {
       counters_.write.frames = writer_.frames_written();
     }
     if (counters_.write.frames == 0) {
-      return;  // nothing is left
+      spdlog::warn(fmt::format(
+          "interrupted: the encoder had not finished any of {} frames in time, and {} is not written",
+          written, job_.output));
+      return;
     }
     finished.output = writer_.finish_partial();
     if (const std::int64_t left = written - counters_.write.frames; left > 0) {

@@ -43,7 +43,7 @@ void FrameSink::run() {
   }
   if (closed_ && !failed_ && written_ > 0) {
     try {
-      writer_.finish();
+      finish_in_time();
     } catch (const io::DiskFull& error) {
       fail(keep_the_beginning(error));
     } catch (...) {
@@ -67,6 +67,16 @@ void FrameSink::write_all() {
     seconds_ = time - begin;
     ++written_;
   }
+}
+
+/// After an interrupt, what is encoded in time is kept.
+void FrameSink::finish_in_time() {
+  if (writer_.drain()) {
+    return writer_.finish();
+  }
+  const std::int64_t left = written_ - writer_.frames_written();
+  throw Error(fmt::format("interrupted: {} lacks {} frames that the encoder had not finished in time",
+                          writer_.finish_partial(), left));
 }
 
 void FrameSink::fail(std::exception_ptr error) {

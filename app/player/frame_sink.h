@@ -19,7 +19,8 @@
 namespace limpid::app {
 
 /// Writes frames on a thread of its own and completes the file there. Callers never wait: frames that the
-/// writer is too slow for are dropped and counted. If writing fails, as on a full disk, the output so far is
+/// writer is too slow for are dropped and counted, and so are frames that are not encoded some seconds after
+/// an interrupt. If writing fails, as on a full disk, the output so far is
 /// completed at once by Writer::finish_partial(). Thread-safe.
 class FrameSink {
  public:
@@ -58,6 +59,7 @@ class FrameSink {
  private:
   void run();
   void write_all();
+  void finish_in_time();
   void fail(std::exception_ptr error);
   /// Returns the error to report.
   std::exception_ptr keep_the_beginning(const Error& failure);

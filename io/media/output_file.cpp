@@ -235,7 +235,7 @@ void set_outputs_interrupted(bool interrupted) {
   outputs_interrupted_at = interrupted ? Clock::now() : Clock::time_point::max();
 }
 
-bool outputs_interrupted_for(std::chrono::seconds time) {
+bool outputs_interrupted_for(std::chrono::milliseconds time) {
   return outputs_interrupted() && Clock::now() - outputs_interrupted_at.load() >= time;
 }
 

@@ -128,7 +128,7 @@ std::string picture_name(const std::string& sequence, std::int64_t number);
 void require_writable_target(const std::string& path, Overwrite overwrite);
 
 /// True if the outputs have been interrupted for at least this time.
-bool outputs_interrupted_for(std::chrono::seconds time);
+bool outputs_interrupted_for(std::chrono::milliseconds time);
 
 /// Waits until all data written to the file system that holds `folder` is on the disk.
 void sync_file_system(const std::string& folder);

@@ -2,8 +2,8 @@
 #include "io/media/writer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "io/media/source.h"
 #include "io/media/writer/audio.h"
 #include "io/media/writer/dither.h"
+#include "io/media/writer/encoder_thread.h"
 #include "io/media/writer/losses.h"
 #include "io/media/writer/media_file.h"
 #include "io/media/writer/pictures.h"
@@ -79,10 +80,6 @@ PacketHandle clone_of(const Packet& packet) {
   return clone;
 }
 
-/// Time from an interrupt until a Writer stops waiting for its encoder. The program drops frames that have
-/// not reached the encoder after three seconds, and Docker kills after ten.
-constexpr std::chrono::seconds kPatienceWithEncoder{8};
-
 }  // namespace
 
 struct Writer::State {
@@ -90,9 +87,9 @@ struct Writer::State {
 
   void write(const Frame& frame);
   void write(const Packet& packet);
-  void take_encoded();
+  const Encoder& encoder() const { return encoder_thread->encoder(); }
   void write_encoded(PacketHandle packet);
-  bool drain(bool within_time);
+  bool drain();
   void finish();
   std::string finish_partial();
   void begin_segment(const std::string& path, int reordering);
@@ -103,7 +100,7 @@ struct Writer::State {
   Diagnostics diagnostics;  ///< from the start: properties that cannot be kept
   Rotation rotation;
   std::unique_ptr<Ditherer> ditherer;
-  std::unique_ptr<Encoder> encoder;
+  std::optional<EncoderThread> encoder_thread;
   std::string advice;
   std::unique_ptr<Sink> sink;
   const SegmentWriter* segment = nullptr;  ///< `sink`, if that is a SegmentWriter
@@ -130,15 +127,15 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
   }
   std::vector<std::string> losses;
   const FrameFormat& format = ditherer == nullptr ? source.format : ditherer->format();
-  encoder = std::make_unique<Encoder>(url, container, encoder_source(source, format, rotation.applied()),
-                                      encoder_options, losses);
+  encoder_thread.emplace(std::make_unique<Encoder>(
+      url, container, encoder_source(source, format, rotation.applied()), encoder_options, losses));
   std::ranges::for_each(losses, [&](std::string& loss) { report_loss(diagnostics, std::move(loss)); });
-  advice = options.codec.empty() ? keeping_advice(source, encoder->context()) : "";
-  joins_segments = io::joins_segments(encoder->context(), container, options, source.video.time_base);
-  const Target target{url, container, *encoder, rotation, options};
+  advice = options.codec.empty() ? keeping_advice(source, encoder().context()) : "";
+  joins_segments = io::joins_segments(encoder().context(), container, options, source.video.time_base);
+  const Target target{url, container, encoder(), rotation, options};
   if (!options.segment_file.empty()) {
     auto writer =
-        std::make_unique<SegmentWriter>(options.segment_file, options.segment_temporary, encoder->context());
+        std::make_unique<SegmentWriter>(options.segment_file, options.segment_temporary, encoder().context());
     segment = writer.get();
     sink = std::move(writer);
   } else if (holds_pictures(container)) {
@@ -151,11 +148,23 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
 void Writer::State::write(const Frame& frame) {
   sink->expect(frame);
   const Frame rounded = ditherer == nullptr ? frame : ditherer->to_8_bits(frame);
-  encoder->send(rotation.applied().is_upright() ? rounded : rotation.turn(rounded));
+  const auto packets = std::make_shared<std::vector<PacketHandle>>();
+  const bool is_encoded = encoder_thread->run(
+      [packets, upright = rotation.applied().is_upright() ? rounded : rotation.turn(rounded)](Encoder& own) {
+        own.send(upright);
+        while (PacketHandle packet = own.receive()) {
+          packets->push_back(std::move(packet));
+        }
+      });
+  if (!is_encoded) {
+    return;
+  }
   for (const Packet& packet : std::exchange(early, {})) {
     write(packet);
   }
-  take_encoded();
+  for (PacketHandle& packet : *packets) {
+    write_encoded(std::move(packet));
+  }
 }
 
 void Writer::State::write(const Packet& packet) {
@@ -166,14 +175,14 @@ void Writer::State::write(const Packet& packet) {
   if (time == AV_NOPTS_VALUE) {
     return;
   }
-  if (!encoder->zero()) {
+  if (!encoder().zero()) {
     constexpr std::size_t kMostEarly = 1000;
     if (early.size() < kMostEarly) {
       early.emplace_back(clone_of(packet), packet.time_base());
     }
     return;
   }
-  const std::int64_t zero = av_rescale_q(*encoder->zero(), kMicrosecond, packet.time_base());
+  const std::int64_t zero = av_rescale_q(*encoder().zero(), kMicrosecond, packet.time_base());
   if (time < zero) {
     return;
   }
@@ -183,45 +192,40 @@ void Writer::State::write(const Packet& packet) {
   sink->write_packet(Packet(std::move(moved), packet.time_base()));
 }
 
-void Writer::State::take_encoded() {
-  while (PacketHandle packet = encoder->receive()) {
-    write_encoded(std::move(packet));
-  }
-}
-
 void Writer::State::write_encoded(PacketHandle packet) {
   ++frames;
   sink->write_frame(std::move(packet));
 }
 
-/// Returns false if `within_time` and the encoder takes too long after an interrupt.
-bool Writer::State::drain(bool within_time) {
+bool Writer::State::drain() {
   if (joiner != nullptr || drained) {
     return true;
   }
-  if (!std::exchange(flushed, true)) {
-    encoder->flush();
+  if (!std::exchange(flushed, true) && !encoder_thread->run([](Encoder& own) { own.flush(); })) {
+    return false;
   }
-  while (!within_time || !outputs_interrupted_for(kPatienceWithEncoder)) {
-    PacketHandle packet = encoder->receive();
-    if (packet == nullptr) {
+  const auto packet = std::make_shared<PacketHandle>();
+  while (encoder_thread->run([packet](Encoder& own) { *packet = own.receive(); })) {
+    if (*packet == nullptr) {
       drained = true;
       return true;
     }
-    write_encoded(std::move(packet));
+    write_encoded(std::move(*packet));
   }
   return false;
 }
 
 void Writer::State::finish() {
-  drain(false);
+  if (!drain()) {
+    throw Error(url + ": interrupted: the encoder has not finished its frames in time");
+  }
   sink->finish();
 }
 
 std::string Writer::State::finish_partial() {
   if (!sink->is_full()) {
     try {
-      drain(true);
+      drain();
     } catch (const DiskFull&) {
       // The output so far is kept.
     }
@@ -232,7 +236,7 @@ std::string Writer::State::finish_partial() {
 
 void Writer::State::begin_segment(const std::string& path, int reordering) {
   if (joiner == nullptr) {
-    joiner = std::make_unique<SegmentJoiner>(url, encoder->context());
+    joiner = std::make_unique<SegmentJoiner>(url, encoder().context());
   }
   joiner->begin(path, reordering);
 }
@@ -262,7 +266,7 @@ std::string Writer::advice() const { return state_->advice; }
 
 Diagnostics Writer::diagnostics() const {
   Diagnostics all = state_->diagnostics;
-  for (const std::string& loss : state_->encoder->late_warnings()) {
+  for (const std::string& loss : state_->encoder().late_warnings()) {
     all.push_back({.kind = Diagnostic::Kind::kLateLoss, .text = loss});
   }
   if (const std::int64_t damaged = state_->sink->damaged_packets(); damaged > 0) {
@@ -272,13 +276,13 @@ Diagnostics Writer::diagnostics() const {
 }
 
 std::function<Frame()> Writer::cuda_frames() const {
-  const std::shared_ptr<const CudaFramePool> frames = state_->encoder->cuda_frames();
+  const std::shared_ptr<const CudaFramePool> frames = state_->encoder().cuda_frames();
   return frames == nullptr ? std::function<Frame()>() : [frames] { return frames->take(); };
 }
 
 void Writer::write(const Frame& frame) { state_->write(frame); }
 void Writer::write(const Packet& packet) { state_->write(packet); }
-bool Writer::drain() { return state_->drain(true); }
+bool Writer::drain() { return state_->drain(); }
 void Writer::finish() { state_->finish(); }
 std::string Writer::finish_partial() { return state_->finish_partial(); }
 
@@ -291,9 +295,9 @@ bool Writer::join_frame() { return state_->join_frame(); }
 
 std::int64_t Writer::frames_written() const { return state_->frames; }
 std::int64_t Writer::bytes_written() const { return state_->sink->bytes(); }
-std::int64_t Writer::copies() const { return state_->rotation.copies() + state_->encoder->copies(); }
-std::string Writer::codec() const { return state_->encoder->context().codec->name; }
-std::string Writer::pixel_format() const { return name_of(state_->encoder->target_format()); }
+std::int64_t Writer::copies() const { return state_->rotation.copies() + state_->encoder().copies(); }
+std::string Writer::codec() const { return state_->encoder().context().codec->name; }
+std::string Writer::pixel_format() const { return name_of(state_->encoder().target_format()); }
 std::string Writer::container() const { return state_->container.name; }
 
 }  // namespace limpid::io

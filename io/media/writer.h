@@ -84,8 +84,11 @@ bool is_temporary_mark(const std::string& text);
 void remove_left_temporary(const std::string& url, const std::string& mark);
 
 /// With true, outputs in all threads stop waiting for a program that reads their pipe: pipes without a reader
-/// fail immediately, full pipes after five seconds. Writer::drain() waits at most eight seconds from then on.
+/// fail immediately, full pipes after five seconds. Writers abandon their encoders eight seconds later.
 void set_outputs_interrupted(bool interrupted);
+
+/// True if the threads of an abandoned encoder may still run. The process must then end by std::_Exit().
+bool has_abandoned_encoders();
 
 /// True if the file extension belongs to a container for video or pictures.
 bool is_media_name(const std::string& name);
@@ -129,12 +132,14 @@ class Writer {
   /// in host memory.
   std::function<Frame()> cuda_frames() const;
 
+  /// Drops the frame if the encoder takes too long after an interrupt.
   void write(const Frame& frame);
   void write(const Packet& packet);
   /// Encodes all frames that have been written. Returns false if that takes too long after an interrupt;
   /// finish_partial() then keeps the frames that are encoded.
   bool drain();
-  /// Drains the encoder, however long that takes, writes the trailer and renames the file.
+  /// Drains the encoder, writes the trailer and renames the file. Throws Error if draining takes too long
+  /// after an interrupt.
   void finish();
   /// Finishes an interrupted output as a playable file "NAME.partial.EXT" (or "NAME.partial-2.EXT", ...) that
   /// replaces no other file. After DiskFull, frames in the encoder are omitted. Returns the name of the file.
