@@ -36,6 +36,7 @@ commands=(
   "plan ../clip.mkv -o job --segment-frames 4 ${options[*]}"
   "work job"
   "merge job -o out.mkv"
+  "merge job -o out.mkv --json"
   "status job"
   "noise ../clip.mkv -o out.json"
   "measure ../clip.y4m ../clip.mkv"
@@ -48,6 +49,8 @@ prepare() {
     merge* | status*) cp -r whole/worked run/job ;;
   esac
 }
+# A report is whole, or there is none.
+is_report() { [[ ! -s $1 ]] || python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$1" 2>/dev/null; }
 # start COMMAND [NAME=VALUE]: runs the program in the folder "run" with that variable.
 start() {
   local words
@@ -74,6 +77,9 @@ check() {
     complain "not 0, 1 or 2"
   elif ((rc > 0)) && ! grep -v '^limpid: warning: ' err.txt | grep -q '^limpid: '; then
     complain "no sentence"
+  fi
+  if [[ $command == *--json ]] && ! is_report out.txt; then
+    complain "half a report"
   fi
   local warned=no
   grep -q '^limpid: warning: ' err.txt && warned=yes

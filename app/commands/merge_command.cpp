@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
@@ -11,6 +12,7 @@
 #include "app/commands/command.h"
 #include "app/commands/job_options.h"
 #include "app/commands/jobs.h"
+#include "app/console/diagnostics.h"
 #include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/jobs/merge.h"
@@ -26,6 +28,24 @@ struct MergeOptions {
   bool overwrite = false;
   JobMessageOptions messages;
 };
+
+/// `files`: null unless a report is requested.
+void report_on(const MergedFile& merged, const std::string& input, const std::string& output,
+               nlohmann::ordered_json* files) {
+  spdlog::info(fmt::format("{}: {} frames, {}, {:.1f} MB", output, merged.frames,
+                           merged.joined ? "joined without reencoding" : "encoded",
+                           static_cast<double>(merged.bytes) / 1e6));
+  if (files != nullptr) {
+    files->push_back({{"input", input},
+                      {"output", output},
+                      {"frames", merged.frames},
+                      {"samples", to_hex(merged.hash)},
+                      {"joined", merged.joined},
+                      {"engines", merged.engines},
+                      {"bytes", merged.bytes},
+                      {"dropped_streams", io::streams_left_out(merged.diagnostics)}});
+  }
+}
 
 int merge(const MergeOptions& options, Console& console) {
   options.messages.set_up(console);
@@ -51,6 +71,7 @@ int merge(const MergeOptions& options, Console& console) {
   }
   OutputNames names(jobs);
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  bool lacks_report = false;
   for (int input = 0; input < std::ssize(plan.inputs); ++input) {
     const PlannedInput& planned = plan.inputs[static_cast<std::size_t>(input)];
     io::WriterOptions naming = plan.settings.writer;
@@ -63,17 +84,15 @@ int merge(const MergeOptions& options, Console& console) {
     if (merged.frames == 0) {  // interrupted
       return kExitInterrupted;
     }
-    spdlog::info(fmt::format("{}: {} frames, {}, {:.1f} MB", output, merged.frames,
-                             merged.joined ? "joined without reencoding" : "encoded",
-                             static_cast<double>(merged.bytes) / 1e6));
-    files.push_back({{"input", planned.path},
-                     {"output", output},
-                     {"frames", merged.frames},
-                     {"samples", to_hex(merged.hash)},
-                     {"joined", merged.joined},
-                     {"engines", merged.engines},
-                     {"bytes", merged.bytes},
-                     {"dropped_streams", io::streams_left_out(merged.diagnostics)}});
+    try {
+      report_on(merged, planned.path, output, options.messages.json ? &files : nullptr);
+    } catch (const std::bad_alloc&) {
+      warn_of_missing_report(output);
+      lacks_report = true;
+    }
+  }
+  if (options.messages.json && lacks_report) {
+    return kExitFailed;
   }
   if (options.messages.json) {
     print_report({{"job", folder.path()}, {"segments", plan.segments.size()}, {"files", files}});

@@ -24,15 +24,15 @@ void ReportList::add(const nlohmann::ordered_json& report) {
   if (!shown_) {
     return;
   }
-  std::cout << (empty_ ? "[" : ",");
-  empty_ = false;
   const std::string text = text_of(report);
+  std::string indented = empty_ ? "[" : ",";
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::cout << '\n' << std::string(kIndent, ' ') << text.substr(begin, end - begin);
+    indented += '\n' + std::string(kIndent, ' ') + text.substr(begin, end - begin);
     begin = end + 1;
   }
-  std::cout << std::flush;
+  std::cout << indented << std::flush;
+  empty_ = false;
 }
 
 void ReportList::end() const {
