@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <string>
+
+#include "app/console/logging.h"
+#include "app/pipeline/noise_log.h"
+#include "tests/app/console/silent_logging.h"
 
 namespace limpid::app {
 namespace {
@@ -31,6 +36,21 @@ TEST(NoiseText, OpponentChannelsAreDescribedByTheFirst) {
   noise.opponent[0].sigma = 6;
   noise.opponent[0].shape.repetition = 0.5F;
   EXPECT_EQ(shape_text(noise, ColorModel::kRgb), "50 % repeats");
+}
+
+TEST(NoiseLog, WarnsOnceOfManyFramesWithoutNoise) {
+  // Broken pictures of MJPEG, which are gray, interrupt the noise of the others.
+  const SilentLogging silence;
+  const WarningRecorder recorder;
+  const NoiseControl::Listener log = noise_log(NoiseSettings());
+  Frame frame;
+  frame.format.width = frame.format.height = 8;
+  for (int i = 0; i < 20; ++i) {
+    frame.index = i;
+    log(NoiseModel{{i % 2 == 0 ? 5.0F : 0.0F, 0, 0}}, frame);
+  }
+  ASSERT_EQ(recorder.warnings().size(), 1U);
+  EXPECT_TRUE(recorder.warnings()[0].starts_with("no noise was found, so frames pass unchanged"));
 }
 
 }  // namespace

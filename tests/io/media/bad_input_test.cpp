@@ -342,10 +342,15 @@ TEST_F(BadInputTest, LocalOnlyOpensFilesAndPipesAlone) {
   generator.input_format = "lavfi";
   EXPECT_EQ(message_of_reading("testsrc2", generator),
             "the input format lavfi reads more than files and pipes, which --local-only forbids");
-  ReaderOptions more_protocols = local;
-  more_protocols.options = {{"protocol_whitelist", "file,http,tcp"}};
-  EXPECT_EQ(message_of_reading(list, more_protocols),
-            "the input option protocol_whitelist and --local-only exclude each other");
+  // libav ignores case in the names of options.
+  for (const std::string option : {"protocol_whitelist", "Protocol_Whitelist", "PROTOCOL_WHITELIST"}) {
+    ReaderOptions more_protocols = local;
+    more_protocols.options = {{option, "file,http,tcp"}};
+    EXPECT_EQ(message_of_reading(list, more_protocols),
+              "the input option protocol_whitelist and --local-only exclude each other");
+    EXPECT_EQ(message_of_reading(source(), more_protocols),
+              "the input option protocol_whitelist and --local-only exclude each other");
+  }
   std::filesystem::remove(list);
   EXPECT_EQ(server.requests(), 0);
 }

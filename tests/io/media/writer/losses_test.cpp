@@ -41,6 +41,16 @@ TEST_F(LossesTest, APlainSourceLosesNothing) {
   EXPECT_EQ(lost(picture("png")), Sentences{});
 }
 
+TEST_F(LossesTest, TheActiveFormatIsNamedUnlessItIsTheWholePicture) {
+  AVFrameSideData* const active = av_frame_new_side_data(made_.first.get(), AV_FRAME_DATA_AFD, 1);
+  active->data[0] = AV_AFD_14_9;
+  for (const LossTarget& file : {target("mp4"), target("mpegts", "mpeg2video"), picture("png")}) {
+    EXPECT_EQ(lost(file), Sentences{"the source's active format description (AFD 11) is not kept"});
+  }
+  active->data[0] = AV_AFD_SAME;
+  EXPECT_EQ(lost(target("mp4")), Sentences{});
+}
+
 TEST_F(LossesTest, DepthThatTheReaderDropsIsNamed) {
   Source source = made_.get();
   const auto sentences = [&](AVPixelFormat decoded, int depth, SampleType type = SampleType::kUint16) {
