@@ -93,7 +93,7 @@ def frames_of(report):
 
 
 def visible_loss(file, frames):
-    """What ffmpeg and ffprobe show of the loss; empty if it leaves no trace."""
+    """The sign of the loss that ffmpeg or ffprobe shows; empty if there is none."""
     errors = run(["ffmpeg", "-nostdin", "-v", "error", "-i", str(file), "-map", "0:v:0", "-f", "null", "-"]).stderr.strip()
     if errors:
         return "an error: " + errors.splitlines()[0][:150]

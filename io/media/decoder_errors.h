@@ -22,7 +22,7 @@ namespace limpid::io {
 /// out of a longer one are not counted.
 ///
 /// HEVC may have an MD5 of each picture, and FFV1 has a CRC of each slice. libavcodec compares them but only
-/// logs differences. Such an error belongs to the frame whose buffer its thread allocated last.
+/// logs differences. Errors of checksums belong to the frame whose buffer its thread allocated last.
 class DecoderErrors {
  public:
   DecoderErrors();
