@@ -67,23 +67,25 @@ void NoiseTracker::observe(const Frame& frame) {
   if (cut) {
     frames_of_scene_ = 0;
     before_.reset();
-    range_ = noise::has_scene_range(frame.format) ? noise::scene_range(engine_.in_host_memory(frame))
-                                                  : noise::SceneRange();
+    const Frame first = engine_.in_host_memory(frame);
+    range_ = noise::scene_range(first);
+    picture_ = noise::region_inside_bars(first);
     if (!scene_numbers_.empty()) {
       ended_.emplace_back(scene_number_, model_);
     }
     ++scene_number_;
   }
   scene_numbers_.push_back(scene_number_);
+  const Frame picture = part_of(frame, picture_);
   const bool is_check = ++frames_of_scene_ % kCheckInterval == 0;
   if (cut || scene_.frames < frames_to_average_ || !disagreeing_.empty() || is_check) {
-    Measurement own = measure(frame);
+    Measurement own = measure(picture);
     if (cut) {
       scene_ = {};
     }
     const bool whole = scene_.frames >= frames_to_average_;
     if (whole && repeats(own.statistics)) {
-      before_ = frame;  // contributes no measurement
+      before_ = picture;  // contributes no measurement
       return;
     }
     if (whole && !agrees(own.model())) {
@@ -104,7 +106,7 @@ void NoiseTracker::observe(const Frame& frame) {
       }
     }
   }
-  before_ = frame;
+  before_ = picture;
 }
 
 NoiseModel NoiseTracker::take() {

@@ -10,6 +10,7 @@
 
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
+#include "core/frame/region.h"
 #include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
@@ -64,9 +65,10 @@ class NoiseTracker {
   int frames_to_average_;
   BrightnessHistogram brightness_{};
   noise::SceneRange range_;  ///< of the scene
+  Region picture_;           ///< of the scene, inside bars
   bool begins_scene_ = false;
   std::int64_t frames_of_scene_ = 0;
-  std::optional<Frame> before_;           ///< previous frame, if it belongs to the scene
+  std::optional<Frame> before_;           ///< part of the previous frame, if it belongs to the scene
   Measurement scene_;                     ///< measurements that the model is made from
   std::vector<Measurement> disagreeing_;  ///< the latest measurements, while they contradict the model
   NoiseModel model_{};

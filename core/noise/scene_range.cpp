@@ -10,6 +10,7 @@
 
 #include "core/frame/code_values.h"
 #include "core/noise/brightness_histogram.h"
+#include "core/noise/noise_blocks.h"
 
 namespace limpid::noise {
 namespace {
@@ -63,13 +64,79 @@ bool has_counts(const std::vector<float>& samples) {
   return ratio > kLeastRatio && ratio < kMostRatio;
 }
 
+class Brightness {
+ public:
+  explicit Brightness(const Frame& frame)
+      : plane_(frame.planes[brightness_plane(frame.format)]),
+        format_(frame.format),
+        tolerance_(2 * quantization_step(frame.format)) {}
+
+  // True if all samples of the region are alike, but for what codecs change.
+  bool is_constant(const Region& region) const {
+    float least = std::numeric_limits<float>::infinity();
+    float most = -least;
+    for (int y = region.y; y < region.y + region.height; ++y) {
+      for (int x = region.x; x < region.x + region.width; ++x) {
+        float sample = 0;
+        load_usable_code_values(plane_, format_, x, y, 1, &sample);
+        least = std::min(least, sample);
+        most = std::max(most, sample);
+        if (most - least > tolerance_) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+ private:
+  Plane plane_;
+  FrameFormat format_;
+  float tolerance_;
+};
+
+struct Span {
+  int first = 0;
+  int count = 0;
+};
+
+// The part of a side of `length` samples that remains without bars at its ends.
+template <typename IsBar>
+Span without_ends(int length, const IsBar& is_bar) {
+  int first = 0;
+  while (first < length && is_bar(first)) {
+    ++first;
+  }
+  int last = length;
+  while (last > first && is_bar(last - 1)) {
+    --last;
+  }
+  // Whole blocks, and one block for the edge of the bar.
+  const auto bar = [](int samples) {
+    return samples < kBlock ? 0 : (samples + 2 * kBlock - 1) / kBlock * kBlock;
+  };
+  return {bar(first), length - bar(first) - bar(length - last)};
+}
+
 }  // namespace
 
-bool has_scene_range(const FrameFormat& format) { return format.color_plane_count() == 1; }
-
 SceneRange scene_range(const Frame& frame) {
-  return has_scene_range(frame.format) ? SceneRange{brightness_scale(frame), has_counts(samples_of(frame))}
-                                       : SceneRange();
+  return frame.format.color_plane_count() == 1
+             ? SceneRange{brightness_scale(frame), has_counts(samples_of(frame))}
+             : SceneRange();
+}
+
+Region region_inside_bars(const Frame& frame) {
+  constexpr int kLeastSide = 64;
+  const Brightness brightness(frame);
+  Region inside{0, 0, frame.format.width, frame.format.height};
+  const auto [top, rows] = without_ends(inside.height, [&](int y) {
+    return brightness.is_constant({0, y, inside.width, 1});
+  });
+  const auto [left, columns] = without_ends(inside.width, [&, y = top, count = rows](int x) {
+    return brightness.is_constant({x, y, 1, count});
+  });
+  return rows < kLeastSide || columns < kLeastSide ? inside : Region{left, top, columns, rows};
 }
 
 }  // namespace limpid::noise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/frame/frame.h"
+#include "core/frame/region.h"
 #include "core/noise/noise_model.h"
 
 namespace limpid::noise {
@@ -21,7 +22,11 @@ struct SceneRange {
 /// counts 0, 1 and 2 are those of Poisson distributions. Any mixture of Poisson distributions has
 /// 2 n0 n2 >= n1^2, and 2 n0 n2 = n1^2 if all samples have one mean. Clipping adds samples of 0.
 SceneRange scene_range(const Frame& frame);
-/// True if scene_range() depends on the samples of frames in this format.
-bool has_scene_range(const FrameFormat& format);
+
+/// The part of a frame in host memory that lies inside its bars: rows and columns along the border in which
+/// brightness is constant. Codecs blur the inner edges of bars, so 8 more rows or columns are left out there.
+/// The whole frame if it has no bars of at least 8 rows or columns, or if the part would have a side of less
+/// than 64 samples.
+Region region_inside_bars(const Frame& frame);
 
 }  // namespace limpid::noise

@@ -154,13 +154,14 @@ class CaseMeasurement {
  private:
   void measure_features(Json& result) {
     Measured sum;
-    const Frame* before = nullptr;
     BrightnessHistogram brightness{};
     Json stages = Json::array();
     const noise::SceneRange range = noise::scene_range(noisy_[0]);
+    const Region picture = noise::region_inside_bars(noisy_[0]);
+    std::optional<Frame> before;
     const int frames = static_cast<int>(std::min<std::size_t>(noisy_.size(), kStages.back()));
     for (int f = 0; f < frames; ++f) {
-      Frame& frame = noisy_[f];
+      const Frame frame = part_of(noisy_[f], picture);
       const BrightnessHistogram own = engine_->brightness_histogram(frame);
       const bool cut = f > 0 && is_cut(brightness, own);
       brightness = own;
@@ -169,8 +170,8 @@ class CaseMeasurement {
         for (std::size_t p = 0; p < 3; ++p) {
           sum.white[p] += std::pow(double{white.sigma[p]}, 2);
         }
-        sum.statistics.add(engine_->measure_noise(frame, before, range));
-        before = &frame;
+        sum.statistics.add(engine_->measure_noise(frame, before ? &*before : nullptr, range));
+        before = frame;
       }
       const bool last = f + 1 == frames || cut;
       if (last || std::find(kStages.begin(), kStages.end(), f + 1) != kStages.end()) {
