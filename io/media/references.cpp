@@ -10,6 +10,7 @@ extern "C" {
 #include <string_view>
 
 #include "core/base/error.h"
+#include "io/media/container.h"
 
 namespace limpid::io {
 namespace {
@@ -79,8 +80,7 @@ void require_local_source(const std::string& libav_url, const AVInputFormat* for
 }
 
 void require_local_target(const std::string& url, const AVOutputFormat& container) {
-  if ((container.flags & AVFMT_NOFILE) != 0 && container.name != std::string_view("image2") &&
-      container.name != std::string_view("null")) {
+  if ((container.flags & AVFMT_NOFILE) != 0 && !traits_of(container).local_output) {
     throw UsageError("the container " + std::string(container.name) +
                      " is a device or a network connection, which --local-only forbids");
   }

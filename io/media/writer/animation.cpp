@@ -45,14 +45,15 @@ std::optional<unsigned> loops_of(const Source& source) {
 
 std::optional<std::pair<std::string, std::string>> loop_option(const Source& source,
                                                                const AVOutputFormat& container) {
-  const std::string_view name = container.name;
-  if (name != "gif" && name != "apng" && !is_webp(container)) {
+  const ContainerTraits& traits = traits_of(container);
+  if (traits.loop_option == nullptr) {
     return std::nullopt;
   }
   constexpr unsigned kMost = 65535;
   const unsigned loops = std::min(loops_of(source).value_or(0), kMost);
-  const bool plays_once = loops == 1 && name == "gif";
-  return std::pair(name == "apng" ? "plays" : "loop", plays_once ? "-1" : std::to_string(loops));
+  const bool plays_once =
+      loops == 1 && traits.final_delay == ContainerTraits::FinalDelay::kHundredths;  // GIF
+  return std::pair(traits.loop_option, plays_once ? "-1" : std::to_string(loops));
 }
 
 void AnimationTimes::note(const Frame& frame) {
@@ -69,12 +70,13 @@ std::optional<std::pair<std::string, std::string>> AnimationTimes::last_delay(
   if (last_duration_ <= 0 || time_base_.num <= 0) {
     return std::nullopt;
   }
-  const std::string_view name = container.name;
+  using FinalDelay = ContainerTraits::FinalDelay;
+  const FinalDelay unit = traits_of(container).final_delay;
   constexpr AVRational kHundredth{1, 100};
-  if (name == "gif") {
+  if (unit == FinalDelay::kHundredths) {
     return std::pair("final_delay", std::to_string(av_rescale_q(last_duration_, time_base_, kHundredth)));
   }
-  if (name != "apng") {
+  if (unit == FinalDelay::kNone) {
     return std::nullopt;
   }
   constexpr int kMost = 65535;  // of a fraction in APNG
