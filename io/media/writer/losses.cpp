@@ -123,10 +123,13 @@ Losses lost_xmp(const Source& source, const LossTarget& target) {
   return {"the source's XMP data (rights, rating, keywords) is not kept" + refusal(target)};
 }
 
-Losses lost_other_metadata(const Source& source, const LossTarget& /*target*/) {
+Losses lost_other_metadata(const Source& source, const LossTarget& target) {
   Losses lost;
-  std::ranges::transform(kept_metadata(source.first).others, std::back_inserter(lost),
-                         [](const std::string& other) { return "the source's " + other + " is not kept"; });
+  for (const OtherMetadata& other : kept_metadata(source.first).others) {
+    if (!target.is_picture_file || !other.is_kept_by(target.codec.id)) {
+      lost.push_back("the source's " + other.description + " is not kept");
+    }
+  }
   return lost;
 }
 
