@@ -10,8 +10,8 @@
 
 namespace limpid {
 
-/// Decides what the filter must know of each frame of a stream: whether it is filtered by field
-/// (FieldControl), and its noise level (NoiseControl).
+/// Selects the frames of a stream that are filtered by field (FieldControl), and gives each frame its noise
+/// level (NoiseControl).
 class FrameControl final : public Leveler {
  public:
   /// `reach`: the reach of the filter. `engine` reads the frames and must outlive this object.

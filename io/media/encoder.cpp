@@ -602,13 +602,14 @@ void Encoder::set_options(const WriterOptions& options) {
   if (!own.empty()) {
     set_option(traits.parameters_option, own);
   }
+  const std::string before = own + ":";
   const auto layout = [&] {
     return std::tuple(context_->width, context_->height, context_->pix_fmt, context_->time_base.num,
                       context_->time_base.den);
   };
   const auto layout_of_frames = layout();
   for (const auto& [key, value] : options.encoder_options) {
-    set_option(key, !own.empty() && key == traits.parameters_option ? own + ":" + value : value);
+    set_option(key, !own.empty() && key == traits.parameters_option ? before + value : value);
     if (layout() != layout_of_frames) {
       throw UsageError("the encoder option '" + key + "' can't be set: it follows from the frames");
     }

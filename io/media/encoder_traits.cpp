@@ -50,9 +50,10 @@ constexpr std::array kEncoders{
                   .hangs_without_frames = true},
     EncoderTraits{
         .name = "librav1e", .picture_quality = EncoderTraits::PictureQuality::kQp, .worst_quantizer = 255},
-    EncoderTraits{.name = "mpeg4", .quantizer = 3},
-    EncoderTraits{.name = "mpeg2video", .quantizer = 3, .stores_stereo = true},
-    EncoderTraits{.name = "mpeg1video", .quantizer = 3},
+    // 2 is the finest quantizer of libavcodec's default range.
+    EncoderTraits{.name = "mpeg4", .quantizer = 2},
+    EncoderTraits{.name = "mpeg2video", .quantizer = 2, .stores_stereo = true},
+    EncoderTraits{.name = "mpeg1video", .quantizer = 2},
     EncoderTraits{.name = "libtheora", .quantizer = 8},
     EncoderTraits{.name = "ffv1", .joins_segments = true, .faulty_slices = true},
     EncoderTraits{.name = "mjpeg",

@@ -15,7 +15,8 @@
 
 namespace limpid::io {
 
-/// Requirements, defaults and faults of an encoder. A default object describes an encoder without peculiarities.
+/// Requirements, defaults and faults of an encoder. A default object describes an encoder without
+/// peculiarities.
 struct EncoderTraits {
   using Options = std::array<std::pair<const char*, const char*>, 2>;  ///< null: no option
   enum class PictureQuality : std::uint8_t { kNone, kJpegScale, kPercent, kJxlDistance, kCrf, kQp };

@@ -441,8 +441,8 @@ class KeywordList {
   std::size_t count_ = 0;
 };
 
-/// Texts of a PNG other than XMP. Those that hold other metadata, such as an EXIF block, are not kept: it
-/// would contradict the new picture.
+/// Texts of a PNG other than XMP. Texts with other metadata, such as an EXIF block, would contradict the new
+/// picture and are not kept.
 std::vector<OtherMetadata> find_texts(BytesView png) {
   constexpr std::size_t kLongest = 79;
   KeywordList kept;

@@ -11,6 +11,7 @@ extern "C" {
 
 #include "core/base/error.h"
 #include "io/media/container.h"
+#include "io/media/input_format.h"
 
 namespace limpid::io {
 namespace {
@@ -65,8 +66,9 @@ void require_local_source(const std::string& libav_url, const AVInputFormat* for
                           const std::vector<std::pair<std::string, std::string>>& options) {
   // Scripts can open any file, and demuxers without a file open devices or addresses by themselves.
   const std::string_view name = format == nullptr ? "" : format->name;
-  const bool opens_others = format != nullptr && (is_device(*format) || name == "vapoursynth" ||
-                                                  ((format->flags & AVFMT_NOFILE) != 0 && name != "image2"));
+  const bool opens_others =
+      format != nullptr && (is_device(*format) || name == "vapoursynth" ||
+                            ((format->flags & AVFMT_NOFILE) != 0 && !traits_of(*format).is_image2));
   if (opens_others) {
     throw UsageError("the input format " + std::string(name) + " reads more than files and pipes, which " +
                      "--local-only forbids");

@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "io/media/container_cropping.h"
 #include "io/media/cuda_decoding.h"
+#include "io/media/input_format.h"
 #include "io/media/pixel_format.h"
-#include "io/media/reader/input_format.h"
 
 namespace limpid::io {
 namespace {
@@ -129,7 +129,7 @@ void Reader::State::throw_no_first_frame() const {
   if (decoder_.times().has_begun()) {
     range_.throw_no_frame(url, decoder_.times().end_time(), demuxer_.input().duration);
   }
-  if (demuxer_.is_pipe() && decoder_.packets() == 0 && is_mp4(demuxer_.format())) {
+  if (demuxer_.is_pipe() && decoder_.packets() == 0 && traits_of(demuxer_.format()).is_mp4) {
     throw Error(
         url +
         ": its index is at the end, which a pipe can't seek to: open the file itself, or move the index to "

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "io/media/container.h"
+#include "io/media/input_format.h"
 
 namespace limpid::io {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 /// are no animations.
 std::optional<unsigned> loops_of(const Source& source) {
   using namespace std::string_view_literals;
-  const std::string_view format = source.input.iformat->name;
-  if (format != "gif" && format != "apng") {
+  const InputTraits& traits = traits_of(*source.input.iformat);
+  if (!traits.has_loops) {
     return std::nullopt;
   }
   constexpr std::size_t kBegin = 1 << 20;
@@ -27,7 +28,7 @@ std::optional<unsigned> loops_of(const Source& source) {
   const auto byte = [&](std::size_t at) {
     return at < begin.size() ? static_cast<unsigned char>(begin[at]) : 0U;
   };
-  if (format == "gif") {
+  if (traits.end == InputTraits::End::kGif) {
     constexpr std::string_view kLoops = "NETSCAPE2.0\x03\x01"sv;
     const std::size_t at = begin.find(kLoops);
     return at == std::string::npos ? 1 : byte(at + kLoops.size()) | byte(at + kLoops.size() + 1) << 8;
