@@ -114,7 +114,18 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
       ->one_of({"auto", "fixed"})
       ->group("Filter and quality");
   engine.add_to(command);
+  add_window_to(command);
+  add_scripts_to(command);
+  add_logging_options(command, logging, "Messages");
 
+  std::string keys = "Keys (the key ? shows them in the window):\n";
+  for (const std::string& line : key_help_lines()) {
+    keys += "  " + line + "\n";
+  }
+  command.footer(keys);
+}
+
+void ViewerCommandOptions::add_window_to(CommandLine& command) {
   constexpr const char* kWindow = "Window";
   command.add_option("--view", view_, "Picture to show: split, noisy, denoised or difference [split]")
       ->type_name("NAME")
@@ -145,7 +156,9 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
   command.add_flag("--statistics", statistics_, "Start with statistics on the picture")->group(kWindow);
   command.add_flag("--no-osd", no_osd_, "Start with the picture only: no labels, hints or controls")
       ->group(kWindow);
+}
 
+void ViewerCommandOptions::add_scripts_to(CommandLine& command) {
   constexpr const char* kScripts = "For scripts";
   command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group(kScripts);
   command
@@ -159,14 +172,6 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
       ->folder()
       ->group(kScripts);
   command.add_flag("--json", json, "Print a report as JSON to standard output")->group(kScripts);
-
-  add_logging_options(command, logging, "Messages");
-
-  std::string keys = "Keys (the key ? shows them in the window):\n";
-  for (const std::string& line : key_help_lines()) {
-    keys += "  " + line + "\n";
-  }
-  command.footer(keys);
 }
 
 void ViewerCommandOptions::restore_settings(const std::string& file, const FrameFormat& format,

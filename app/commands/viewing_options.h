@@ -74,6 +74,8 @@ class ViewerCommandOptions {
              bool is_last = true) const;
 
  private:
+  void add_window_to(CommandLine& command);
+  void add_scripts_to(CommandLine& command);
   /// Sets settings_ from the options.
   void resolve_settings();
 
