@@ -38,7 +38,7 @@ bool has_whole_segment(AVIOContext& bytes) {
 }  // namespace
 
 std::int64_t time_before_fragments(const AVFormatContext& input, const AVStream& video) {
-  const bool is_fragmented = traits_of(*input.iformat).is_mp4 && video.nb_frames == 0;
+  const bool is_fragmented = is_mp4(*input.iformat) && video.nb_frames == 0;
   const bool is_counted =
       is_fragmented && video.start_time != AV_NOPTS_VALUE && video.start_time < video.duration;
   return is_counted ? std::max<std::int64_t>(video.start_time, 0) : 0;

@@ -36,6 +36,8 @@ const InputTraits& traits_of(const AVInputFormat& format);
 /// True for raw streams, which have no container and no times.
 inline bool is_raw(const AVInputFormat& format) { return (format.flags & AVFMT_NOTIMESTAMPS) != 0; }
 
+inline bool is_mp4(const AVInputFormat& format) { return traits_of(format).is_mp4; }
+
 /// True for demuxers whose clock may jump, such as those of broadcasts.
 inline bool has_jumps(const AVInputFormat& format) { return (format.flags & AVFMT_TS_DISCONT) != 0; }
 

@@ -129,7 +129,7 @@ void Reader::State::throw_no_first_frame() const {
   if (decoder_.times().has_begun()) {
     range_.throw_no_frame(url, decoder_.times().end_time(), demuxer_.input().duration);
   }
-  if (demuxer_.is_pipe() && decoder_.packets() == 0 && traits_of(demuxer_.format()).is_mp4) {
+  if (demuxer_.is_pipe() && decoder_.packets() == 0 && is_mp4(demuxer_.format())) {
     throw Error(
         url +
         ": its index is at the end, which a pipe can't seek to: open the file itself, or move the index to "
