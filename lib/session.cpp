@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -14,15 +15,12 @@
 #include "core/engines.h"
 #include "core/settings/denoising_settings.h"
 #include "core/settings/field_settings.h"
-#include "core/settings/noise_profile.h"
-#include "core/settings/noise_settings.h"
 
 namespace limpid::lib {
 namespace {
 
-constexpr std::array<const char*, 12> kGeneralSettings{"settings", "filter",   "profile", "noise",
-                                                       "sigma",    "strength", "planes",  "mix",
-                                                       "fields",   "engine",   "threads", "live"};
+constexpr std::array<const char*, 7> kGeneralSettings{"settings", "filter",  "profile", "fields",
+                                                      "engine",   "threads", "live"};
 
 bool parse_flag(const std::string& name, const std::string& value) {
   if (value == "1" || value == "0") {
@@ -42,6 +40,7 @@ int parse_threads(const std::string& value) {
 
 [[noreturn]] void fail_unknown(const std::string& name) {
   std::vector<std::string> known(kGeneralSettings.begin(), kGeneralSettings.end());
+  std::ranges::transform(noise_fields(), std::back_inserter(known), &NoiseField::name);
   for (const FilterType& type : filter_types()) {
     for (const Parameter<Filter>& parameter : type.parameters) {
       known.push_back(parameter.text.option);
@@ -107,43 +106,27 @@ void Session::set_all(const std::optional<std::string>& value) {
   } catch (const UsageError& error) {
     throw UsageError(std::string("settings: ") + error.what());
   }
-  apply(settings.noise, PlaneChoice::kAll);
+  apply({settings.noise});
   filter_settings_ = std::move(settings.filter);
   fields_ = settings.fields;
 }
 
 bool Session::set_noise(const std::string& name, const std::optional<std::string>& value) {
-  NoiseSettings settings = noise_settings_;
-  PlaneChoice planes = planes_;
-  if (name == "noise" && value && value->starts_with("{")) {
-    try {
-      settings.noise = parse_noise_profile(*value);
-    } catch (const UsageError& error) {
-      throw UsageError(std::string("noise: the text is not a noise profile: ") + error.what());
-    }
-  } else if (name == "noise") {
-    settings.noise = parse_noise(name, value.value_or("auto"));
-  } else if (name == "sigma") {
-    settings.noise = parse_sigma(name, value.value_or("auto"));
-  } else if (name == "strength") {
-    settings.strength = parse_strength(name, lower_case(value.value_or("medium")));
-  } else if (name == "planes") {
-    planes = parse_planes(name, lower_case(value.value_or("all")));
-  } else if (name == "mix") {
-    settings.mix = parse_mix(name, value.value_or("0"));
-  } else {
+  const NoiseField* const field = find_noise_field(name);
+  if (field == nullptr) {
     return false;
   }
-  apply(settings, planes);
+  NoiseChoice choice = noise_;
+  field->parse(choice, name, value.value_or(field->standard));
+  apply(choice);
   return true;
 }
 
-void Session::apply(const NoiseSettings& noise, PlaneChoice planes) {
+void Session::apply(const NoiseChoice& noise) {
   if (stream_ != nullptr) {
-    stream_->set_noise(restricted(noise, planes));
+    stream_->set_noise(noise.chosen());
   }
-  noise_settings_ = noise;
-  planes_ = planes;
+  noise_ = noise;
 }
 
 std::shared_ptr<Engine> Session::open_engine() {
@@ -158,8 +141,8 @@ std::shared_ptr<Engine> Session::open_engine() {
 
 void Session::start(const FrameFormat& format) {
   const Filter filter = make_filter(live_ ? live(filter_settings_, false) : filter_settings_, false);
-  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, restricted(noise_settings_, planes_),
-                                              fields_, format, live_ ? Latency::kNone : Latency::kLookAhead);
+  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, noise_.chosen(), fields_, format,
+                                              live_ ? Latency::kNone : Latency::kLookAhead);
 }
 
 DenoisingStream& Session::stream() {

@@ -68,11 +68,10 @@ class Session {
  private:
   bool set_noise(const std::string& name, const std::optional<std::string>& value);
   void set_all(const std::optional<std::string>& value);
-  void apply(const NoiseSettings& noise, PlaneChoice planes);
+  void apply(const NoiseChoice& noise);
 
   FilterSettings filter_settings_;
-  NoiseSettings noise_settings_;  // without the choice of planes
-  PlaneChoice planes_ = PlaneChoice::kAll;
+  NoiseChoice noise_;
   std::string engine_name_ = "auto";
   int threads_ = 0;
   FieldChoice fields_ = FieldChoice::kAuto;

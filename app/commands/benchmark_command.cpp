@@ -33,7 +33,7 @@
 #include "core/base/error.h"
 #include "core/base/processors.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/noise_control.h"
+#include "core/engine/frame_control.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -250,10 +250,10 @@ class Benchmark {
       cuda_frames_ = writer->cuda_frames();
     }
     RateMeter meter(options_.frames);
-    NoiseControl noise(noise_, *engine_, noise_log(noise_));
+    FrameControl control(noise_, FieldChoice::kAuto, reach_of(filter_), *engine_, noise_log(noise_));
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
-    stages.noise = &noise;
+    stages.noise = &control;
     stages.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame, level);
     };

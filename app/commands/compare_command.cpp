@@ -32,8 +32,7 @@
 #include "app/pipeline/noise_log.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/field_control.h"
-#include "core/engine/noise_control.h"
+#include "core/engine/frame_control.h"
 #include "core/frame/plane_names.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
@@ -132,20 +131,14 @@ class Comparison {
                                 options.input));
       }
     }
-    FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, *engine_);
-    std::ranges::for_each(input_.frames, [&](Frame& frame) { fields.decide(frame); });
-    NoiseControl control(noise, *engine_, noise_log(noise));
-    const auto receive_levels = [&] {
-      while (std::optional<LeveledFrame> next = control.receive()) {
-        noise_.push_back(next->level);
-      }
-    };
-    for (const Frame& frame : input_.frames) {
-      control.send(frame);
-      receive_levels();
-    }
+    FrameControl control(noise, options.fields.choice(), {.before = 1, .after = 1}, *engine_,
+                         noise_log(noise));
+    std::ranges::for_each(input_.frames, [&](const Frame& frame) { control.send(frame); });
     control.flush();
-    receive_levels();
+    while (std::optional<LeveledFrame> next = control.receive()) {
+      input_.frames[noise_.size()] = std::move(next->frame);
+      noise_.push_back(next->level);
+    }
     shown_ = frame_count() / 2;
   }
 

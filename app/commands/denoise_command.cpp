@@ -38,7 +38,7 @@
 namespace limpid::app {
 namespace {
 
-struct DenoiseOptions {
+struct DenoiseCommandOptions {
   std::vector<std::string> arguments;  // inputs, and perhaps the output
   std::string output_option;
 
@@ -79,7 +79,7 @@ void log_engine(const Engine& engine, bool chosen) {
   }
 }
 
-void check(const DenoiseOptions& options) {
+void check(const DenoiseCommandOptions& options) {
   if (options.overwrite && options.never_overwrite) {
     throw UsageError("-y and -n exclude each other");
   }
@@ -108,7 +108,7 @@ std::string summary(const JobCounts& counts, std::size_t jobs) {
   return text;
 }
 
-JobResult run(const Job& job, const DenoiseOptions& options, const Session& session) {
+JobResult run(const Job& job, const DenoiseCommandOptions& options, const Session& session) {
   if (!options.resume) {
     return run_job(job, session);
   }
@@ -117,7 +117,8 @@ JobResult run(const Job& job, const DenoiseOptions& options, const Session& sess
 }
 
 /// Runs one job after the other; jobs after a failed one still run.
-JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseOptions& options, const Session& session) {
+JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& options,
+                      const Session& session) {
   JobCounts counts;
   ReportList reports(session.json);
   for (const Jobs::Input& input : jobs.inputs) {
@@ -161,7 +162,7 @@ JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseOptions& options, 
   return counts;
 }
 
-void set_up_messages(const DenoiseOptions& options, Console& console) {
+void set_up_messages(const DenoiseCommandOptions& options, Console& console) {
   LoggingOptions logging = options.logging;
   if (options.quiet && logging.level == LoggingOptions().level) {
     logging.level = "error";
@@ -173,7 +174,7 @@ void set_up_messages(const DenoiseOptions& options, Console& console) {
 }
 
 /// The settings for all files, without input and output. Throws for wrong options before any file is opened.
-Job settle_job(const DenoiseOptions& options) {
+Job settle_job(const DenoiseCommandOptions& options) {
   Job job;
   const DenoisingOptions& denoising = options.denoising;
   job.noise = denoising.noise.settings();
@@ -195,7 +196,7 @@ Job settle_job(const DenoiseOptions& options) {
   return job;
 }
 
-JobResult denoise_one(const Job& job, const DenoiseOptions& options, const Session& session) {
+JobResult denoise_one(const Job& job, const DenoiseCommandOptions& options, const Session& session) {
   try {
     return run(job, options, session);
   } catch (const std::exception& error) {
@@ -209,7 +210,7 @@ JobResult denoise_one(const Job& job, const DenoiseOptions& options, const Sessi
   }
 }
 
-int denoise(DenoiseOptions& options, Console& console) {
+int denoise(DenoiseCommandOptions& options, Console& console) {
   check(options);
   options.denoising.read_settings();
   std::ranges::transform(options.arguments, options.arguments.begin(), io::local_name);
@@ -263,7 +264,7 @@ int denoise(DenoiseOptions& options, Console& console) {
   return is_complete ? kExitDone : kExitInterrupted;
 }
 
-void add_file_options(CommandLine& command, DenoiseOptions& options) {
+void add_file_options(CommandLine& command, DenoiseCommandOptions& options) {
   constexpr const char* kGroup = "Input and output";
   command
       .add_option("INPUT", options.arguments,
@@ -307,7 +308,7 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
   options.denoising.add_streams_to(command, kGroup);
 }
 
-void add_message_options(CommandLine& command, DenoiseOptions& options) {
+void add_message_options(CommandLine& command, DenoiseCommandOptions& options) {
   constexpr const char* kGroup = "Messages";
   command.add_flag("-q,--quiet", options.quiet, "Print errors only")->group(kGroup);
   command
@@ -338,7 +339,7 @@ void add_denoise_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand("denoise", "Denoise a video or picture");
   // The last value counts where a script appends to given options, as with ffmpeg.
   command->take_last();
-  auto options = std::make_shared<DenoiseOptions>();
+  auto options = std::make_shared<DenoiseCommandOptions>();
   add_file_options(*command, *options);
   options->denoising.add_filtering_to(*command);
   options->engine.add_to(*command);

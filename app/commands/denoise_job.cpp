@@ -126,8 +126,7 @@ class OpenJob {
         writer_(writer),
         failed_(failed),
         filter_(job.filter(reader.video().still_picture)),
-        noise_(job.noise, *session.engine, noise_log(job.noise)),
-        fields_(job.fields, reach_of(filter_), *session.engine),
+        control_(job.noise, job.fields, reach_of(filter_), *session.engine, noise_log(job.noise)),
         expected_(expected_frames(reader.video(), job.frames)) {}
 
   /// True once the output is complete under its name.
@@ -139,7 +138,7 @@ class OpenJob {
                          .reader = reader_,
                          .writer = writer_,
                          .filter = filter_,
-                         .noise = noise_,
+                         .noise = control_.noise(),
                          .counters = counters_,
                          .diagnostics = {},
                          .output = job_.output,
@@ -220,7 +219,7 @@ class OpenJob {
     PipelineStages stages;
     stages.read = [this] { return read(); };
     stages.stop_reading = [this] { failed_ = true; };
-    stages.noise = &noise_;
+    stages.noise = &control_;
     stages.make_denoiser = [this](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame.format, level);
     };
@@ -236,9 +235,6 @@ class OpenJob {
     io::Reader::Item item = reader_.read();
     source_ended_ = std::holds_alternative<io::Reader::End>(item) && !session_.interrupts.interrupted();
     check_strictly(reader_);
-    if (Frame* const frame = std::get_if<Frame>(&item)) {
-      fields_.decide(*frame);
-    }
     return item;
   }
 
@@ -269,8 +265,7 @@ class OpenJob {
   io::Writer& writer_;
   std::atomic<bool>& failed_;
   Filter filter_;
-  NoiseControl noise_;
-  FieldControl fields_;
+  FrameControl control_;
   PipelineCounters counters_;
   std::int64_t expected_;
   bool source_ended_ = false;

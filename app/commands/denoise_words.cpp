@@ -56,16 +56,19 @@ std::string stored_profile(const NoiseProfile& profile) {
 }
 
 void add_noise(const NoiseSettings& noise, Words& words) {
-  if (noise.noise && is_plain_level(*noise.noise)) {
-    words.insert(words.end(), {"--sigma", levels_text(*noise.noise)});
-  } else if (noise.noise) {
-    words.insert(words.end(), {"--noise", stored_profile(*noise.noise)});
-  }
-  if (noise.strength != Strength()) {
-    words.insert(words.end(), {"--strength", to_string(noise.strength)});
-  }
-  if (noise.mix > 0) {
-    words.insert(words.end(), {"--mix", fmt::format("{}", noise.mix)});
+  for (const NoiseField& field : noise_fields()) {
+    if (field.json == nullptr || field.json(noise) == field.json(NoiseSettings())) {
+      continue;
+    }
+    const nlohmann::ordered_json value = field.json(noise);
+    if (value.is_object()) {
+      words.insert(words.end(), {"--" + field.name, stored_profile(*noise.noise)});
+    } else {
+      const bool is_level = field.name == "noise";
+      words.insert(words.end(),
+                   {is_level ? "--sigma" : "--" + field.name,
+                    value.is_string() ? value.get<std::string>() : fmt::format("{}", value.get<float>())});
+    }
   }
 }
 

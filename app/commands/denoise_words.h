@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "app/options/engine_options.h"
-#include "app/player/denoise_settings.h"
 #include "app/player/passage.h"
+#include "app/player/player_settings.h"
 #include "core/engine/field_control.h"
 #include "core/settings/filter_settings.h"
 #include "io/media/reader.h"

@@ -8,7 +8,6 @@
 
 #include "app/options/engine_options.h"
 #include "app/options/logging_options.h"
-#include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
 
 namespace limpid::app {
@@ -30,7 +29,6 @@ void JobMessageOptions::set_up(Console& console) const {
 }
 
 JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) {
-  const NoiseSettings noise = options.noise.settings();
   JobSettings settings;
   settings.filter = options.filter.settings();
   settings.fields = options.fields.choice();
@@ -38,9 +36,7 @@ JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) 
   settings.writer = options.writer_options();
   io::match_depths(settings.writer, settings.reader);
   settings.frames = options.frames;
-  settings.noise = {{"given", noise.noise ? to_json(*noise.noise) : nlohmann::ordered_json()},
-                    {"strength", to_string(noise.strength)},
-                    {"mix", noise.mix}};
+  settings.noise = to_json(options.noise.settings());
   // The number of threads changes the output of some encoders.
   settings.writer.encoder_threads = encoder_threads(engine);
   return settings;

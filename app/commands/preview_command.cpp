@@ -26,11 +26,11 @@ struct PreviewOptions {
   bool loop = false;
   bool close_at_end = false;
   bool no_audio = false;
-  ViewingOptions viewing;
+  ViewerCommandOptions viewing;
 };
 
 ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& reader, Engine& engine) {
-  ViewingOptions& viewing = options.viewing;
+  ViewerCommandOptions& viewing = options.viewing;
   const std::string name =
       options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
   ViewerOptions result = viewing.viewer_options(reader, engine, name);
@@ -38,7 +38,7 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
   result.keep_open = !options.close_at_end && result.frames == 0;
   result.input = options.input;
   if (options.input != "-") {
-    result.command = [&viewing, &options](const DenoiseSettings& settings, const Passage& passage) {
+    result.command = [&viewing, &options](const PlayerSettings& settings, const Passage& passage) {
       return viewing.denoise_command(options.input, settings, passage);
     };
   }
@@ -56,7 +56,7 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
 // The window on one file. Returns the file to show next; empty if there is none.
 std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& engine,
                       InterruptWatch& interrupts, int& exit_code) {
-  ViewingOptions& viewing = options.viewing;
+  ViewerCommandOptions& viewing = options.viewing;
   io::Reader reader(options.input, viewing.reader);
   viewing.restore_settings(options.input, reader.video().format, *engine);
   if (const std::string why = viewing.objection(reader.video().format, *engine); !why.empty()) {
@@ -123,7 +123,7 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
 }
 
 int preview(PreviewOptions& options, Console& console) {
-  ViewingOptions& viewing = options.viewing;
+  ViewerCommandOptions& viewing = options.viewing;
   set_up_logging(console, viewing.logging);
   viewing.check();
   InterruptWatch interrupts;

@@ -25,24 +25,24 @@ constexpr std::array<Quality, 7> kQualities = {{{"bilateral", "", 0.3},
 constexpr double kCostOfVnlb = 40;
 
 // The place of settings in the list; its size if they are better than all of it.
-std::size_t place_of(const DenoiseSettings& settings) {
+std::size_t place_of(const PlayerSettings& settings) {
   const auto place = std::ranges::find_if(kQualities, [&](const Quality& quality) {
-    return quality.filter == settings.filter && quality.profile == settings.profile;
+    return quality.filter == settings.filter.name && quality.profile == settings.filter.profile;
   });
   return static_cast<std::size_t>(place - kQualities.begin());
 }
 
 }  // namespace
 
-Filter filter_of(const DenoiseSettings& settings, int delay) {
+Filter filter_of(const PlayerSettings& settings, int delay) {
   return settings.looks_ahead ? offline_filter(settings) : live_filter(settings, delay);
 }
 
-QualityLadder make_ladder(const DenoiseSettings& settings, const LadderUse& use) {
-  const auto rung = [&](const DenoiseSettings& of, double cost) {
+QualityLadder make_ladder(const PlayerSettings& settings, const LadderUse& use) {
+  const auto rung = [&](const PlayerSettings& of, double cost) {
     return QualityRung{.settings = of, .cost = cost, .reach = reach_of(filter_of(of, use.delay))};
   };
-  const bool has_quicker = settings.filter == "vbm4d" || settings.filter == "vnlb";
+  const bool has_quicker = settings.filter.name == "vbm4d" || settings.filter.name == "vnlb";
   if (!settings.keeps_pace || !has_quicker) {
     return {.rungs = {rung(settings, 1)}, .first = 0};
   }
@@ -53,13 +53,13 @@ QualityLadder make_ladder(const DenoiseSettings& settings, const LadderUse& use)
     if (quality.profile == "lc" || (quality.filter == "recursive" && !use.unbounded)) {
       continue;  // hardly better than the rung before
     }
-    DenoiseSettings of = settings;
-    of.filter = quality.filter;
-    of.profile = quality.profile;
+    PlayerSettings of = settings;
+    of.filter.name = quality.filter;
+    of.filter.profile = quality.profile;
     of.looks_ahead = !use.live && quality.filter == "vbm4d";
     ladder.rungs.push_back(rung(of, quality.cost));
   }
-  DenoiseSettings best = settings;
+  PlayerSettings best = settings;
   best.looks_ahead = !use.live;
   ladder.rungs.push_back(rung(best, last < kQualities.size() ? kQualities[last].cost : kCostOfVnlb));
   // bilateral, recursive fast, recursive np: a GPU does the last one in any case.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "app/player/denoise_settings.h"
+#include "app/player/player_settings.h"
 
 namespace limpid::app {
 
@@ -15,10 +15,10 @@ struct LadderUse {
 };
 
 /// The filter of a rung.
-Filter filter_of(const DenoiseSettings& settings, int delay);
+Filter filter_of(const PlayerSettings& settings, int delay);
 
 /// The rungs for settings. Only V-BM4D and VNLB have quicker ones: bilateral, recursive and lower profiles of
 /// V-BM4D.
-QualityLadder make_ladder(const DenoiseSettings& settings, const LadderUse& use);
+QualityLadder make_ladder(const PlayerSettings& settings, const LadderUse& use);
 
 }  // namespace limpid::app

@@ -101,7 +101,7 @@ std::string name_of_kept(const std::string& file) {
 
 }  // namespace
 
-void ViewingOptions::add_to(CommandLine& command) {
+void ViewerCommandOptions::add_to(CommandLine& command) {
   noise_.add_to(command);
   settings_file_.add_to(command);
   filter_.add_to(command);
@@ -114,7 +114,18 @@ void ViewingOptions::add_to(CommandLine& command) {
       ->one_of({"auto", "fixed"})
       ->group("Filter and quality");
   engine.add_to(command);
+  add_window_to(command);
+  add_scripts_to(command);
+  add_logging_options(command, logging, "Messages");
 
+  std::string keys = "Keys (the key ? shows them in the window):\n";
+  for (const std::string& line : key_help_lines()) {
+    keys += "  " + line + "\n";
+  }
+  command.footer(keys);
+}
+
+void ViewerCommandOptions::add_window_to(CommandLine& command) {
   constexpr const char* kWindow = "Window";
   command.add_option("--view", view_, "Picture to show: split, noisy, denoised or difference [split]")
       ->type_name("NAME")
@@ -145,7 +156,9 @@ void ViewingOptions::add_to(CommandLine& command) {
   command.add_flag("--statistics", statistics_, "Start with statistics on the picture")->group(kWindow);
   command.add_flag("--no-osd", no_osd_, "Start with the picture only: no labels, hints or controls")
       ->group(kWindow);
+}
 
+void ViewerCommandOptions::add_scripts_to(CommandLine& command) {
   constexpr const char* kScripts = "For scripts";
   command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group(kScripts);
   command
@@ -159,18 +172,10 @@ void ViewingOptions::add_to(CommandLine& command) {
       ->folder()
       ->group(kScripts);
   command.add_flag("--json", json, "Print a report as JSON to standard output")->group(kScripts);
-
-  add_logging_options(command, logging, "Messages");
-
-  std::string keys = "Keys (the key ? shows them in the window):\n";
-  for (const std::string& line : key_help_lines()) {
-    keys += "  " + line + "\n";
-  }
-  command.footer(keys);
 }
 
-void ViewingOptions::restore_settings(const std::string& file, const FrameFormat& format,
-                                      Engine& measuring_engine) {
+void ViewerCommandOptions::restore_settings(const std::string& file, const FrameFormat& format,
+                                            Engine& measuring_engine) {
   const bool is_scripted = !screenshot_.empty() || frames_ > 0;
   no_memory = no_memory || is_scripted || sets_any_;
   if (no_memory || file == "-") {
@@ -194,8 +199,8 @@ void ViewingOptions::restore_settings(const std::string& file, const FrameFormat
   resolve_settings();
 }
 
-void ViewingOptions::use_settings(const DenoiseSettings& settings, const FrameFormat& format,
-                                  Engine& measuring_engine) {
+void ViewerCommandOptions::use_settings(const PlayerSettings& settings, const FrameFormat& format,
+                                        Engine& measuring_engine) {
   carried_ = settings;
   try {
     NoiseControl(settings.noise, measuring_engine).check(format);
@@ -205,7 +210,7 @@ void ViewingOptions::use_settings(const DenoiseSettings& settings, const FrameFo
   }
 }
 
-std::string ViewingOptions::objection(const FrameFormat& format, Engine& measuring_engine) const {
+std::string ViewerCommandOptions::objection(const FrameFormat& format, Engine& measuring_engine) const {
   try {
     NoiseControl(sets_any_ ? settings_.noise : NoiseSettings(), measuring_engine).check(format);
     return "";
@@ -214,9 +219,9 @@ std::string ViewingOptions::objection(const FrameFormat& format, Engine& measuri
   }
 }
 
-void ViewingOptions::remember(const std::string& file, const DenoisingSettings& settings) const {
-  DenoiseSettings begun = settings_;
-  begun.filter = settings.filter.name;
+void ViewerCommandOptions::remember(const std::string& file, const DenoisingSettings& settings) const {
+  PlayerSettings begun = settings_;
+  begun.filter.name = settings.filter.name;
   const bool same_filter =
       filter_.name(false) == settings.filter.name || filter_.name(true) == settings.filter.name;
   if (no_memory || file == "-" ||
@@ -230,17 +235,16 @@ void ViewingOptions::remember(const std::string& file, const DenoisingSettings& 
   }
 }
 
-void ViewingOptions::resolve_settings() {
+void ViewerCommandOptions::resolve_settings() {
   filter_.check();
   const bool keeps_pace = settings_.keeps_pace;
-  settings_ = {.filter = "",
-               .profile = filter_.profile(),
-               .parameters = filter_.settings().parameters,
-               .noise = noise_.settings(),
-               .keeps_pace = keeps_pace};
+  settings_ = {
+      .filter = {.name = "", .profile = filter_.profile(), .parameters = filter_.settings().parameters},
+      .noise = noise_.settings(),
+      .keeps_pace = keeps_pace};
 }
 
-void ViewingOptions::check() {
+void ViewerCommandOptions::check() {
   settings_file_.read_into(noise_, filter_, fields);
   sets_any_ = settings_file_.is_given() || noise_.is_given() || filter_.is_given();
   // Every frame counts for a screenshot, and there is no pace to keep.
@@ -261,15 +265,15 @@ void ViewingOptions::check() {
   reader.audio = reader.subtitles = reader.data = false;
 }
 
-std::shared_ptr<Engine> ViewingOptions::open_engine(const InterruptWatch& interrupts) {
+std::shared_ptr<Engine> ViewerCommandOptions::open_engine(const InterruptWatch& interrupts) {
   std::shared_ptr<Engine> opened = engine.open();
   reader.interrupted = [this, stop = interrupts.stop()] { return stop.stop_requested() || closing; };
   reader.allocate = frame_allocator(opened);
   return opened;
 }
 
-PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_engine, const io::Reader& source,
-                                    bool live) const {
+PlayerStages ViewerCommandOptions::stages(const std::shared_ptr<Engine>& denoising_engine,
+                                          const io::Reader& source, bool live) const {
   LadderUse use;
   use.live = live;
   const double fps = source.video().frames_per_second > 0 ? source.video().frames_per_second : kGuessedRate;
@@ -278,38 +282,38 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
   use.unbounded = denoising_engine->name().find(',') == std::string_view::npos;
   PlayerStages stages;
   stages.engine = denoising_engine;
-  stages.ladder = [use](const DenoiseSettings& settings) { return make_ladder(settings, use); };
-  stages.make_denoiser = [denoising_engine, use](const DenoiseSettings& settings, const Frame& frame,
+  stages.ladder = [use](const PlayerSettings& settings) { return make_ladder(settings, use); };
+  stages.make_denoiser = [denoising_engine, use](const PlayerSettings& settings, const Frame& frame,
                                                  const NoiseModel& level) {
     const Filter filter = filter_of(settings, use.delay);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     log_warnings(denoiser->warnings());
     return denoiser;
   };
-  stages.refining_reach = [](const DenoiseSettings& settings) {
+  stages.refining_reach = [](const PlayerSettings& settings) {
     const Filter filter = offline_filter(settings);
     return live_filter(settings) == filter ? Reach{} : reach_of(filter);
   };
-  stages.make_refiner = [denoising_engine](const DenoiseSettings& settings, const Frame& frame,
+  stages.make_refiner = [denoising_engine](const PlayerSettings& settings, const Frame& frame,
                                            const NoiseModel& level) {
     return denoising_engine->make_denoiser(offline_filter(settings), level, frame.format);
   };
   return stages;
 }
 
-PlayerOptions ViewingOptions::player_options(const io::Reader& source) const {
+PlayerOptions ViewerCommandOptions::player_options(const io::Reader& source) const {
   PlayerOptions options;
   const io::VideoProperties& video = source.video();
   options.settings = settings_;
-  options.settings.filter = filter_.name(video.still_picture);
+  options.settings.filter.name = filter_.name(video.still_picture);
   options.settings = carried_.value_or(options.settings);
   options.frames_per_second = video.frames_per_second > 0 ? video.frames_per_second : kGuessedRate;
   options.duration = video.duration;
   return options;
 }
 
-ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Engine& denoising_engine,
-                                             const std::string& name) const {
+ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, const Engine& denoising_engine,
+                                                   const std::string& name) const {
   ViewerOptions options;
   options.source = name;
   options.format = source.video().format;
@@ -345,13 +349,13 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
     spdlog::error("the connection to the display is lost");
     spdlog::default_logger()->flush();
   };
-  options.check = [](const DenoiseSettings& settings) { static_cast<void>(offline_filter(settings)); };
+  options.check = [](const PlayerSettings& settings) { static_cast<void>(offline_filter(settings)); };
   return options;
 }
 
-std::vector<std::string> ViewingOptions::denoise_command(const std::string& input_path,
-                                                         const DenoiseSettings& settings,
-                                                         const Passage& passage) const {
+std::vector<std::string> ViewerCommandOptions::denoise_command(const std::string& input_path,
+                                                               const PlayerSettings& settings,
+                                                               const Passage& passage) const {
   DenoiseRequest request{.input = input_path,
                          .engine = engine,
                          .reader = {},
@@ -363,8 +367,8 @@ std::vector<std::string> ViewingOptions::denoise_command(const std::string& inpu
   return denoise_words(request);
 }
 
-int ViewingOptions::report(const ViewerReport& report, const std::string& command_line,
-                           const InterruptWatch& interrupts, bool is_last) const {
+int ViewerCommandOptions::report(const ViewerReport& report, const std::string& command_line,
+                                 const InterruptWatch& interrupts, bool is_last) const {
   spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
   if (report.filters.size() > 1) {
     spdlog::info(fmt::format("frames shown: {}", to_text(report.filters)));

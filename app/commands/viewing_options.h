@@ -25,7 +25,7 @@
 namespace limpid::app {
 
 /// The options shared by the commands with a window, and the objects made from them.
-class ViewingOptions {
+class ViewerCommandOptions {
  public:
   EngineChoice engine;
   LoggingOptions logging;
@@ -50,7 +50,7 @@ class ViewingOptions {
   /// Uses the settings that were kept for a file of this format (remember()), unless options set any.
   void restore_settings(const std::string& file, const FrameFormat& format, Engine& measuring_engine);
   /// Uses these settings from now on, as far as they suit the format.
-  void use_settings(const DenoiseSettings& settings, const FrameFormat& format, Engine& measuring_engine);
+  void use_settings(const PlayerSettings& settings, const FrameFormat& format, Engine& measuring_engine);
   /// Why the options do not suit a file of this format; empty if they do.
   std::string objection(const FrameFormat& format, Engine& measuring_engine) const;
   /// Keeps the settings for the next window on this file, if they differ from those that it began with.
@@ -65,7 +65,7 @@ class ViewingOptions {
   /// `name`: the name of the source in the window.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
   /// The words of the command line that denoises the file `input_path` with these settings (denoise_words()).
-  std::vector<std::string> denoise_command(const std::string& input_path, const DenoiseSettings& settings,
+  std::vector<std::string> denoise_command(const std::string& input_path, const PlayerSettings& settings,
                                            const Passage& passage) const;
   /// Reports the outcome (frames shown and dropped; with --json also intervals and latencies), and returns
   /// the exit code. `command_line`: the line that repeats the last settings, or empty. `is_last`: no other
@@ -74,14 +74,16 @@ class ViewingOptions {
              bool is_last = true) const;
 
  private:
+  void add_window_to(CommandLine& command);
+  void add_scripts_to(CommandLine& command);
   /// Sets settings_ from the options.
   void resolve_settings();
 
   NoiseOptions noise_;
   SettingsOption settings_file_;
   FilterOptions filter_;
-  DenoiseSettings settings_;  ///< initial settings, without the filter; set by check()
-  std::optional<DenoiseSettings> carried_;
+  PlayerSettings settings_;  ///< initial settings, without the filter; set by check()
+  std::optional<PlayerSettings> carried_;
   bool sets_any_ = false;  ///< an option sets the filter or the noise
 
   std::string quality_;
@@ -100,7 +102,8 @@ class ViewingOptions {
   std::string picture_folder_ = ".";
 };
 
-/// Sets ViewingOptions::closing when destroyed. Constructed after the viewer, so that it is destroyed first.
+/// Sets ViewerCommandOptions::closing when destroyed. Constructed after the viewer, so that it is destroyed
+/// first.
 class ClosingNotice {
  public:
   explicit ClosingNotice(std::atomic<bool>& closing) : closing_(closing) {}

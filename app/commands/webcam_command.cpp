@@ -50,7 +50,7 @@ struct WebcamOptions {
   std::string loopback;
   bool no_window = false;
   bool no_audio = false;
-  ViewingOptions viewing;
+  ViewerCommandOptions viewing;
   std::string failure;  ///< of the camera that was chosen before, for the window
 };
 
@@ -196,8 +196,8 @@ void check_outputs(const WebcamOptions& options) {
 }
 
 /// The options of a window that controls the outputs and shows their state.
-ViewerOptions viewer_options(const ViewingOptions& viewing, const LiveSource& source, const Engine& engine,
-                             const std::string& name, LiveOutputs& outputs) {
+ViewerOptions viewer_options(const ViewerCommandOptions& viewing, const LiveSource& source,
+                             const Engine& engine, const std::string& name, LiveOutputs& outputs) {
   ViewerOptions options = viewing.viewer_options(source.reader(), engine, name);
   options.duration = 0;
   options.recording = [&outputs] { return outputs.recorder().status(); };
@@ -219,7 +219,7 @@ ViewerOptions viewer_options(const ViewingOptions& viewing, const LiveSource& so
 
 /// Runs a viewer or a headless player to its end, and completes the outputs whatever fails.
 template <typename Shown>
-ViewerReport run(Shown& shown, LiveOutputs& outputs, ViewingOptions& viewing,
+ViewerReport run(Shown& shown, LiveOutputs& outputs, ViewerCommandOptions& viewing,
                  const InterruptWatch& interrupts) {
   const ClosingNotice notice(viewing.closing);
   std::exception_ptr failure;
@@ -240,7 +240,7 @@ ViewerReport run(Shown& shown, LiveOutputs& outputs, ViewingOptions& viewing,
 /// Shows one camera. Returns the camera to show next, or nothing at the end.
 std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::shared_ptr<Engine>& engine,
                                         const InterruptWatch& interrupts, int& exit_code) {
-  ViewingOptions& viewing = options.viewing;
+  ViewerCommandOptions& viewing = options.viewing;
   // Before the camera is in use: some answer only one program.
   const bool loops_back = !options.loopback.empty();
   std::vector<CameraChoice> cameras;
@@ -314,7 +314,7 @@ void set_camera(WebcamOptions& options, const CameraChoice& choice) {
 }
 
 int show_webcam(WebcamOptions& options, Console& console) {
-  ViewingOptions& viewing = options.viewing;
+  ViewerCommandOptions& viewing = options.viewing;
   set_up_logging(console, viewing.logging);
   if (options.list) {
     return print_cameras(options.source, viewing.json);

@@ -32,7 +32,6 @@ Json optional_to_json(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-/// A time in seconds, or nothing.
 FieldChoice fields_from(const JsonValue& json) {
   try {
     return parse_fields("fields", json.text());
@@ -41,6 +40,7 @@ FieldChoice fields_from(const JsonValue& json) {
   }
 }
 
+/// A time in seconds, or nothing.
 std::optional<double> time_from(const JsonValue& json, std::string_view key) {
   constexpr double kMost = 1e12;  // in microseconds, an integer of 64 bits
   const std::optional<JsonValue> time = json.find(key);

@@ -30,15 +30,14 @@ class SourceAnalysis {
                  std::unique_ptr<io::Reader> reader)
       : most_frames_(options.most_frames),
         engine_(engine),
-        noise_(options.noise, *engine, noise_log(options.noise)),
-        fields_(options.fields, options.reach, *engine) {
+        control_(options.noise, options.fields, options.reach, *engine, noise_log(options.noise)) {
     source_.reader = std::move(reader);
-    noise_.check(source_.reader->video().format);
+    control_.noise().check(source_.reader->video().format);
   }
 
   std::optional<AnalyzedSource> run(const std::function<bool(std::int64_t, std::int64_t)>& progress) {
     const std::int64_t expected = source_.reader->video().frame_count;
-    HashedFrames frames(*source_.reader, most_frames_, copier_for(engine_, noise_.is_estimated()));
+    HashedFrames frames(*source_.reader, most_frames_, copier_for(engine_, control_.is_estimated()));
     std::int64_t results = 0;
     while (std::optional<HashedFrames::HashedFrame> next = frames.next()) {
       results += next->frame.context_only ? 0 : 1;
@@ -47,22 +46,21 @@ class SourceAnalysis {
         return std::nullopt;
       }
     }
-    noise_.flush();
+    control_.flush();
     set_levels();
     return std::move(source_);
   }
 
  private:
   void add(Frame frame, std::uint64_t hash) {
-    fields_.decide(frame);
-    noise_.send(frame);
-    const bool begins_scene = noise_.is_estimated() ? noise_.begins_scene() : is_cut_before(frame);
+    control_.send(frame);
+    const bool begins_scene =
+        control_.is_estimated() ? control_.noise().begins_scene() : is_cut_before(frame);
     source_.frames.push_back({.time = io::presentation_time(frame).value_or(0),
                               .hash = hash,
                               .level = 0,
                               .is_result = !frame.context_only,
-                              .begins_scene = begins_scene && !source_.frames.empty(),
-                              .interlaced = frame.interlaced});
+                              .begins_scene = begins_scene && !source_.frames.empty()});
     set_levels();
   }
 
@@ -72,18 +70,18 @@ class SourceAnalysis {
   }
 
   void set_levels() {
-    while (const std::optional<LeveledFrame> next = noise_.receive()) {
+    while (const std::optional<LeveledFrame> next = control_.receive()) {
       if (source_.levels.empty() || next->level != source_.levels.back()) {
         source_.levels.push_back(next->level);
       }
-      source_.frames[leveled_++].level = source_.levels.size() - 1;
+      source_.frames[leveled_].level = source_.levels.size() - 1;
+      source_.frames[leveled_++].interlaced = next->frame.interlaced;
     }
   }
 
   std::int64_t most_frames_;
   const std::shared_ptr<Engine>& engine_;
-  NoiseControl noise_;
-  FieldControl fields_;
+  FrameControl control_;
   BrightnessHistogram brightness_{};
   std::size_t leveled_ = 0;  // frames that have a level
   AnalyzedSource source_;

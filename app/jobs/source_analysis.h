@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "core/engine/denoiser.h"
-#include "core/engine/field_control.h"
-#include "core/engine/noise_control.h"
+#include "core/engine/frame_control.h"
 #include "core/frame/reach.h"
 #include "io/media/reader.h"
 

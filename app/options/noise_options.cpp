@@ -1,76 +1,65 @@
 // SPDX-License-Identifier: MIT
 #include "app/options/noise_options.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "core/base/error.h"
-#include "core/settings/noise_settings.h"
 
 namespace limpid::app {
+
 void NoiseOptions::add_to(CommandLine& command) {
-  constexpr const char* kGroup = "Noise and strength";
-  command
-      .add_option("--noise", noise_,
-                  "Noise: auto, level as for --sigma, or profile of \"limpid noise\" [auto]")
-      ->type_name("auto|LEVEL|FILE")
-      ->words({"auto"})
-      ->file(".json")
-      ->group(kGroup);
-  command
-      .add_option("--sigma", sigma_,
-                  "Noise standard deviation in 8-bit code values, N or Y,U,V, 0-255 [auto]")
-      ->details("The unit does not depend on the bit depth of the video.")
-      ->type_name("N|Y,U,V|auto")
-      ->words({"auto"})
-      ->group(kGroup);
-  command
-      .add_option(
-          "--strength", strength_,
-          "Factor of the noise level, X or LUMA,CHROMA, 0-10, or light (0.7), medium, strong (1.4) [1]")
-      ->details("Strengths above 1 also add to the level if little noise was detected.")
-      ->type_name("X|X,X|NAME")
-      ->words({"light", "medium", "strong"})
-      ->any_case()
-      ->group(kGroup);
-  command.add_option("--planes", planes_, "Planes to filter: all, luma or chroma [all]")
-      ->type_name("NAME")
-      ->words({"all", "luma", "chroma"})
-      ->any_case()
-      ->advanced()
-      ->group(kGroup);
-  command.add_option("--mix", mix_, "Share of the noisy frame in the result, 0-1 [0]")
-      ->type_name("X")
-      ->in_range(0.0, 1.0)
-      ->advanced()
-      ->group(kGroup);
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    const NoiseField& field = noise_fields()[i];
+    Option* const option = command.add_option("--" + field.name, texts_[i], field.help)
+                               ->type_name(field.value)
+                               ->details(field.details)
+                               ->words(field.words)
+                               ->group("Noise and strength");
+    if (!field.ending.empty()) {
+      option->file(field.ending);
+    }
+    if (field.any_case) {
+      option->any_case();
+    }
+    if (field.advanced) {
+      option->advanced();
+    }
+  }
 }
 
 void NoiseOptions::add_sigma_to(CommandLine& command) {
-  command.add_option("--sigma", sigma_, "Noise level, as for \"limpid denoise\" [auto]")
-      ->type_name("N|Y,U,V|auto")
-      ->words({"auto"});
+  const NoiseField& field = *find_noise_field("sigma");
+  command
+      .add_option("--sigma", texts_[static_cast<std::size_t>(&field - noise_fields().data())],
+                  "Noise level, as for \"limpid denoise\" [auto]")
+      ->type_name(field.value)
+      ->words(field.words);
+}
+
+const std::optional<std::string>& NoiseOptions::text_of(const char* name) const {
+  return texts_[static_cast<std::size_t>(find_noise_field(name) - noise_fields().data())];
+}
+
+bool NoiseOptions::is_given() const {
+  return std::ranges::any_of(texts_, [](const auto& text) { return text.has_value(); });
 }
 
 NoiseSettings NoiseOptions::settings() const {
-  if (noise_ && sigma_) {
+  if (text_of("noise") && text_of("sigma")) {
     throw UsageError("--noise and --sigma exclude each other");
   }
-  NoiseSettings settings = base_;
-  if (noise_) {
-    settings.noise = parse_noise("--noise", *noise_);
-  } else if (sigma_) {
-    settings.noise = parse_sigma("--sigma", *sigma_);
+  NoiseChoice choice{base_};
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    if (texts_[i]) {
+      noise_fields()[i].parse(choice, "--" + noise_fields()[i].name, *texts_[i]);
+    }
   }
-  if (strength_) {
-    settings.strength = parse_strength("--strength", *strength_);
-  }
-  if (planes_) {
-    settings = restricted(settings, parse_planes("--planes", *planes_));
-  }
-  settings.mix = mix_.value_or(settings.mix);
-  return settings;
+  return choice.chosen();
 }
 
 std::string NoiseOptions::strength() const {
-  return strength_.value_or(base_.strength == Strength() ? "medium" : to_string(base_.strength));
+  return text_of("strength").value_or(base_.strength == Strength() ? "medium" : to_string(base_.strength));
 }
 
 }  // namespace limpid::app

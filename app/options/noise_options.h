@@ -3,15 +3,18 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/options/command_line.h"
-#include "core/engine/noise_control.h"
+#include "core/settings/noise_settings.h"
 
 namespace limpid::app {
 
-/// --noise, --sigma, --strength, --planes and --mix.
+/// The options of noise_fields().
 class NoiseOptions {
  public:
+  NoiseOptions() : texts_(noise_fields().size()) {}
+
   /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
   /// Adds --sigma alone.
@@ -20,7 +23,7 @@ class NoiseOptions {
   /// Sets the settings for which no option is given.
   void set_base(const NoiseSettings& base) { base_ = base; }
 
-  bool is_given() const { return noise_ || sigma_ || strength_ || planes_ || mix_; }
+  bool is_given() const;
 
   /// Throws UsageError for illegal values and for options that exclude each other.
   NoiseSettings settings() const;
@@ -28,11 +31,9 @@ class NoiseOptions {
   std::string strength() const;
 
  private:
-  std::optional<std::string> noise_;
-  std::optional<std::string> sigma_;
-  std::optional<std::string> strength_;
-  std::optional<std::string> planes_;
-  std::optional<float> mix_;
+  const std::optional<std::string>& text_of(const char* name) const;
+
+  std::vector<std::optional<std::string>> texts_;  // of the fields, whose options refer to them
   NoiseSettings base_;
 };
 

@@ -11,9 +11,9 @@
 
 #include "app/player/camera_choice.h"
 #include "app/player/control_items.h"
-#include "app/player/denoise_settings.h"
 #include "app/player/file_list.h"
 #include "app/player/passage.h"
+#include "app/player/player_settings.h"
 #include "app/player/view.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
@@ -33,9 +33,9 @@ struct ControlState {
   std::optional<double> volume;  ///< 0 to 1; nothing without audio
   Passage passage;
 
-  DenoiseSettings settings;  ///< as the user asked for
-  std::string used;          ///< filter of the frame that is shown, such as "recursive:profile=np"
-  NoiseModel level;          ///< of that frame
+  PlayerSettings settings;  ///< as the user asked for
+  std::string used;         ///< filter of the frame that is shown, such as "recursive:profile=np"
+  NoiseModel level;         ///< of that frame
   ColorModel color_model = ColorModel::kYuv;
   std::vector<std::string_view> planes;  ///< names of the color planes
   bool linked = true;                    ///< luma and chroma change together
@@ -63,7 +63,7 @@ struct ControlRequests {
   std::optional<double> gain;
   std::optional<int> zoom;
   std::optional<std::size_t> camera;  ///< of ControlState::cameras
-  std::optional<DenoiseSettings> settings;
+  std::optional<PlayerSettings> settings;
 };
 
 /// The bar at the bottom of the window and the panel at its right side, which appear when the pointer moves

@@ -90,8 +90,8 @@ class Player::Denoising {
  private:
   struct Sent {
     Job job;
-    DenoiseSettings settings;
-    DenoiseSettings used;
+    PlayerSettings settings;
+    PlayerSettings used;
     NoiseModel level;
     Clock::time_point at;
   };
@@ -182,7 +182,7 @@ class Player::Denoising {
       }
     }
     ++player_.outstanding_;
-    const DenoiseSettings settings = player_.settings_;
+    const PlayerSettings settings = player_.settings_;
     player_.changed_.notify_all();
     lock.unlock();
     send(std::move(job), settings, quality_.rung(settings, Clock::now()));
@@ -236,7 +236,7 @@ class Player::Denoising {
     recent_.push_back(job);
   }
 
-  void send(Job job, const DenoiseSettings& settings, const QualityRung& rung) {
+  void send(Job job, const PlayerSettings& settings, const QualityRung& rung) {
     const PlayerStages& stages = player_.stages_;
     if (!noise_ || settings.noise != used_.noise) {
       noise_.emplace(settings.noise, *stages.engine, noise_log(settings.noise));
@@ -315,7 +315,7 @@ class Player::Denoising {
   bool steps_down_ = false;
   std::int64_t busy_ = 0;  // of the denoiser, in ns, at its last result
   std::optional<NoiseControl> noise_;
-  DenoiseSettings used_;
+  PlayerSettings used_;
   std::deque<Sent> sent_;   // whose results are to come
   std::deque<Job> past_;    // the last ones that were sent
   std::deque<Job> recent_;  // see remember()
@@ -413,7 +413,7 @@ class Player::Refining {
   Player& player_;
   Refinement& refinement_;
   DenoiseStage& stage_;
-  DenoiseSettings settings_;
+  PlayerSettings settings_;
 };
 
 Player::Player(PlayerStages stages, const PlayerOptions& options)
@@ -773,7 +773,7 @@ void Player::go_to(const SeekTarget& target) {
   going_before_ = stepping_back_ = target.before;
 }
 
-void Player::set_settings(const DenoiseSettings& settings) {
+void Player::set_settings(const PlayerSettings& settings) {
   const std::scoped_lock lock(mutex_);
   if (settings == settings_) {
     return;
@@ -790,7 +790,7 @@ void Player::set_settings(const DenoiseSettings& settings) {
   }
 }
 
-DenoiseSettings Player::settings() const {
+PlayerSettings Player::settings() const {
   const std::scoped_lock lock(mutex_);
   return settings_;
 }

@@ -17,9 +17,9 @@
 
 #include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/stage_counters.h"
-#include "app/player/denoise_settings.h"
 #include "app/player/frame_store.h"
 #include "app/player/pacing.h"
+#include "app/player/player_settings.h"
 #include "app/player/refinement.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/noise_control.h"
@@ -36,8 +36,8 @@ struct PlayedFrame {
 
   Frame noisy;
   Frame denoised;
-  DenoiseSettings settings;  ///< that were asked for
-  DenoiseSettings used;      ///< the rung of them that it was denoised with
+  PlayerSettings settings;  ///< that were asked for
+  PlayerSettings used;      ///< the rung of them that it was denoised with
   NoiseModel level;
   double time = 0;             ///< seconds, in the source
   std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
@@ -57,15 +57,15 @@ struct PlayerStages {
   std::function<void(double seconds, double before, const std::function<bool()>& given_up,
                      const std::function<void(Frame)>& glimpse)>
       seek;
-  std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
+  std::function<std::unique_ptr<Denoiser>(const PlayerSettings&, const Frame&, const NoiseModel&)>
       make_denoiser;
   /// The rungs that may replace settings that keep pace. May be empty: the settings are the only rung.
-  std::function<QualityLadder(const DenoiseSettings&)> ladder;
+  std::function<QualityLadder(const PlayerSettings&)> ladder;
   /// Numbers of frames before and after a paused frame that its refinement uses; none if refinement would not
   /// improve the frame. Empty if frames are never refined.
-  std::function<Reach(const DenoiseSettings&)> refining_reach;
+  std::function<Reach(const PlayerSettings&)> refining_reach;
   /// The same denoiser, but one that waits for later frames. On a thread of its own.
-  std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
+  std::function<std::unique_ptr<Denoiser>(const PlayerSettings&, const Frame&, const NoiseModel&)>
       make_refiner;
   std::shared_ptr<Engine> engine;  ///< estimates the noise if requested
   /// Sees every frame that has been denoised while playing, in order. May be empty.
@@ -80,7 +80,7 @@ struct PlayerOptions {
   bool live = false;
   double frames_per_second = 25;  ///< of the source; a guess will do
   double duration = 0;            ///< seconds; seeks stay within it. 0 if not known
-  DenoiseSettings settings;
+  PlayerSettings settings;
   /// Memory for decoded frames, so that steps back need no decoding. At most some hundred frames, and half as
   /// many again while more are decoded.
   std::size_t kept_bytes = std::size_t{256} << 20;
@@ -147,8 +147,8 @@ class Player {
   /// Returns the frame to show at `now`. Throws the exception of a stage.
   Taken take(Clock::time_point now);
 
-  void set_settings(const DenoiseSettings& settings);
-  DenoiseSettings settings() const;
+  void set_settings(const PlayerSettings& settings);
+  PlayerSettings settings() const;
 
   void set_paused(bool paused);
   bool paused() const;
@@ -229,7 +229,7 @@ class Player {
   bool stopped_ = false;
   int at_work_ = 3;  ///< threads
   std::exception_ptr error_;
-  DenoiseSettings settings_;
+  PlayerSettings settings_;
 
   Pacing pacing_;
   std::shared_ptr<const PlayedFrame> shown_;

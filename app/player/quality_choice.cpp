@@ -5,7 +5,7 @@
 
 namespace limpid::app {
 
-QualityRung QualityChoice::rung(const DenoiseSettings& wanted, Time now) {
+QualityRung QualityChoice::rung(const PlayerSettings& wanted, Time now) {
   const bool is_same = wanted_ && wanted_->same_denoiser(wanted) && wanted_->keeps_pace == wanted.keeps_pace;
   if (!is_same) {
     ladder_ =

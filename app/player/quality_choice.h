@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/player/denoise_settings.h"
+#include "app/player/player_settings.h"
 #include "app/player/quality_control.h"
 
 namespace limpid::app {
@@ -17,11 +17,11 @@ class QualityChoice {
   using Seconds = QualityControl::Seconds;
 
   /// `ladder`: the rungs for settings. If empty, settings are their only rung.
-  explicit QualityChoice(std::function<QualityLadder(const DenoiseSettings&)> ladder)
+  explicit QualityChoice(std::function<QualityLadder(const PlayerSettings&)> ladder)
       : make_ladder_(std::move(ladder)) {}
 
   /// Returns the rung for these settings. Settings with another filter reset all measurements.
-  QualityRung rung(const DenoiseSettings& wanted, Time now);
+  QualityRung rung(const PlayerSettings& wanted, Time now);
   bool has_choice() const { return ladder_.rungs.size() > 1; }
   /// Restarts at the first rung, after a seek or changed settings. Measurements are kept.
   void restart(Time now);
@@ -36,8 +36,8 @@ class QualityChoice {
   void take_step(Time now) { control_->take_step(now); }
 
  private:
-  std::function<QualityLadder(const DenoiseSettings&)> make_ladder_;
-  std::optional<DenoiseSettings> wanted_;  ///< of ladder_
+  std::function<QualityLadder(const PlayerSettings&)> make_ladder_;
+  std::optional<PlayerSettings> wanted_;  ///< of ladder_
   QualityLadder ladder_;
   std::optional<QualityControl> control_;
 };

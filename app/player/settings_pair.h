@@ -17,22 +17,22 @@ class SettingsPair {
   /// True if there are two settings.
   bool is_complete() const { return other_.has_value(); }
   /// Both settings, A first, given those in use.
-  std::array<DenoiseSettings, 2> both(const DenoiseSettings& used) const;
+  std::array<PlayerSettings, 2> both(const PlayerSettings& used) const;
 
   /// Uses the other settings, which are returned.
-  DenoiseSettings flip(const DenoiseSettings& used);
+  PlayerSettings flip(const PlayerSettings& used);
   /// Makes the other settings equal to those in use.
-  void copy(const DenoiseSettings& used) { other_ = used; }
+  void copy(const PlayerSettings& used) { other_ = used; }
 
   /// Keeps a denoised frame as the result of its settings.
-  void keep(const std::shared_ptr<const PlayedFrame>& frame, const DenoiseSettings& used);
+  void keep(const std::shared_ptr<const PlayedFrame>& frame, const PlayerSettings& used);
   /// The result of A (0) or B (1) for the frame of this number (PlayedFrame::sequence); null if there is none
   /// yet.
   std::shared_ptr<const PlayedFrame> result(std::size_t which, std::uint64_t sequence,
-                                            const DenoiseSettings& used) const;
+                                            const PlayerSettings& used) const;
 
  private:
-  std::optional<DenoiseSettings> other_;
+  std::optional<PlayerSettings> other_;
   bool second_ = false;
   std::array<std::shared_ptr<const PlayedFrame>, 2> results_;
 };

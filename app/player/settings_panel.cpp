@@ -127,13 +127,15 @@ class SettingsPanel {
       ImGui::TextDisabled("%s", state_.used.c_str());
     }
     const float width = ImGui::GetContentRegionAvail().x;
-    const std::vector<std::string>& profiles = filter_type(settings_.filter).profiles;
+    const std::vector<std::string>& profiles = filter_type(settings_.filter.name).profiles;
     ImGui::SetNextItemWidth(profiles.empty() ? width : width * 0.6F);
-    draw_list("filter", settings_.filter, state_.filters, "Filter. Keys: m, M");
+    draw_list("filter", settings_.filter.name, state_.filters, "Filter. Keys: m, M");
     if (!profiles.empty()) {
       ImGui::SameLine();
       ImGui::SetNextItemWidth(-1);
-      draw_list("profile", settings_.profile, profiles, "Profile: quality against speed. Keys: c, C");
+      std::string profile = settings_.filter.profile.value_or("");
+      draw_list("profile", profile, profiles, "Profile: quality against speed. Keys: c, C");
+      settings_.filter.profile = profile;
     }
   }
 
@@ -156,7 +158,7 @@ class SettingsPanel {
   const ControlState& state_;
   ControlItems& items_;
   ControlRequests& requests_;
-  DenoiseSettings settings_;
+  PlayerSettings settings_;
 };
 
 }  // namespace

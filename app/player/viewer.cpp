@@ -52,8 +52,6 @@ constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
 constexpr double kHandle = 8;  // side of a handle of the box, in units of 1/96 inch
 constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
 
-bool has_profiles(const std::string& filter) { return !filter_type(filter).profiles.empty(); }
-
 // The picture's, or a multiple of it where that would be too small to see anything.
 io::Size window_size(const io::DisplayConverter& converter) {
   constexpr int kLeastWidth = 640;
@@ -125,7 +123,7 @@ void Viewer::keep_results_on_gpu(PlayerStages& stages) {
   }
   spdlog::debug("results stay in the memory of the GPU");
   for (auto* const make : {&stages.make_denoiser, &stages.make_refiner}) {
-    *make = [make = *make, frames](const DenoiseSettings& settings, const Frame& frame,
+    *make = [make = *make, frames](const PlayerSettings& settings, const Frame& frame,
                                    const NoiseModel& level) {
       std::unique_ptr<Denoiser> denoiser = make(settings, frame, level);
       denoiser->set_result_frames([frames, format = frame.format] { return frames(format); });
@@ -638,7 +636,7 @@ void Viewer::draw_labels(int split) {
       label(kDenoisedLabel, "denoised", 0, false);
       break;
     case Side::kPair: {
-      const std::array<DenoiseSettings, 2> both = pair_.both(player_->settings());
+      const std::array<PlayerSettings, 2> both = pair_.both(player_->settings());
       label(kNoisyLabel, "A: " + settings_text(both[0]), split, true);
       label(kDenoisedLabel, "B: " + settings_text(both[1]), split, false);
       break;
@@ -732,13 +730,12 @@ Statistics Viewer::statistics() const {
   statistics.dropped = counters.dropped_before + counters.dropped_after;
   statistics.live = player_options_.live;
   statistics.latency = player_options_.live ? latency_ : player_->turnaround();
-  const DenoiseSettings& settings = shown_->settings;
+  const PlayerSettings& settings = shown_->settings;
   // The settings of the shown frame; a refined frame has the requested ones.
-  const DenoiseSettings& used = shown_->is_refined ? settings : shown_->used;
-  statistics.filter = used.filter;
-  if (has_profiles(used.filter)) {
-    statistics.profile = used.profile;
-  }
+  const PlayerSettings& used = shown_->is_refined ? settings : shown_->used;
+  const FilterSettings filter = filter_settings(used);
+  statistics.filter = filter.name;
+  statistics.profile = filter.profile.value_or("");
   statistics.keeps_pace = settings.keeps_pace;
   for (const std::string_view plane : color_plane_names(options_.format)) {
     statistics.planes.emplace_back(plane);

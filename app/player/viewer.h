@@ -78,14 +78,14 @@ struct ViewerOptions {
   std::function<bool()> is_needed;
   /// The words of the command line that denoises the source with these settings, from "limpid" on, without
   /// its output. Empty if there is none, as for a camera.
-  std::function<std::vector<std::string>(const DenoiseSettings&, const Passage&)> command;
+  std::function<std::vector<std::string>(const PlayerSettings&, const Passage&)> command;
   std::string input;  ///< path of the source, for the names of files written
   /// Returns why the window cannot show a file; empty if it can. Empty for a camera.
   std::function<std::string(const std::string& path)> refuse_file;
   FieldChoice fields = FieldChoice::kAuto;  ///< for settings files
   std::string program = "/proc/self/exe";   ///< runs `command`
   /// Throws UsageError if the settings aren't possible. May be empty.
-  std::function<void(const DenoiseSettings&)> check;
+  std::function<void(const PlayerSettings&)> check;
 };
 
 /// The window on a Player, for the thread that it is made on: what is shown, and what the keys and the mouse
@@ -120,7 +120,7 @@ class Viewer {
   std::string command_line() const;
   /// The settings that the user has chosen.
   DenoisingSettings settings() const;
-  DenoiseSettings chosen() const { return player_->settings(); }
+  PlayerSettings chosen() const { return player_->settings(); }
   /// The file to show next, after run(); empty if there is none.
   const std::string& next_input() const { return next_input_; }
   /// The camera to show next, after run(); nothing if there is none.
@@ -153,7 +153,7 @@ class Viewer {
   void change_side(Side side);
   void change_speed(double speed);
   void seek_by(double seconds);
-  void change_settings(DenoiseSettings settings, const std::string& text);
+  void change_settings(PlayerSettings settings, const std::string& text);
   void change_strength(int direction, bool luma, bool chroma);
   void change_mix(int direction);
   void change_level(int direction, bool luma, bool chroma);
@@ -266,8 +266,8 @@ class Viewer {
   double volume_ = 1;
   bool linked_ = true;  ///< luma and chroma change together
   SettingsPair pair_;
-  bool pair_choice_ = false;                   ///< B was in use when the view of both began
-  std::optional<DenoiseSettings> pair_asked_;  ///< settings last requested for the comparison of A and B
+  bool pair_choice_ = false;                  ///< B was in use when the view of both began
+  std::optional<PlayerSettings> pair_asked_;  ///< settings last requested for the comparison of A and B
   FileList files_;
   std::string next_input_;
   std::optional<CameraChoice> next_camera_;
@@ -291,8 +291,8 @@ class Viewer {
   Clock::time_point handed_at_;          ///< when the frame that is shown was taken
   std::string notice_;
   Clock::time_point notice_until_;
-  std::vector<void (Viewer::*)()> saves_;   ///< to be done when the frame that is shown is refined
-  std::optional<DenoiseSettings> awaited_;  ///< settings that no frame has been shown with yet
+  std::vector<void (Viewer::*)()> saves_;  ///< to be done when the frame that is shown is refined
+  std::optional<PlayerSettings> awaited_;  ///< settings that no frame has been shown with yet
 
   PlaybackRates rates_;
   double latency_ = 0;

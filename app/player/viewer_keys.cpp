@@ -155,7 +155,7 @@ ViewerActions ViewerKeys::settings() {
            }},
           {"a",
            [](Viewer& v) {
-             DenoiseSettings settings = v.player_->settings();
+             PlayerSettings settings = v.player_->settings();
              settings.noise.noise.reset();
              v.change_settings(settings, "noise estimated from the clip");
            }},
@@ -338,11 +338,12 @@ void Viewer::toggle_pause() {
   notice(player_->paused() ? "paused" : "playing");
 }
 
-void Viewer::change_settings(DenoiseSettings settings, const std::string& text) {
+void Viewer::change_settings(PlayerSettings settings, const std::string& text) {
   // Filters have profiles of their own.
-  const FilterType& type = filter_type(settings.filter);
-  if (!type.profiles.empty() && std::ranges::find(type.profiles, settings.profile) == type.profiles.end()) {
-    settings.profile = type.default_profile;
+  const FilterType& type = filter_type(settings.filter.name);
+  std::optional<std::string>& profile = settings.filter.profile;
+  if (!type.profiles.empty() && std::ranges::find(type.profiles, profile) == type.profiles.end()) {
+    profile = type.default_profile;
   }
   try {
     if (options_.check) {
@@ -383,7 +384,7 @@ void Viewer::take_noise_of_box() {
   if (!noise.has_noise()) {
     return notice("no noise was found in the box: " + evidence_text(noise));
   }
-  DenoiseSettings settings = player_->settings();
+  PlayerSettings settings = player_->settings();
   // Rounded as in a file, so that the written result equals the picture.
   settings.noise.noise =
       parse_noise_profile(to_json(NoiseProfile{noise, options_.format.color_model}).dump());
@@ -410,7 +411,7 @@ void Viewer::propose_box() {
 }
 
 void Viewer::toggle_pace() {
-  DenoiseSettings settings = player_->settings();
+  PlayerSettings settings = player_->settings();
   settings.keeps_pace = !settings.keeps_pace;
   change_settings(settings, settings.keeps_pace ? "quality: automatic, keeps pace"
                                                 : "quality: always " + filter_text(settings));
@@ -422,7 +423,7 @@ void Viewer::change_zoom(int zoom, double x, double y) {
 }
 
 void Viewer::change_strength(int direction, bool luma, bool chroma) {
-  DenoiseSettings settings = player_->settings();
+  PlayerSettings settings = player_->settings();
   const auto step = [direction](float& factor) {
     constexpr float kSteps = 10;  // to 1
     constexpr float kMost = 10;
@@ -443,7 +444,7 @@ void Viewer::change_strength(int direction, bool luma, bool chroma) {
 }
 
 void Viewer::change_mix(int direction) {
-  DenoiseSettings settings = player_->settings();
+  PlayerSettings settings = player_->settings();
   constexpr float kSteps = 20;  // to 1
   const float steps = std::round(settings.noise.mix * kSteps) + static_cast<float>(direction);
   settings.noise.mix = std::clamp(steps / kSteps, 0.0F, 1.0F);
@@ -452,14 +453,14 @@ void Viewer::change_mix(int direction) {
 
 // The level that is seen, as a level by hand: white noise, which a command line can repeat.
 void Viewer::set_level() {
-  DenoiseSettings settings = player_->settings();
+  PlayerSettings settings = player_->settings();
   settings.noise.noise = NoiseProfile{NoiseModel{shown_->level.sigma}, std::nullopt};
   settings.noise.strength = Strength();
   change_settings(settings, sigma_text(settings.noise.noise->noise, color_plane_names(options_.format)));
 }
 
 void Viewer::change_level(int direction, bool luma, bool chroma) {
-  DenoiseSettings settings = player_->settings();
+  PlayerSettings settings = player_->settings();
   // From what is seen, until a level is set by hand, which may not be seen yet.
   const bool by_hand = settings.noise.noise && !settings.noise.noise->color_model;
   NoiseModel level{by_hand ? settings.noise.noise->noise.sigma : shown_->level.sigma};
@@ -477,26 +478,27 @@ void Viewer::change_level(int direction, bool luma, bool chroma) {
 }
 
 void Viewer::next_profile(int direction) {
-  DenoiseSettings settings = player_->settings();
-  const std::vector<std::string>& profiles = filter_type(settings.filter).profiles;
+  PlayerSettings settings = player_->settings();
+  const std::vector<std::string>& profiles = filter_type(settings.filter.name).profiles;
   if (profiles.empty()) {
-    return notice(settings.filter + " has no profiles");
+    return notice(settings.filter.name + " has no profiles");
   }
-  settings.profile = neighbor(profiles, settings.profile, direction);
-  change_settings(settings, "profile " + settings.profile);
+  const std::string profile = neighbor(profiles, settings.filter.profile.value_or(""), direction);
+  settings.filter.profile = profile;
+  change_settings(settings, "profile " + profile);
 }
 
 void Viewer::next_filter(int direction) {
   if (options_.filters.size() < 2) {
-    return notice("there is no filter but " + player_->settings().filter);
+    return notice("there is no filter but " + player_->settings().filter.name);
   }
-  DenoiseSettings settings = player_->settings();
-  settings.filter = neighbor(options_.filters, settings.filter, direction);
-  change_settings(settings, "filter " + settings.filter);
+  PlayerSettings settings = player_->settings();
+  settings.filter.name = neighbor(options_.filters, settings.filter.name, direction);
+  change_settings(settings, "filter " + settings.filter.name);
 }
 
 void Viewer::flip_settings() {
-  const DenoiseSettings other = pair_.flip(player_->settings());
+  const PlayerSettings other = pair_.flip(player_->settings());
   pair_choice_ = pair_.second();
   change_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
 }
@@ -536,7 +538,7 @@ void Viewer::follow_pair() {
   if (!player_->paused()) {
     return change_side(Side::kSplit);
   }
-  const DenoiseSettings used = player_->settings();
+  const PlayerSettings used = player_->settings();
   const std::size_t own = pair_.second() ? 1 : 0;
   const auto other_result = [&] { return pair_.result(1 - own, shown_->sequence, used); };
   if (shown_->settings == used) {

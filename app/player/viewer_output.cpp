@@ -137,7 +137,7 @@ void Viewer::copy_command() {
 }
 
 DenoisingSettings Viewer::settings() const {
-  const DenoiseSettings settings = player_->settings();
+  const PlayerSettings settings = player_->settings();
   return {filter_settings(settings), settings.noise, options_.fields};
 }
 
@@ -175,7 +175,7 @@ void Viewer::save_json(const std::string& path, const std::string& text) {
 
 // Settings, or a noise profile.
 void Viewer::load_json(const std::string& path) {
-  DenoiseSettings next = player_->settings();
+  PlayerSettings next = player_->settings();
   std::string remark;
   try {
     const std::string text = read_regular_file(path, kMostDocumentBytes);
@@ -185,9 +185,8 @@ void Viewer::load_json(const std::string& path) {
     } else {
       const DenoisingSettings settings = read_settings(path);
       if (!settings.filter.name.empty()) {
-        next.filter = settings.filter.name;
-        next.profile = settings.filter.profile.value_or(filter_type(next.filter).default_profile);
-        next.parameters = settings.filter.parameters;
+        next.filter = settings.filter;
+        next.filter.profile = settings.filter.profile.value_or(filter_type(next.filter.name).default_profile);
       }
       next.noise = settings.noise;
       remark = settings.fields == options_.fields ? "" : "; --fields stays as it was at the start";

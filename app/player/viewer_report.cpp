@@ -22,12 +22,13 @@ void ViewerReport::add(const PlayedFrame& frame, Player::Clock::time_point now, 
   }
 }
 
-std::string filter_text(const DenoiseSettings& settings) {
-  return settings.filter +
-         (filter_type(settings.filter).profiles.empty() ? "" : ":profile=" + settings.profile);
+std::string filter_text(const PlayerSettings& settings) {
+  FilterSettings filter = filter_settings(settings);
+  filter.parameters.clear();
+  return to_string(filter);
 }
 
-std::string settings_text(const DenoiseSettings& settings) {
+std::string settings_text(const PlayerSettings& settings) {
   const std::string mix =
       settings.noise.mix > 0 ? fmt::format(", {:.0f} % of the original", 100 * settings.noise.mix) : "";
   return fmt::format("{}, strength {}{}", filter_text(settings), to_string(settings.noise.strength), mix);

@@ -28,10 +28,10 @@ struct ViewerReport {
 };
 
 /// Filter and profile as an option takes them, such as "vbm4d:profile=np".
-std::string filter_text(const DenoiseSettings& settings);
+std::string filter_text(const PlayerSettings& settings);
 
 /// Filter and strength, such as "vbm4d:profile=np, strength 1.2".
-std::string settings_text(const DenoiseSettings& settings);
+std::string settings_text(const PlayerSettings& settings);
 
 /// "sigma Y 14.0 U 11.2 V 13.1", with the names of the color planes.
 std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes);

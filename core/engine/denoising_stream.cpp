@@ -11,16 +11,10 @@ namespace limpid {
 DenoisingStream::DenoisingStream(std::shared_ptr<Engine> engine, const Filter& filter,
                                  const NoiseSettings& noise, FieldChoice fields, const FrameFormat& format,
                                  Latency latency)
-    : engine_(std::move(engine)),
-      format_(format),
-      filter_(filter),
-      settings_(noise),
-      latency_(latency),
-      field_choice_(fields) {
-  noise_.emplace(settings_, *engine_, NoiseControl::Listener{}, latency_);
-  noise_->check(format_);
+    : engine_(std::move(engine)), format_(format), filter_(filter), fields_(fields) {
+  NoiseControl(noise, *engine_).check(format_);
   denoiser_ = engine_->make_denoiser(filter_, level_, format_);
-  fields_.emplace(field_choice_, denoiser_->reach(), *engine_);
+  control_.emplace(noise, fields_, denoiser_->reach(), *engine_, NoiseControl::Listener{}, latency);
 }
 
 void DenoisingStream::check(const Frame& frame) const {
@@ -50,15 +44,14 @@ void DenoisingStream::send(Frame frame, std::optional<Frame> result) {
   if (!frame.context_only) {
     choose_results(result.has_value());
   }
-  fields_->decide(frame);
-  noise_->send(std::move(frame));
+  control_->send(std::move(frame));
   results_.push_back(std::move(result));
   pass_on();
 }
 
 void DenoisingStream::pass_on() {
-  while (std::optional<LeveledFrame> next = noise_->receive()) {
-    found_ = noise_->found();
+  while (std::optional<LeveledFrame> next = control_->receive()) {
+    found_ = control_->noise().found();
     if (next->level != level_) {
       denoiser_->set_noise(next->level);
       level_ = next->level;
@@ -71,7 +64,7 @@ void DenoisingStream::pass_on() {
 
 void DenoisingStream::flush() {
   if (!is_flushed_) {
-    noise_->flush();
+    control_->flush();
     pass_on();
     denoiser_->flush();
     is_flushed_ = true;
@@ -81,21 +74,17 @@ void DenoisingStream::flush() {
 void DenoisingStream::reset() {
   results_.clear();
   denoiser_->reset();
-  fields_->reset();
-  noise_.emplace(settings_, *engine_, NoiseControl::Listener{}, latency_);
+  control_->reset();
   is_flushed_ = false;
 }
 
 void DenoisingStream::set_noise(const NoiseSettings& noise) {
   NoiseControl(noise, *engine_).check(format_);
-  if (noise.noise.has_value() == settings_.noise.has_value()) {
-    noise_->set(noise);
-  } else {
-    noise_->flush();
+  if (noise.noise.has_value() == control_->is_estimated()) {
+    control_->flush();
     pass_on();
-    noise_.emplace(noise, *engine_, NoiseControl::Listener{}, latency_);
   }
-  settings_ = noise;
+  control_->set_noise(noise);
 }
 
 }  // namespace limpid

@@ -6,8 +6,7 @@
 #include <optional>
 
 #include "core/engine/denoiser.h"
-#include "core/engine/field_control.h"
-#include "core/engine/noise_control.h"
+#include "core/engine/frame_control.h"
 
 namespace limpid {
 
@@ -35,9 +34,9 @@ class DenoisingStream {
   void set_noise(const NoiseSettings& noise);
 
   /// The number of later frames that must be sent before a frame's result is available.
-  int latency() const { return noise_->look_ahead() + denoiser_->latency(); }
+  int latency() const { return control_->noise().look_ahead() + denoiser_->latency(); }
   /// The neighboring frames on which the result of a frame depends, apart from noise estimates.
-  Reach reach() const { return FieldControl::reach_with(field_choice_, denoiser_->reach()); }
+  Reach reach() const { return FieldControl::reach_with(fields_, denoiser_->reach()); }
   /// The noise of the last frame that was passed to the filter, as NoiseControl::found() returns it.
   std::optional<NoiseModel> found() const { return found_; }
   Engine& engine() const { return *engine_; }
@@ -56,12 +55,9 @@ class DenoisingStream {
   std::shared_ptr<Engine> engine_;
   FrameFormat format_;
   Filter filter_;
-  NoiseSettings settings_;
-  Latency latency_;
-  FieldChoice field_choice_;
-  std::optional<FieldControl> fields_;
-  std::optional<NoiseControl> noise_;
+  FieldChoice fields_;
   std::unique_ptr<Denoiser> denoiser_;
+  std::optional<FrameControl> control_;
   NoiseModel level_;                          // current level of the denoiser
   std::deque<std::optional<Frame>> results_;  // frames for results, of frames without a level
   std::optional<Frame> next_result_;          // result frame of the frame that is being sent to the denoiser

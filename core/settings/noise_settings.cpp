@@ -6,11 +6,14 @@
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 #include "core/base/shortest_text.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/noise_profile.h"
@@ -62,18 +65,171 @@ std::optional<NoiseModel> parse_levels(const std::string& text) {
   return values.size() == 3 ? std::optional(NoiseModel{{values[0], values[1], values[2]}}) : std::nullopt;
 }
 
+void parse_sigma(NoiseChoice& choice, const std::string& setting, const std::string& text) {
+  std::optional<NoiseProfile>& noise = choice.settings.noise;
+  if (text == "auto") {
+    noise.reset();
+  } else if (const std::optional<NoiseModel> levels = parse_levels(text)) {
+    noise = NoiseProfile{*levels, std::nullopt};
+  } else {
+    throw UsageError(
+        setting + ": '" + text +
+        "' is not a noise level: a number from 0 to 255, three of them separated by commas, or auto");
+  }
+}
+
+void parse_noise(NoiseChoice& choice, const std::string& setting, const std::string& text) {
+  std::optional<NoiseProfile>& noise = choice.settings.noise;
+  if (text.starts_with("{")) {
+    try {
+      noise = parse_noise_profile(text);
+    } catch (const UsageError& error) {
+      throw UsageError(setting + ": the text is not a noise profile: " + error.what());
+    }
+  } else if (std::filesystem::path(text).extension() == ".json") {
+    noise = read_noise_profile(text);
+  } else if (text == "auto" || parse_levels(text)) {
+    parse_sigma(choice, setting, text);
+  } else {
+    throw UsageError(
+        setting + ": '" + text +
+        "' is neither auto, nor a noise level (a number from 0 to 255, or three of them separated "
+        "by commas), nor a profile (a file that ends in .json)");
+  }
+}
+
+void parse_strength(NoiseChoice& choice, const std::string& setting, const std::string& given) {
+  const std::string text = lower_case(given);
+  const std::size_t comma = std::min(text.find(','), text.size());
+  const std::optional<float> luma = parse_factor(std::string_view(text).substr(0, comma));
+  const std::optional<float> chroma =
+      comma == text.size() ? luma : parse_factor(std::string_view(text).substr(comma + 1));
+  if (!luma || !chroma) {
+    throw UsageError(setting + ": '" + text +
+                     "' is neither a number from 0 to 10 nor one of light, medium, strong, nor two of these "
+                     "for luma and chroma, such as 1,0.5");
+  }
+  choice.settings.strength = {*luma, *chroma};
+}
+
+void parse_planes(NoiseChoice& choice, const std::string& setting, const std::string& given) {
+  static constexpr std::array<std::pair<std::string_view, PlaneChoice>, 3> kChoices{
+      {{"all", PlaneChoice::kAll}, {"luma", PlaneChoice::kLuma}, {"chroma", PlaneChoice::kChroma}}};
+  const std::string text = lower_case(given);
+  const auto* const found =
+      std::ranges::find(kChoices, text, &std::pair<std::string_view, PlaneChoice>::first);
+  if (found == kChoices.end()) {
+    throw UsageError(setting + ": '" + text + "' is not one of all, luma and chroma");
+  }
+  choice.planes = found->second;
+}
+
+void parse_mix(NoiseChoice& choice, const std::string& setting, const std::string& text) {
+  const std::optional<float> mix = parse_number(text, 1);
+  if (!mix) {
+    throw UsageError(setting + ": '" + text + "' is not a number from 0 to 1");
+  }
+  choice.settings.mix = *mix;
+}
+
+nlohmann::ordered_json noise_json(const NoiseSettings& settings) {
+  if (!settings.noise) {
+    return "auto";
+  }
+  return is_plain_level(*settings.noise) ? nlohmann::ordered_json(levels_text(*settings.noise))
+                                         : to_json(*settings.noise);
+}
+nlohmann::ordered_json strength_json(const NoiseSettings& settings) { return to_string(settings.strength); }
+nlohmann::ordered_json mix_json(const NoiseSettings& settings) { return settings.mix; }
+
 }  // namespace
 
-std::optional<NoiseProfile> parse_sigma(const std::string& setting, const std::string& text) {
-  if (text == "auto") {
-    return std::nullopt;
+const std::vector<NoiseField>& noise_fields() {
+  static const std::vector<NoiseField> fields = {
+      {.name = "noise",
+       .value = "auto|LEVEL|FILE",
+       .help = "Noise: auto, level as for --sigma, or profile of \"limpid noise\" [auto]",
+       .standard = "auto",
+       .parse = parse_noise,
+       .json = noise_json,
+       .words = {"auto"},
+       .ending = ".json"},
+      {.name = "sigma",
+       .value = "N|Y,U,V|auto",
+       .help = "Noise standard deviation in 8-bit code values, N or Y,U,V, 0-255 [auto]",
+       .standard = "auto",
+       .parse = parse_sigma,
+       .words = {"auto"},
+       .details = "The unit does not depend on the bit depth of the video."},
+      {.name = "strength",
+       .value = "X|X,X|NAME",
+       .help = "Factor of the noise level, X or LUMA,CHROMA, 0-10, or light (0.7), medium, strong (1.4) [1]",
+       .standard = "medium",
+       .parse = parse_strength,
+       .json = strength_json,
+       .words = {"light", "medium", "strong"},
+       .any_case = true,
+       .details = "Strengths above 1 also add to the level if little noise was detected."},
+      {.name = "planes",
+       .value = "NAME",
+       .help = "Planes to filter: all, luma or chroma [all]",
+       .standard = "all",
+       .parse = parse_planes,
+       .words = {"all", "luma", "chroma"},
+       .any_case = true,
+       .advanced = true},
+      {.name = "mix",
+       .value = "X",
+       .help = "Share of the noisy frame in the result, 0-1 [0]",
+       .standard = "0",
+       .parse = parse_mix,
+       .json = mix_json,
+       .advanced = true},
+  };
+  return fields;
+}
+
+const NoiseField* find_noise_field(const std::string& name) {
+  const auto found = std::ranges::find(noise_fields(), name, &NoiseField::name);
+  return found == noise_fields().end() ? nullptr : &*found;
+}
+
+nlohmann::ordered_json to_json(const NoiseSettings& settings) {
+  nlohmann::ordered_json json;
+  for (const NoiseField& field : noise_fields()) {
+    if (field.json != nullptr) {
+      json[field.name] = field.json(settings);
+    }
   }
-  if (const std::optional<NoiseModel> levels = parse_levels(text)) {
-    return NoiseProfile{*levels, std::nullopt};
+  return json;
+}
+
+void read_json(const JsonValue& object, NoiseSettings& settings) {
+  NoiseChoice choice{settings};
+  for (const NoiseField& field : noise_fields()) {
+    const std::optional<JsonValue> member = field.json == nullptr ? std::nullopt : object.find(field.name);
+    if (!member) {
+      continue;
+    }
+    const bool is_profile = field.json == noise_json && member->json().is_object();
+    const std::string text =
+        is_profile || member->is_number() ? member->json().dump() : lower_case(member->text());
+    // A document does not refer to files.
+    const auto parse = field.json == noise_json && !is_profile ? parse_sigma : field.parse;
+    try {
+      parse(choice, field.name, text);
+    } catch (const UsageError& error) {
+      member->fail(std::string("is not valid: ") + error.what());
+    }
   }
-  throw UsageError(
-      setting + ": '" + text +
-      "' is not a noise level: a number from 0 to 255, three of them separated by commas, or auto");
+  settings = choice.settings;
+}
+
+NoiseSettings NoiseChoice::chosen() const {
+  NoiseSettings result = settings;
+  result.strength.luma = planes == PlaneChoice::kChroma ? 0 : result.strength.luma;
+  result.strength.chroma = planes == PlaneChoice::kLuma ? 0 : result.strength.chroma;
+  return result;
 }
 
 bool is_plain_level(const NoiseProfile& profile) {
@@ -87,63 +243,9 @@ std::string levels_text(const NoiseProfile& profile) {
                : shortest_text(sigma[0]) + "," + shortest_text(sigma[1]) + "," + shortest_text(sigma[2]);
 }
 
-std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::string& text) {
-  if (text == "auto") {
-    return std::nullopt;
-  }
-  if (const std::optional<NoiseModel> levels = parse_levels(text)) {
-    return NoiseProfile{*levels, std::nullopt};
-  }
-  if (std::filesystem::path(text).extension() == ".json") {
-    return read_noise_profile(text);
-  }
-  throw UsageError(
-      setting + ": '" + text +
-      "' is neither auto, nor a noise level (a number from 0 to 255, or three of them separated by "
-      "commas), nor a profile (a file that ends in .json)");
-}
-
-PlaneChoice parse_planes(const std::string& setting, const std::string& text) {
-  static constexpr std::array<std::pair<std::string_view, PlaneChoice>, 3> kChoices{
-      {{"all", PlaneChoice::kAll}, {"luma", PlaneChoice::kLuma}, {"chroma", PlaneChoice::kChroma}}};
-  for (const auto& [name, choice] : kChoices) {
-    if (text == name) {
-      return choice;
-    }
-  }
-  throw UsageError(setting + ": '" + text + "' is not one of all, luma and chroma");
-}
-
-Strength parse_strength(const std::string& setting, const std::string& text) {
-  const std::size_t comma = std::min(text.find(','), text.size());
-  const std::optional<float> luma = parse_factor(std::string_view(text).substr(0, comma));
-  const std::optional<float> chroma =
-      comma == text.size() ? luma : parse_factor(std::string_view(text).substr(comma + 1));
-  if (!luma || !chroma) {
-    throw UsageError(setting + ": '" + text +
-                     "' is neither a number from 0 to 10 nor one of light, medium, strong, nor two of these "
-                     "for luma and chroma, such as 1,0.5");
-  }
-  return {*luma, *chroma};
-}
-
-NoiseSettings restricted(NoiseSettings settings, PlaneChoice planes) {
-  Strength& strength = settings.strength;
-  strength.luma = planes == PlaneChoice::kChroma ? 0 : strength.luma;
-  strength.chroma = planes == PlaneChoice::kLuma ? 0 : strength.chroma;
-  return settings;
-}
-
 std::string to_string(const Strength& strength) {
   const std::string luma = shortest_text(strength.luma);
   return strength.luma == strength.chroma ? luma : luma + "," + shortest_text(strength.chroma);
-}
-
-float parse_mix(const std::string& setting, const std::string& text) {
-  if (const std::optional<float> mix = parse_number(text, 1)) {
-    return *mix;
-  }
-  throw UsageError(setting + ": '" + text + "' is not a number from 0 to 1");
 }
 
 }  // namespace limpid

@@ -2,42 +2,60 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "core/engine/noise_control.h"
+#include "core/settings/json_reader.h"
 
-// Parsers of noise settings. `setting` is the name of the setting, with which messages begin. All throw
-// UsageError for invalid words.
+// The noise settings, declared once: the command line, the library, settings files and plans walk this table.
 
 namespace limpid {
-
-/// Parses "auto" (returns nothing), a level ("10") or one level per plane ("10,5,5").
-std::optional<NoiseProfile> parse_sigma(const std::string& setting, const std::string& text);
-
-/// True for white noise of given levels, which parse_sigma() can parse.
-bool is_plain_level(const NoiseProfile& profile);
-/// The levels as parse_sigma() parses them. Requires is_plain_level().
-std::string levels_text(const NoiseProfile& profile);
-
-/// Parses the values of parse_sigma(), or the name of a profile file that ends in .json.
-std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::string& text);
 
 /// The planes that are filtered.
 enum class PlaneChoice : std::uint8_t { kAll, kLuma, kChroma };
 
-/// Parses "all", "luma" or "chroma".
-PlaneChoice parse_planes(const std::string& setting, const std::string& text);
+/// Noise settings as users give them, in any order.
+struct NoiseChoice {
+  NoiseSettings settings = {};  ///< without the choice of planes
+  PlaneChoice planes = PlaneChoice::kAll;
 
-/// Parses a number from 0 to 10, "light", "medium" or "strong", or two of them, for luma and chroma,
-/// separated by a comma.
-Strength parse_strength(const std::string& setting, const std::string& text);
-/// The settings with a strength of 0 for the planes that are not chosen.
-NoiseSettings restricted(NoiseSettings settings, PlaneChoice planes);
-/// The text that parse_strength() parses, such as "1.2" or "1,0.5".
+  /// The settings with a strength of 0 for the planes that are not chosen.
+  NoiseSettings chosen() const;
+};
+
+/// A noise setting.
+struct NoiseField {
+  std::string name;      ///< of the library and in JSON; on the command line --NAME
+  std::string value;     ///< placeholder of the value in help
+  std::string help;      ///< with the range and the default
+  std::string standard;  ///< text of the default
+  /// Throws UsageError, which begins with `setting`, for an illegal text.
+  void (*parse)(NoiseChoice& choice, const std::string& setting, const std::string& text);
+  /// The value: a text or number that `parse` reads, or a profile. Null: another field has it.
+  nlohmann::ordered_json (*json)(const NoiseSettings& settings) = nullptr;
+  std::vector<std::string> words = {};  ///< legal words
+  bool any_case = false;                ///< words are also legal in capital letters
+  std::string details = {};             ///< sentences that follow `help` in manuals
+  std::string ending = {};              ///< extension of the files that the value may name
+  bool advanced = false;                ///< listed by --help-all only
+};
+
+const std::vector<NoiseField>& noise_fields();
+/// Null if no noise setting has this name.
+const NoiseField* find_noise_field(const std::string& name);
+
+/// An object with all fields that have a value in JSON.
+nlohmann::ordered_json to_json(const NoiseSettings& settings);
+/// Sets the fields that are members of `object`. Throws Error that names the member for an illegal value.
+void read_json(const JsonValue& object, NoiseSettings& settings);
+
+/// True for white noise of given levels, which --sigma can describe.
+bool is_plain_level(const NoiseProfile& profile);
+/// The levels as --sigma takes them. Requires is_plain_level().
+std::string levels_text(const NoiseProfile& profile);
+/// The text that --strength takes, such as "1.2" or "1,0.5".
 std::string to_string(const Strength& strength);
-
-/// Parses a number from 0 to 1.
-float parse_mix(const std::string& setting, const std::string& text);
 
 }  // namespace limpid

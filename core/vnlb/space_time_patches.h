@@ -64,9 +64,10 @@ inline constexpr float kBasicEdge = 0.8F;
 inline constexpr int kFirstRounds = 4;
 inline constexpr int kSecondRounds = 2;
 
-/// Minimum of the bound relative to the sum of all x, for signals so strong that rounding of their products
-/// exceeds the noise.
-inline constexpr float kLeastShare = 0x1p-20F;
+/// Minimum of the bound relative to the sum of all x. G is a sum of 128 products in single precision, whose
+/// rounding moves its eigenvalues by up to 128 * 2^-24 of their sum. A smaller bound can leave G + e I
+/// without an inverse in strong signals.
+inline constexpr float kLeastShare = 0x1p-17F;
 
 /// The filter of a group in one step: P (constant I + inverse R).
 struct EigenvalueFilter {

@@ -133,6 +133,179 @@ struct Sums {
   }
 };
 
+// The left operands of the products that add up a patch: ones (for rows, arguments.patch) where rows or
+// columns are up to the radius apart. The first 16 columns and the last 8 for the sums of columns, then for
+// the sums of rows. At the border, sums are multiplied by the ratio of a patch's rows or columns to those
+// that both patches have in the plane, for each half of the warp's columns.
+template <bool kBorder>
+struct BoxFactors {
+  unsigned ones[6];
+  unsigned columns[4];
+  unsigned last_columns[2];
+  unsigned rows[kBorder ? 2 : 1][3][2];
+
+  __device__ __forceinline__ BoxFactors(const FastArguments& arguments, int group, int in_group) {
+    const int radius = arguments.weights.patch_radius;
+    const unsigned patch = bits_of(__float2half2_rn(arguments.patch));
+#pragma unroll
+    for (int i = 0; i < 6; ++i) {
+      const int row = group + i % 2 * 8;
+      const int first = place_in_block(i / 2, 2 * in_group, 16);
+      const auto near = [&](int k) { return abs(k - row) <= radius; };
+      ones[i] = pair_of_ones(near(first), near(first + 1)) | arguments.zeros[i];
+      (i < 4 ? columns[i % 4] : last_columns[i % 2]) = ones[i];
+      rows[0][i / 2][i % 2] = (patch & pair_mask(near(first), near(first + 1))) | arguments.zeros[6 + i];
+    }
+  }
+
+  // `y`: row of the lane's first sample.
+  __device__ __forceinline__ void set_columns(const FastArguments& arguments, int y, int dy) {
+    const int radius = arguments.weights.patch_radius;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const float share =
+          side_of(radius) * share_of_pair(y + 8 * h, dy, radius, arguments.plane.samples.height);
+      columns[h] = scale(ones[h], share);
+      columns[2 + h] = scale(ones[2 + h], share);
+      last_columns[h] = scale(ones[4 + h], share);
+    }
+  }
+  // `x`: column of the lane's first sample.
+  __device__ __forceinline__ void set_rows(const FastArguments& arguments, int x, int dx) {
+    const int radius = arguments.weights.patch_radius;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float share = arguments.patch * side_of(radius) *
+                          share_of_pair(x + 8 * i, dx, radius, arguments.plane.samples.width);
+#pragma unroll
+      for (int k = 0; k < 3; ++k) {
+        rows[i / 2][k][i % 2] = scale(ones[2 * k + i % 2], share);
+      }
+    }
+  }
+
+ private:
+  __device__ static float side_of(int radius) { return static_cast<float>(2 * radius + 1); }
+  __device__ __forceinline__ static unsigned scale(unsigned factors, float share) {
+    return bits_of(__hmul2(pair_of(factors), __float2half2_rn(fminf(share, 60000))));
+  }
+};
+
+// The words of a lane: their offsets from the warp's first sample, and their samples.
+struct LaneSamples {
+  int rows[kRowBlocks];
+  int columns[kColumnBlocks];
+  __half2 own[kRowBlocks][kColumnBlocks];
+
+  __device__ __forceinline__ LaneSamples(const unsigned* samples_at, int pitch, int group, int in_group) {
+#pragma unroll
+    for (int k = 0; k < kRowBlocks; ++k) {
+      rows[k] = place_in_block(k, 2 * in_group, kWarpRows) * pitch;
+    }
+#pragma unroll
+    for (int j = 0; j < kColumnBlocks; ++j) {
+      columns[j] = place_in_block(j, group, kColumns);
+    }
+#pragma unroll
+    for (int k = 0; k < kRowBlocks; ++k) {
+#pragma unroll
+      for (int j = 0; j < kColumnBlocks; ++j) {
+        own[k][j] = pair_of(samples_at[rows[k] + columns[j]]);
+      }
+    }
+  }
+};
+
+// The differences of neighbors at one offset from the own samples, and their squares.
+template <bool kBorder>
+struct Differences {
+  __half2 values[kRowBlocks][kColumnBlocks];
+  unsigned squares[kRowBlocks][kColumnBlocks];
+  unsigned column_sums[kColumnBlocks][2];
+
+  __device__ __forceinline__ Differences(const unsigned* neighbors, const LaneSamples& lane,
+                                         const BoxFactors<kBorder>& box) {
+#pragma unroll
+    for (int j = 0; j < kColumnBlocks; ++j) {
+#pragma unroll
+      for (int k = 0; k < kRowBlocks; ++k) {
+        values[k][j] = __hsub2(pair_of(neighbors[lane.rows[k] + lane.columns[j]]), lane.own[k][j]);
+        __half2 square = __hmul2(values[k][j], values[k][j]);
+        if constexpr (kBorder) {
+          square = __hmax2(square, pair_of(0));  // 0 for NaN
+        }
+        squares[k][j] = bits_of(square);
+      }
+      multiply(column_sums[j], box.columns, squares[0][j], squares[1][j]);
+      multiply_add(column_sums[j], box.last_columns, squares[2][j]);
+    }
+  }
+};
+
+// The weights of a quarter of a lane's samples. `range`: left operand for the difference of the samples;
+// `start`: exponent for the offset.
+template <bool kBorder, bool kRange>
+__device__ __forceinline__ void weigh(const FastArguments& arguments, const Differences<kBorder>& differences,
+                                      const BoxFactors<kBorder>& box, int q, unsigned range, unsigned start,
+                                      __half2 (&weights)[2]) {
+  const int h = q / 2;
+  const int j = q % 2 * 2;
+  const auto& factors = box.rows[kBorder ? q % 2 : 0];
+  const auto& column_sums = differences.column_sums;
+  // The four columns after these 16 are the first of the other 16, or the margin's; the four columns before
+  // them are the last of the other 16, or the margin's.
+  const bool after = static_cast<int>(threadIdx.x % 4) < kMargin / 2;
+  const unsigned margin_sums = after == (j == 0) ? column_sums[j == 0 ? 2 : 1][h] : column_sums[4][h];
+  if constexpr (kRange) {
+    unsigned exponents[2];
+    multiply(exponents, factors[0], column_sums[j][h], start);
+    multiply_add(exponents, factors[1], column_sums[j + 1][h]);
+    multiply_add(exponents, factors[2], margin_sums);
+    const unsigned range_squares[2] = {differences.squares[h][j], differences.squares[h][j + 1]};
+    multiply_add(exponents, range_squares, range);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      weights[c] = power_of_two(__hneg2(pair_of(exponents[c])));
+    }
+  } else {
+    float exponents[4];
+    multiply(exponents, factors[0], column_sums[j][h], arguments.starts);
+    multiply_add(exponents, factors[1], column_sums[j + 1][h]);
+    multiply_add(exponents, factors[2], margin_sums);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      weights[c] =
+          __hmin2(__floats2half2_rn(power_of_two(-exponents[2 * c]), power_of_two(-exponents[2 * c + 1])),
+                  __float2half2_rn(1));
+    }
+  }
+}
+
+// Adds the neighbors at one offset to the sums.
+template <bool kBorder, bool kRange>
+__device__ __forceinline__ void add_neighbors(const FastArguments& arguments, const unsigned* neighbors,
+                                              const LaneSamples& lane, const BoxFactors<kBorder>& box,
+                                              unsigned range, unsigned start, Sums& sums) {
+  const Differences<kBorder> differences(neighbors, lane, box);
+#pragma unroll
+  for (int q = 0; q < kQuarters; ++q) {
+    __half2 weights[2];
+    weigh<kBorder, kRange>(arguments, differences, box, q, range, start, weights);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      __half2 w = weights[c];
+      __half2 difference = differences.values[q / 2][q % 2 * 2 + c];
+      if constexpr (kBorder) {
+        const unsigned inside = __heq2_mask(difference, difference);  // not NaN
+        w = pair_of(bits_of(w) & inside);
+        difference = pair_of(bits_of(difference) & inside);
+      }
+      sums.weight[q][c] = __hadd2(sums.weight[q][c], w);
+      sums.difference[q][c] = __hfma2(w, difference, sums.difference[q][c]);
+    }
+  }
+}
+
 // Adds up a warp's 16 x 32 samples over one half of the search window: up to its own sample, or after it.
 // kBorder: patches or neighbors may lie outside the plane, where samples are NaN. kRange: weights have a
 // factor for the difference of the samples, and patches' weights need no limit of 1; kSpatial: weights have a
@@ -140,69 +313,19 @@ struct Sums {
 template <bool kBorder, bool kRange, bool kSpatial>
 __device__ void average(const FastArguments& arguments, const unsigned* samples_at, int x0, int y0,
                         bool second_half, Sums& sums) {
-  const FloatPlane& samples = arguments.plane.samples;
   const PatchWeights& weights = arguments.weights;
-  const int radius = weights.patch_radius;
   const int pitch = arguments.pitch;
   const int group = static_cast<int>(threadIdx.x % 32 / 4);
   const int in_group = static_cast<int>(threadIdx.x % 4);
-
-  // The left operands: the first 16 columns and the last 8 for the sums of columns, then for the sums of
-  // rows; at the border, for each half of the warp's columns.
-  unsigned ones[6];
-  unsigned column_factors[4];
-  unsigned last_column_factors[2];
-  unsigned row_factors[kBorder ? 2 : 1][3][2];
-  const unsigned patch = bits_of(__float2half2_rn(arguments.patch));
-#pragma unroll
-  for (int i = 0; i < 6; ++i) {
-    const int row = group + i % 2 * 8;
-    const int first = place_in_block(i / 2, 2 * in_group, 16);
-    const auto near = [&](int k) { return abs(k - row) <= radius; };
-    ones[i] = pair_of_ones(near(first), near(first + 1)) | arguments.zeros[i];
-    (i < 4 ? column_factors[i % 4] : last_column_factors[i % 2]) = ones[i];
-    row_factors[0][i / 2][i % 2] = (patch & pair_mask(near(first), near(first + 1))) | arguments.zeros[6 + i];
-  }
-  // At the border, sums are multiplied by the ratio of a patch's rows or columns to those that both patches
-  // have in the plane.
-  const auto scale = [&](unsigned factors, float share) {
-    return bits_of(__hmul2(pair_of(factors), __float2half2_rn(fminf(share, 60000))));
-  };
-  const auto side = static_cast<float>(2 * radius + 1);
-
-  // of the lane's words, from the warp's first sample on
-  int rows[kRowBlocks];
-  int columns[kColumnBlocks];
-#pragma unroll
-  for (int k = 0; k < kRowBlocks; ++k) {
-    rows[k] = place_in_block(k, 2 * in_group, kWarpRows) * pitch;
-  }
-#pragma unroll
-  for (int j = 0; j < kColumnBlocks; ++j) {
-    columns[j] = place_in_block(j, group, kColumns);
-  }
-  __half2 own[kRowBlocks][kColumnBlocks];
-#pragma unroll
-  for (int k = 0; k < kRowBlocks; ++k) {
-#pragma unroll
-    for (int j = 0; j < kColumnBlocks; ++j) {
-      own[k][j] = pair_of(samples_at[rows[k] + columns[j]]);
-    }
-  }
+  BoxFactors<kBorder> box(arguments, group, in_group);
+  const LaneSamples lane(samples_at, pitch, group, in_group);
   const unsigned range = bits_of(__float2half2_rn(kUnits * kUnits * weights.range)) &
                          pair_mask(group == 2 * in_group, group == 2 * in_group + 1);
-
   const int first_dy = second_half ? 0 : -weights.search_radius_y;
   const int last_dy = second_half ? weights.search_radius_y : 0;
   for (int dy = first_dy; dy <= last_dy; ++dy) {
     if constexpr (kBorder) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const float share = side * share_of_pair(y0 + 8 * h + group, dy, radius, samples.height);
-        column_factors[h] = scale(ones[h], share);
-        column_factors[2 + h] = scale(ones[2 + h], share);
-        last_column_factors[h] = scale(ones[4 + h], share);
-      }
+      box.set_columns(arguments, y0 + group, dy);
     }
     const int first_dx = second_half && dy == 0 ? 1 : -weights.search_radius_x;
     const int last_dx = !second_half && dy == 0 ? 0 : weights.search_radius_x;
@@ -211,81 +334,11 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
       const int last = min(first + kMostHalfSums - 1, last_dx);
       for (int dx = first; dx <= last; ++dx) {
         if constexpr (kBorder) {
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            const float share =
-                arguments.patch * side * share_of_pair(x0 + 8 * i + group, dx, radius, samples.width);
-#pragma unroll
-            for (int k = 0; k < 3; ++k) {
-              row_factors[i / 2][k][i % 2] = scale(ones[2 * k + i % 2], share);
-            }
-          }
+          box.set_rows(arguments, x0 + group, dx);
         }
         const unsigned start =
             kSpatial ? bits_of(__float2half2_rn(weights.spatial * static_cast<float>(dx * dx + dy * dy))) : 0;
-        __half2 differences[kRowBlocks][kColumnBlocks];
-        unsigned squares[kRowBlocks][kColumnBlocks];
-        unsigned column_sums[kColumnBlocks][2];
-#pragma unroll
-        for (int j = 0; j < kColumnBlocks; ++j) {
-#pragma unroll
-          for (int k = 0; k < kRowBlocks; ++k) {
-            differences[k][j] = __hsub2(pair_of(neighbors[rows[k] + columns[j]]), own[k][j]);
-            __half2 square = __hmul2(differences[k][j], differences[k][j]);
-            if constexpr (kBorder) {
-              square = __hmax2(square, pair_of(0));  // 0 for NaN
-            }
-            squares[k][j] = bits_of(square);
-          }
-          multiply(column_sums[j], column_factors, squares[0][j], squares[1][j]);
-          multiply_add(column_sums[j], last_column_factors, squares[2][j]);
-        }
-#pragma unroll
-        for (int q = 0; q < kQuarters; ++q) {
-          const int h = q / 2;
-          const int j = q % 2 * 2;
-          const auto& factors = row_factors[kBorder ? q % 2 : 0];
-          // The four columns after these 16 are the first of the other 16, or the margin's; the four columns
-          // before them are the last of the other 16, or the margin's.
-          const bool after = in_group < kMargin / 2;
-          const unsigned margin_sums = after == (j == 0) ? column_sums[j == 0 ? 2 : 1][h] : column_sums[4][h];
-          __half2 weights_of[2];
-          if constexpr (kRange) {
-            unsigned exponents[2];
-            multiply(exponents, factors[0], column_sums[j][h], start);
-            multiply_add(exponents, factors[1], column_sums[j + 1][h]);
-            multiply_add(exponents, factors[2], margin_sums);
-            const unsigned range_squares[2] = {squares[h][j], squares[h][j + 1]};
-            multiply_add(exponents, range_squares, range);
-#pragma unroll
-            for (int c = 0; c < 2; ++c) {
-              weights_of[c] = power_of_two(__hneg2(pair_of(exponents[c])));
-            }
-          } else {
-            float exponents[4];
-            multiply(exponents, factors[0], column_sums[j][h], arguments.starts);
-            multiply_add(exponents, factors[1], column_sums[j + 1][h]);
-            multiply_add(exponents, factors[2], margin_sums);
-#pragma unroll
-            for (int c = 0; c < 2; ++c) {
-              weights_of[c] = __hmin2(
-                  __floats2half2_rn(power_of_two(-exponents[2 * c]), power_of_two(-exponents[2 * c + 1])),
-                  __float2half2_rn(1));
-            }
-          }
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            __half2 w = weights_of[c];
-            __half2 difference = differences[h][j + c];
-            if constexpr (kBorder) {
-              const unsigned inside = __heq2_mask(difference, difference);  // not NaN
-              w = pair_of(bits_of(w) & inside);
-              difference = pair_of(bits_of(difference) & inside);
-            }
-            sums.weight[q][c] = __hadd2(sums.weight[q][c], w);
-            sums.difference[q][c] = __hfma2(w, difference, sums.difference[q][c]);
-          }
-        }
+        add_neighbors<kBorder, kRange>(arguments, neighbors, lane, box, range, start, sums);
         ++neighbors;
       }
       sums.flush();

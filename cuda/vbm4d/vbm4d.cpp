@@ -402,111 +402,138 @@ void Vbm4d::find_motion(const Sequence& sequence, int i) {
   motion.pyramids.push_back(std::move(before.pyramid));
 }
 
+// The search for the groups of a component set, and memory for those of `band` rows.
+TrajectoryJob Vbm4d::trajectory_job(const Sequence& sequence, const GroupStep& groups,
+                                    const Bm3dComponentSet& set,
+                                    const limpid::vbm4d::TrajectoryBounds& bounds, int& band) {
+  const Step& own_step = step(groups.number);
+  TrajectoryJob job;
+  job.grid = make_grid(set.width, set.height, limpid::vbm4d::kPatch, own_step.parameters.spacing);
+  job.shift_x = set.shift_x;
+  job.shift_y = set.shift_y;
+  job.own = groups.picture - groups.first;
+  for (int p = groups.first; p <= groups.last; ++p) {
+    const Picture& picture = sequence.picture(p);
+    const auto guide = [&](int of_step) {
+      return TrajectoryGuide::first_of(picture.guides[of_step][set.subsampled() ? 1 : 0].as<std::int8_t>(),
+                                       set.width);
+    };
+    const int at = p - groups.first;
+    job.guides[at] = guide(groups.number);
+    job.noisy_guides[at] = guide(0);
+    job.ahead[at] = p < groups.last ? FollowedField(*picture.ahead) : FollowedField();
+    job.back[at] = p > groups.first ? FollowedField(*picture.back) : FollowedField();
+  }
+  job.columns = format_.width / MotionField::kBlock;
+  job.rows = sequence.heights[0] / MotionField::kBlock;
+  job.bounds = bounds;
+  job.step = own_step.similar;
+  job.matching = own_step.matching;
+  job.similar = {matching_.as<std::int16_t>(), limpid::vbm4d::kGuideScale, set.width, set.height,
+                 MatchingPlane::pitch_of(set.width)};
+  band = rows_per_band(job.grid, groups.number == 1);
+  const std::size_t count = static_cast<std::size_t>(job.grid.columns) * band;
+  Trajectories& found = job.out;
+  found.pictures = groups.last - groups.first + 1;
+  found.capacity = capacity_of(own_step.parameters);
+  found.shapes = groups_.as<unsigned>();
+  found.places = found.shapes + count;
+  found.members = reinterpret_cast<std::int16_t*>(found.places + count * found.pictures);
+  if (job.bounds.quarters) {
+    found.quarters = reinterpret_cast<std::uint8_t*>(found.members + count * found.capacity);
+  }
+  return job;
+}
+
+// Filters the groups of a band in one component.
+void Vbm4d::filter_component(const Sequence& sequence, const GroupStep& groups,
+                             const TrajectoryJob& trajectories, int c, cudaStream_t stream) {
+  const Step& own_step = step(groups.number);
+  const bool second = groups.number == 1;
+  const Bm3dComponent& component = sequence.picture(groups.picture).plan->planes.components[c];
+  GroupJob job;
+  job.grid = trajectories.grid;
+  job.groups = trajectories.out;
+  job.own = trajectories.own;
+  job.format = own_step.sums;
+  job.samples = samples_of(c);
+  const std::size_t sum_bytes = own_step.sums.bytes_of(job.samples.pitch, trajectories.similar.height);
+  for (int p = groups.first; p <= groups.last; ++p) {
+    Picture& picture = sequence.picture(p);
+    const int at = p - groups.first;
+    job.noisy[at] = picture.noisy[c].as();
+    job.basic[at] = second ? picture.basic[c].as() : nullptr;
+    // If nothing is filtered, estimates are the noisy samples.
+    if (p < groups.first_estimated || picture.plan->planes.components[c].sigma == 0) {
+      continue;
+    }
+    DeviceMemory& sums = picture.sums[groups.number][c];
+    if (sums.bytes() == 0) {
+      sums = take(sum_bytes);
+      check(cudaMemsetAsync(sums.as(), 0, sum_bytes, stream));
+    }
+    job.sums[at] = sums.as();
+  }
+  job.lambda = parameters_.lambda;
+  job.over_time = noise_over_time(parameters_, second, component.repetition);
+  job.sigma = component.sigma;
+  job.variances = component.coefficient_variances[groups.number];
+  job.curve = component.curve;
+  job.brightness = component.curve_by_guide ? brightness_.as<float>() : nullptr;
+  job.tables = &own_step.tables;
+  job.transforms = transforms_.as<float>();
+  job.interpolating = interpolating_.as<unsigned>();
+  if (stage_ != nullptr) {
+    stage_->filter(job, second, stage_memory_.as(), stream);
+  } else {
+    filter_trajectories(job, stream);
+  }
+}
+
+// Finds the groups of a band and filters them in all components of a set.
+void Vbm4d::filter_band(const Sequence& sequence, const GroupStep& groups, const Bm3dComponentSet& set,
+                        const TrajectoryJob& trajectories) {
+  follow_trajectories(trajectories, sequence.stream);
+  if (stage_ != nullptr) {
+    stage_->find(trajectories, groups.number == 1, stage_memory_.as(), sequence.stream);
+  }
+  // The groups of one subsampled plane would leave much of a GPU idle.
+  const bool is_pair = set.components.size() == 2 && stage_ == nullptr;
+  if (is_pair) {
+    check(cudaEventRecord(forked_.get(), sequence.stream));
+    beside_.wait(forked_.get());
+  }
+  for (const int c : set.components) {
+    const bool beside = is_pair && c == set.components.back();
+    filter_component(sequence, groups, trajectories, c, beside ? beside_.get() : sequence.stream);
+  }
+  if (is_pair) {
+    joined_.record(beside_);
+    check(cudaStreamWaitEvent(sequence.stream, joined_.get(), 0));
+  }
+}
+
 // Frames before `first_target` get no estimates.
 void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first_target) {
   const Vbm4dPlan& plan = *sequence.picture(i).plan;
-  const Step& own_step = step(number);
-  const int first = std::max(i - span_.before, 0);
-  const int last = std::min(i + span_.after, sequence.count - 1);
+  const GroupStep groups{.picture = i,
+                         .number = number,
+                         .first = std::max(i - span_.before, 0),
+                         .last = std::min(i + span_.after, sequence.count - 1),
+                         .first_estimated = std::max(i - span_.spread, first_target)};
   for (std::size_t s = 0; s < plan.planes.sets.size(); ++s) {
     const Bm3dComponentSet& set = plan.planes.sets[s];
-    TrajectoryJob trajectories;
-    trajectories.grid = make_grid(set.width, set.height, limpid::vbm4d::kPatch, own_step.parameters.spacing);
-    trajectories.shift_x = set.shift_x;
-    trajectories.shift_y = set.shift_y;
-    trajectories.own = i - first;
-    for (int p = first; p <= last; ++p) {
-      const Picture& picture = sequence.picture(p);
-      const auto guide = [&](int of_step) {
-        return TrajectoryGuide::first_of(picture.guides[of_step][set.subsampled() ? 1 : 0].as<std::int8_t>(),
-                                         set.width);
-      };
-      trajectories.guides[p - first] = guide(number);
-      trajectories.noisy_guides[p - first] = guide(0);
-      trajectories.ahead[p - first] = p < last ? FollowedField(*picture.ahead) : FollowedField();
-      trajectories.back[p - first] = p > first ? FollowedField(*picture.back) : FollowedField();
-    }
-    trajectories.columns = format_.width / MotionField::kBlock;
-    trajectories.rows = sequence.heights[0] / MotionField::kBlock;
-    trajectories.bounds = plan.bounds[s][number];
-    trajectories.step = own_step.similar;
-    trajectories.matching = own_step.matching;
-    trajectories.similar = {matching_.as<std::int16_t>(), limpid::vbm4d::kGuideScale, set.width, set.height,
-                            MatchingPlane::pitch_of(set.width)};
-
-    const auto by_guide = [&](int c) { return plan.planes.components[c].curve_by_guide; };
-    if (std::any_of(set.components.begin(), set.components.end(), by_guide)) {
+    int band = 0;
+    TrajectoryJob trajectories = trajectory_job(sequence, groups, set, plan.bounds[s][number], band);
+    if (std::ranges::any_of(set.components,
+                            [&](int c) { return plan.planes.components[c].curve_by_guide; })) {
       find_brightness(trajectories.guides[trajectories.own], TrajectoryGuide::pitch_of(set.width),
                       trajectories.grid, brightness_.as<float>(), sequence.stream);
     }
-    const int pictures = last - first + 1;
-    const int capacity = capacity_of(own_step.parameters);
-    const int band = rows_per_band(trajectories.grid, number == 1);
-    const std::size_t groups = static_cast<std::size_t>(trajectories.grid.columns) * band;
     Trajectories& found = trajectories.out;
-    found.pictures = pictures;
-    found.capacity = capacity;
-    found.shapes = groups_.as<unsigned>();
-    found.places = found.shapes + groups;
-    found.members = reinterpret_cast<std::int16_t*>(found.places + groups * pictures);
-    if (trajectories.bounds.quarters) {
-      found.quarters = reinterpret_cast<std::uint8_t*>(found.members + groups * capacity);
-    }
     for (found.first_row = 0; found.first_row < trajectories.grid.rows; found.first_row += band) {
       found.last_row = std::min(found.first_row + band, trajectories.grid.rows);
-      follow_trajectories(trajectories, sequence.stream);
-      if (stage_ != nullptr) {
-        stage_->find(trajectories, number == 1, stage_memory_.as(), sequence.stream);
-      }
-      // The groups of one subsampled plane would leave much of a GPU idle.
-      const bool is_pair = set.components.size() == 2 && stage_ == nullptr;
-      if (is_pair) {
-        check(cudaEventRecord(forked_.get(), sequence.stream));
-        beside_.wait(forked_.get());
-      }
-      for (const int c : set.components) {
-        const cudaStream_t stream = is_pair && c == set.components.back() ? beside_.get() : sequence.stream;
-        GroupJob job;
-        job.grid = trajectories.grid;
-        job.groups = found;
-        job.own = trajectories.own;
-        job.format = own_step.sums;
-        job.samples = samples_of(c);
-        const std::size_t sum_bytes = own_step.sums.bytes_of(job.samples.pitch, set.height);
-        for (int p = first; p <= last; ++p) {
-          Picture& picture = sequence.picture(p);
-          job.noisy[p - first] = picture.noisy[c].as();
-          job.basic[p - first] = number == 1 ? picture.basic[c].as() : nullptr;
-          // If nothing is filtered, estimates are the noisy samples.
-          if (p < std::max(i - span_.spread, first_target) || picture.plan->planes.components[c].sigma == 0) {
-            continue;
-          }
-          DeviceMemory& sums = picture.sums[number][c];
-          if (sums.bytes() == 0) {
-            sums = take(sum_bytes);
-            check(cudaMemsetAsync(sums.as(), 0, sum_bytes, stream));
-          }
-          job.sums[p - first] = sums.as();
-        }
-        job.lambda = parameters_.lambda;
-        job.over_time = noise_over_time(parameters_, number == 1, plan.planes.components[c].repetition);
-        job.sigma = plan.planes.components[c].sigma;
-        job.variances = plan.planes.components[c].coefficient_variances[number];
-        job.curve = plan.planes.components[c].curve;
-        job.brightness = by_guide(c) ? brightness_.as<float>() : nullptr;
-        job.tables = &own_step.tables;
-        job.transforms = transforms_.as<float>();
-        job.interpolating = interpolating_.as<unsigned>();
-        if (stage_ != nullptr) {
-          stage_->filter(job, number == 1, stage_memory_.as(), stream);
-        } else {
-          filter_trajectories(job, stream);
-        }
-      }
-      if (is_pair) {
-        joined_.record(beside_);
-        check(cudaStreamWaitEvent(sequence.stream, joined_.get(), 0));
-      }
+      filter_band(sequence, groups, set, trajectories);
     }
   }
 }

@@ -104,6 +104,20 @@ class Vbm4d final : public FrameFilter {
   void find_motion(const Sequence& sequence, int i);
   void load_noisy(const Sequence& sequence, int i);
   void make_guides(const Sequence& sequence, int i, int step);
+  /// One step for the reference patches of a picture.
+  struct GroupStep {
+    int picture;
+    int number;  ///< 0 or 1
+    int first;   ///< pictures with patches of the groups
+    int last;
+    int first_estimated;  ///< first picture that gets estimates
+  };
+  TrajectoryJob trajectory_job(const Sequence& sequence, const GroupStep& groups, const Bm3dComponentSet& set,
+                               const limpid::vbm4d::TrajectoryBounds& bounds, int& band);
+  void filter_component(const Sequence& sequence, const GroupStep& groups, const TrajectoryJob& trajectories,
+                        int c, cudaStream_t stream);
+  void filter_band(const Sequence& sequence, const GroupStep& groups, const Bm3dComponentSet& set,
+                   const TrajectoryJob& trajectories);
   void filter_groups(const Sequence& sequence, int i, int step, int first_target);
   void estimate(const Sequence& sequence, int i, int step);
   void make_basic(const Sequence& sequence, int i);

@@ -13,23 +13,18 @@ extern "C" {
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <iterator>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
+#include "io/media/container.h"
 
 namespace limpid::io {
 namespace {
 
 // For codecs that accept any number of samples at once.
 constexpr int kUsualFrameSize = 1024;
-
-bool is_one_of(const AVOutputFormat& container, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), container.name) != names.end();
-}
 
 /// libav's own encoders of these codecs are experimental, or worse.
 const AVCodec* best_encoder(AVCodecID codec) {
@@ -200,12 +195,8 @@ const AVCodec& find_audio_encoder(const std::string& name, const AVOutputFormat&
 }
 
 std::vector<const AVCodec*> suitable_audio_encoders(const AVOutputFormat& container, int channels) {
-  std::vector<AVCodecID> codecs;
-  if (is_one_of(container, {"mpegts", "3gp", "3g2"})) {
-    codecs.push_back(AV_CODEC_ID_AAC);  // the muxers' own defaults are MP2 and telephone codecs
-  } else if (channels > 2 && is_one_of(container, {"avi", "mpeg", "vob", "svcd"})) {
-    codecs.push_back(AV_CODEC_ID_AC3);
-  }
+  const ContainerTraits& traits = traits_of(container);
+  std::vector<AVCodecID> codecs = {channels > 2 ? traits.surround : traits.audio, traits.audio};
   codecs.insert(codecs.end(), {container.audio_codec, AV_CODEC_ID_AAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_VORBIS,
                                AV_CODEC_ID_AC3, AV_CODEC_ID_MP3, AV_CODEC_ID_MP2, AV_CODEC_ID_PCM_S16LE});
   std::vector<const AVCodec*> encoders;

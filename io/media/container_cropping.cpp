@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
-#include <string_view>
 
 #include "io/media/container_header.h"
+#include "io/media/input_format.h"
 
 namespace limpid::io {
 namespace {
@@ -174,15 +174,15 @@ int index_of_video(const AVFormatContext& input, const AVStream& video) {
 }  // namespace
 
 std::optional<ContainerCropping> find_container_cropping(AVFormatContext& input, const AVStream& video) {
-  const std::string_view name = input.iformat->name;
-  const bool is_matroska = name.starts_with("matroska");
+  const InputTraits& traits = traits_of(*input.iformat);
   if (input.pb == nullptr || (input.pb->seekable & AVIO_SEEKABLE_NORMAL) == 0 ||
-      !(is_matroska || name.starts_with("mov,"))) {
+      !(traits.is_matroska || traits.is_mp4)) {
     return std::nullopt;
   }
   const std::int64_t position = avio_tell(input.pb);
-  std::optional<ContainerCropping> found =
-      is_matroska ? read_matroska(*input.pb, index_of_video(input, video)) : read_mp4(*input.pb, video.id);
+  std::optional<ContainerCropping> found = traits.is_matroska
+                                               ? read_matroska(*input.pb, index_of_video(input, video))
+                                               : read_mp4(*input.pb, video.id);
   avio_seek(input.pb, position, SEEK_SET);
   return found && found->edges == Cropping{} ? std::nullopt : found;
 }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <string_view>
 
 #include "io/media/container_header.h"
+#include "io/media/input_format.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
@@ -38,15 +38,14 @@ bool has_whole_segment(AVIOContext& bytes) {
 }  // namespace
 
 std::int64_t time_before_fragments(const AVFormatContext& input, const AVStream& video) {
-  const bool is_fragmented =
-      std::string_view(input.iformat->name).starts_with("mov,") && video.nb_frames == 0;
+  const bool is_fragmented = is_mp4(*input.iformat) && video.nb_frames == 0;
   const bool is_counted =
       is_fragmented && video.start_time != AV_NOPTS_VALUE && video.start_time < video.duration;
   return is_counted ? std::max<std::int64_t>(video.start_time, 0) : 0;
 }
 
 void DeclaredLength::note(AVFormatContext& input) {
-  is_whole_matroska_ = std::string_view(input.iformat->name).starts_with("matroska") && input.pb != nullptr &&
+  is_whole_matroska_ = traits_of(*input.iformat).is_matroska && input.pb != nullptr &&
                        (input.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0 && has_whole_segment(*input.pb);
   for (unsigned i = 0; i < input.nb_streams; ++i) {
     stream_durations_.push_back(input.streams[i]->duration);
@@ -59,20 +58,16 @@ std::optional<DeclaredLength::Length> DeclaredLength::of(const AVFormatContext& 
     return std::nullopt;  // the duration of its last frame is in its header only
   }
   const auto index = static_cast<std::size_t>(video.index);
-  const bool is_matroska = std::string_view(input.iformat->name).starts_with("matroska");
-  if (!is_matroska && index < stream_durations_.size() && stream_durations_[index] > 0) {
-    // For AVI, whose length is in frames, libav computes the length of a truncated file from its remaining
-    // data.
-    const bool is_avi = std::string_view(input.iformat->name) == "avi";
-    const std::int64_t duration = is_avi ? std::max(video.duration, video.nb_frames) : video.duration;
+  const InputTraits& traits = traits_of(*input.iformat);
+  if (!traits.is_matroska && index < stream_durations_.size() && stream_durations_[index] > 0) {
+    const std::int64_t duration =
+        traits.counts_frames ? std::max(video.duration, video.nb_frames) : video.duration;
     std::int64_t end =
         av_rescale_q(duration - time_before_fragments(input, video), video.time_base, kMicrosecond);
     if (video.start_time != AV_NOPTS_VALUE && input.start_time != AV_NOPTS_VALUE) {
       end += av_rescale_q(video.start_time, video.time_base, kMicrosecond) - input.start_time;
     }
-    const std::string_view name = input.iformat->name;
-    const bool is_exact = name == "mxf" || name == "ivf" || name == "yuv4mpegpipe";
-    return Length{.microseconds = end, .of_container = false, .is_exact = is_exact};
+    return Length{.microseconds = end, .of_container = false, .is_exact = traits.exact_length};
   }
   if (input.duration <= 0 || input.duration_estimation_method != AVFMT_DURATION_FROM_STREAM) {
     return std::nullopt;
@@ -80,7 +75,7 @@ std::optional<DeclaredLength::Length> DeclaredLength::of(const AVFormatContext& 
   // Some programs count from zero, some from the first time; the smaller value is certain.
   const std::int64_t first =
       input.start_time == AV_NOPTS_VALUE ? 0 : std::max<std::int64_t>(input.start_time, 0);
-  if (const std::optional<std::int64_t> end = is_matroska ? tagged_end(video) : std::nullopt) {
+  if (const std::optional<std::int64_t> end = traits.is_matroska ? tagged_end(video) : std::nullopt) {
     return Length{.microseconds = std::min(*end, input.duration) - first};
   }
   return Length{.microseconds = input.duration - first, .of_container = true};

@@ -2,19 +2,16 @@
 #include "io/media/encoder.h"
 
 extern "C" {
-#include <libavutil/mastering_display_metadata.h>
 #include <libavutil/opt.h>
 }
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -23,6 +20,7 @@ extern "C" {
 #include "core/base/suggestion.h"
 #include "core/base/thread.h"
 #include "io/media/container.h"
+#include "io/media/encoder_traits.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
 #include "io/media/pixel_format_choice.h"
@@ -42,13 +40,10 @@ std::vector<std::string> video_encoders() {
   return names;
 }
 
-bool is(const AVOutputFormat& container, std::string_view name) { return container.name == name; }
-
 bool can_hold(const AVOutputFormat& container, AVCodecID codec) {
-  // libav has no list of codecs for the MPEG-TS muxer.
   const bool is_mpeg = codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC;
   return avformat_query_codec(&container, codec, FF_COMPLIANCE_NORMAL) == 1 ||
-         (is(container, "mpegts") && is_mpeg);
+         (traits_of(container).transport_stream && is_mpeg);
 }
 
 bool holds_video(const AVOutputFormat& container) {
@@ -62,13 +57,6 @@ const AVCodec* find_encoder(const std::string& name) {
   const AVCodec* const codec = avcodec_find_encoder_by_name(name.c_str());
   const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());
   return codec != nullptr || descriptor == nullptr ? codec : avcodec_find_encoder(descriptor->id);
-}
-
-/// True for containers that count frames instead of storing times.
-bool has_constant_rate(const AVOutputFormat& container) {
-  constexpr std::array<std::string_view, 8> kNames{"avi",      "mxf",    "mxf_d10",    "gxf",
-                                                   "rawvideo", "image2", "image2pipe", "yuv4mpegpipe"};
-  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
 }
 
 bool takes(const AVCodec& codec, AVPixelFormat format) {
@@ -92,44 +80,6 @@ std::string join(const std::vector<std::string>& words, const std::string& separ
   return text;
 }
 
-/// JPEG samples are full range and BT.601, whatever the file's tags.
-bool is_jpeg(const AVCodec& codec) {
-  return codec.id == AV_CODEC_ID_MJPEG || codec.id == AV_CODEC_ID_LJPEG || codec.id == AV_CODEC_ID_JPEGLS;
-}
-
-/// False if full-range YUV would be shown as limited because neither the encoder's stream nor the container
-/// has a tag for it.
-bool keeps_full_range(const AVOutputFormat& container, const AVCodec& codec) {
-  constexpr std::array kTagged{AV_CODEC_ID_H264,  AV_CODEC_ID_HEVC,  AV_CODEC_ID_VP9,   AV_CODEC_ID_AV1,
-                               AV_CODEC_ID_MJPEG, AV_CODEC_ID_LJPEG, AV_CODEC_ID_JPEGLS};
-  // Decoders of these codecs report a limited range, whatever the container's tag.
-  constexpr std::array kLimited{AV_CODEC_ID_PRORES,     AV_CODEC_ID_DNXHD,   AV_CODEC_ID_MPEG1VIDEO,
-                                AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_DVVIDEO, AV_CODEC_ID_WEBP};
-  const bool has_container_tag = is_matroska(container) || is(container, "yuv4mpegpipe");
-  return std::ranges::find(kTagged, codec.id) != kTagged.end() ||
-         (has_container_tag && std::ranges::find(kLimited, codec.id) == kLimited.end());
-}
-
-/// x264 and x265 share their presets, and print to stderr about invalid ones.
-void check_preset(const std::string& codec, const std::string& preset) {
-  const std::vector<std::string> presets{"ultrafast", "superfast", "veryfast", "faster",   "fast",
-                                         "medium",    "slow",      "slower",   "veryslow", "placebo"};
-  if (std::find(presets.begin(), presets.end(), preset) == presets.end()) {
-    throw UsageError("the encoder " + codec + " has no preset '" + preset + "', but " + join(presets, ", "));
-  }
-}
-
-/// x264 and x265 accept any number as CRF and use the nearest legal one.
-void check_crf(const std::string& codec, const std::string& crf) {
-  constexpr double kWorst = 51;
-  double value = -1;
-  const auto [end, code] = std::from_chars(crf.data(), crf.data() + crf.size(), value);
-  if (code != std::errc() || end != crf.data() + crf.size() || !(value >= 0 && value <= kWorst)) {
-    throw UsageError("the encoder " + codec + " doesn't take '" + crf +
-                     "' for its option 'crf', but 0 to 51");
-  }
-}
-
 std::string captions_lost_to(const AVCodec& codec) {
   return "not kept: " + std::string(codec.name) + " can't embed them, libx264 can";
 }
@@ -145,12 +95,6 @@ std::string range_of(AVCodecContext& context, const std::string& key) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), ", but %.6g to %.6g", option->min, option->max);
   return text.data();
-}
-
-/// x265 writes past the end of its memory for pictures of these widths, in all tested versions: 3.5 and 4.2,
-/// the newest. No version without the fault is known, and libavcodec does not expose x265_version_str.
-bool is_safe(const AVCodec& codec, int width) {
-  return std::string_view(codec.name) != "libx265" || width <= 32 || width > 48;
 }
 
 struct CodecChoice {
@@ -170,9 +114,7 @@ bool keeps_alpha(const AVCodec& codec) {
 /// The encoder that keeps alpha in a container whose default encoder does not; null if there is none.
 /// Matroska has FFV1 for this, which players rarely support, so the user gets a warning instead.
 const AVCodec* alpha_codec(const AVOutputFormat& container) {
-  const char* const name = is(container, "webm")  ? "libvpx-vp9"
-                           : is(container, "mov") ? "prores_ks"
-                                                  : nullptr;
+  const char* const name = traits_of(container).alpha_encoder;
   const AVCodec* const codec = name == nullptr ? nullptr : avcodec_find_encoder_by_name(name);
   return codec != nullptr && keeps_alpha(*codec) ? codec : nullptr;
 }
@@ -190,7 +132,7 @@ const AVCodec* default_codec(const AVOutputFormat& container, const std::string&
                                            prefers_hevc ? "libx264" : "libx265", "ffv1"};
     for (const char* const name : names) {
       const AVCodec* const codec = avcodec_find_encoder_by_name(name);
-      if (codec == nullptr || !can_hold(container, codec->id) || !is_safe(*codec, width)) {
+      if (codec == nullptr || !can_hold(container, codec->id) || !traits_of(*codec).is_safe(width)) {
         continue;
       }
       if (requested == AV_PIX_FMT_NONE ? deepest(*codec) >= depth : takes(*codec, requested)) {
@@ -208,38 +150,6 @@ const AVCodec* default_codec(const AVOutputFormat& container, const std::string&
   const AVCodec* const openjpeg =
       id == AV_CODEC_ID_JPEG2000 ? avcodec_find_encoder_by_name("libopenjpeg") : nullptr;
   return openjpeg != nullptr ? openjpeg : avcodec_find_encoder(id);
-}
-
-/// SMPTE ST 2086 and content light levels in the option syntax of x264 and x265.
-std::string hdr_parameters(const AVFrame& properties, bool x265) {
-  std::vector<std::string> parameters;
-  if (const AVFrameSideData* const data =
-          av_frame_get_side_data(&properties, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)) {
-    const auto& display = *reinterpret_cast<const AVMasteringDisplayMetadata*>(data->data);
-    const auto in_units = [](AVRational value, double per_unit) {
-      return std::to_string(std::lround(av_q2d(value) * per_unit));
-    };
-    constexpr double kChromaticity = 50000;
-    constexpr double kLuminance = 10000;
-    if (display.has_primaries != 0 && display.has_luminance != 0) {
-      const auto point = [&](const AVRational(&xy)[2]) {
-        return "(" + in_units(xy[0], kChromaticity) + "," + in_units(xy[1], kChromaticity) + ")";
-      };
-      const auto& primaries = display.display_primaries;
-      parameters.push_back(std::string(x265 ? "master-display" : "mastering-display") + "=G" +
-                           point(primaries[1]) + "B" + point(primaries[2]) + "R" + point(primaries[0]) +
-                           "WP" + point(display.white_point) + "L(" +
-                           in_units(display.max_luminance, kLuminance) + "," +
-                           in_units(display.min_luminance, kLuminance) + ")");
-    }
-  }
-  if (const AVFrameSideData* const data =
-          av_frame_get_side_data(&properties, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)) {
-    const auto& light = *reinterpret_cast<const AVContentLightMetadata*>(data->data);
-    parameters.push_back(std::string(x265 ? "max-cll=" : "cll=") + std::to_string(light.MaxCLL) + "," +
-                         std::to_string(light.MaxFALL));
-  }
-  return join(parameters, ":");
 }
 
 }  // namespace
@@ -295,8 +205,6 @@ bool has_dynamic_hdr(const AVFrame& frame) {
       kTypes, [&](AVFrameSideDataType type) { return av_frame_get_side_data(&frame, type) != nullptr; });
 }
 
-bool holds_pictures(const AVOutputFormat& container) { return is(container, "image2"); }
-
 Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
                  const WriterOptions& options, std::vector<std::string>& warnings)
     : url_(url),
@@ -306,9 +214,8 @@ Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const 
   choose_codec(container, options);
   choose_pixel_format(container, options, warnings);
   set_up(container, options, warnings);
-  if (std::string_view(codec_->name) == "libx265") {
-    constexpr int kFrameThreads = 8;  // maximum, if there are fewer processors
-    require_threads(static_cast<int>(std::thread::hardware_concurrency()) + kFrameThreads);
+  if (const int threads = traits_of(*codec_).frame_threads; threads > 0) {
+    require_threads(static_cast<int>(std::thread::hardware_concurrency()) + threads);
   }
   forget_logged_messages();
   if (const int code = avcodec_open2(context_.get(), codec_, nullptr); code < 0) {
@@ -325,10 +232,9 @@ FirstFrameCheck::Demand Encoder::demand_on(const AVOutputFormat& container,
   using Demand = FirstFrameCheck::Demand;
   const bool has_quality = !options.crf.empty() || !options.bitrate.empty() ||
                            !options.picture_quality.empty() || !options.encoder_options.empty();
-  const bool is_picture = holds_pictures(container) || is_webp(container) || is(container, "avif");
-  return is_lossless_video(codec_->id) ? Demand::kEqual
-         : is_picture && !has_quality  ? Demand::kSimilar
-                                       : Demand::kNone;
+  return is_lossless_video(codec_->id)                         ? Demand::kEqual
+         : traits_of(container).single_picture && !has_quality ? Demand::kSimilar
+                                                               : Demand::kNone;
 }
 
 // libavcodec ignores invalid entries of lists such as x264-params, with a warning.
@@ -346,10 +252,9 @@ void Encoder::refuse_ignored_parameters(const WriterOptions& options) const {
   }
 }
 
-// SVT-AV1 (1.4) hangs at the end of a stream without frames.
 void Encoder::Closer::operator()(AVCodecContext* context) const {
   const bool waits = avcodec_is_open(context) != 0 && frame_count(*context) == 0 &&
-                     std::string_view(context->codec->name) == "libsvtav1";
+                     traits_of(*context->codec).hangs_without_frames;
   AVFrame* blank = waits ? av_frame_alloc() : nullptr;
   if (blank != nullptr) {
     blank->format = context->pix_fmt;
@@ -390,7 +295,7 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
   if (codec_->type != AVMEDIA_TYPE_VIDEO) {
     throw UsageError("'" + options.codec + "' is not a video encoder");
   }
-  if (!is_safe(*codec_, source_.format.width)) {
+  if (!traits_of(*codec_).is_safe(source_.format.width)) {
     throw UsageError(url_ + ": the encoder " + codec_->name + " overruns its memory on pictures " +
                      std::to_string(source_.format.width) + " samples wide (33 to 48); name another");
   }
@@ -439,9 +344,8 @@ void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterO
   }
 }
 
-/// libavcodec's own encoder of JPEG 2000 damages edges in pictures with more than 8 bits.
 void Encoder::require_right_depth() const {
-  if (std::string_view(codec_->name) == "jpeg2000" && depth_of(target_format_) > 8) {
+  if (depth_of(target_format_) > traits_of(*codec_).most_right_depth) {
     throw UsageError(url_ + ": FFmpeg's encoder jpeg2000 damages pictures with more than 8 bits (" +
                      name_of(target_format_) + "); use -c libopenjpeg, or write .tif or .png");
   }
@@ -500,8 +404,9 @@ void Encoder::use_cuda_frames(int device, std::vector<std::string>& warnings) {
 void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings) {
   const AVRational* const rates = frame_rates_of(*codec_).data();  // null, or a list that ends with 0/0
   // If frames of a regular grid can be omitted, a fine grid keeps variable times best.
-  const bool has_gaps = is(container, "avi") || codec_->id == AV_CODEC_ID_THEORA ||
-                        (rates != nullptr && !has_constant_rate(container));
+  const ContainerTraits& traits = traits_of(container);
+  const bool has_gaps =
+      traits.omits_frames || codec_->id == AV_CODEC_ID_THEORA || (rates != nullptr && !traits.constant_rate);
   AVRational& rate = context_->framerate;
   rate = has_gaps ? source_.base_rate : source_.frame_rate;
   if (rates != nullptr) {
@@ -512,17 +417,17 @@ void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::st
   if (too_fine) {
     av_reduce(&rate.num, &rate.den, rate.num, rate.den, kMpeg4Greatest);
   }
-  const bool counts_frames = has_gaps || too_fine || rates != nullptr || has_constant_rate(container);
+  const bool counts_frames = has_gaps || too_fine || rates != nullptr || traits.constant_rate;
   context_->time_base = counts_frames ? av_inv_q(rate) : source_.time_base;
 
   constexpr double kNoticeable = 0.01;
   const bool varies = std::abs(av_q2d(source_.base_rate) / av_q2d(source_.frame_rate) - 1) > kNoticeable;
-  if (varies && holds_display_matrix(container) && needs_whole_chroma(*codec_)) {
+  if (varies && traits.display_matrix && needs_whole_chroma(*codec_)) {
     // QuickTime's table has the durations of pictures in decoding order. If that differs from presentation
     // order, readers do not know the duration of the last picture.
     context_->max_b_frames = 0;
   }
-  if (counts_frames && varies && !is(container, "image2")) {
+  if (counts_frames && varies && !traits.separate_files) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.6g", av_q2d(rate));
     warnings.push_back(std::string(container.name) + " with " + codec_->name +
@@ -531,64 +436,78 @@ void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::st
   }
 }
 
-void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::string>& warnings) {
+Encoder::Colors Encoder::choose_colors(const AVOutputFormat& container,
+                                       std::vector<std::string>& warnings) const {
   const FrameFormat& format = source_.format;
-  const AVFrame& tags = *source_.properties;
+  const AVColorSpace tagged = source_.properties->colorspace;
   const AVColorSpace guess = guessed_matrix(format.height);
-  const bool known = tags.colorspace != AVCOL_SPC_UNSPECIFIED && tags.colorspace != AVCOL_SPC_RGB;
-  const bool from_rgb = format.color_model == ColorModel::kRgb;
-  const bool to_rgb = is_rgb(target_format_);
+  const bool known = tagged != AVCOL_SPC_UNSPECIFIED && tagged != AVCOL_SPC_RGB;
   const bool full = format.range == ColorRange::kFull;
-
+  const bool from_rgb = format.color_model == ColorModel::kRgb;
   const bool from_gray = format.color_model == ColorModel::kGray;
-  const bool to_gray = av_pix_fmt_desc_get(target_format_)->nb_components <= 2;
+  const bool to_rgb = is_rgb(target_format_);
+  const bool to_gray = is_gray(target_format_);
+  const bool jpeg = is_jpeg(*codec_);
 
-  ColorCoding from{.matrix = known ? tags.colorspace : guess, .full_range = full};
-  ColorCoding to = from;
-  const bool becomes_bt601 = is_jpeg(*codec_) && !have_same_coefficients(from.matrix, AVCOL_SPC_SMPTE170M);
-  to.matrix = becomes_bt601 ? AVCOL_SPC_SMPTE170M : to.matrix;
+  Colors colors;
+  colors.from = {.matrix = known ? tagged : guess, .full_range = full};
+  colors.to = colors.from;
+  colors.becomes_bt601 = jpeg && !have_same_coefficients(colors.from.matrix, AVCOL_SPC_SMPTE170M);
   if (from_rgb) {
-    from.full_range = true;
-    from.matrix = is_jpeg(*codec_) ? AVCOL_SPC_SMPTE170M : guess;
-    to = {.matrix = from.matrix, .full_range = is_jpeg(*codec_)};
-  } else if (is_jpeg(*codec_) || implies_full_range(target_format_)) {
-    to.full_range = true;
-  } else if (full && !to_rgb && !to_gray && !keeps_full_range(container, *codec_)) {
-    to.full_range = false;
-    warnings.push_back("the source's full range becomes limited: " + std::string(container.name) + " with " +
-                       codec_->name + " has no tag for it");
+    colors.from = {.matrix = jpeg ? AVCOL_SPC_SMPTE170M : guess, .full_range = true};
+    colors.to = {.matrix = colors.from.matrix, .full_range = jpeg};
+  } else {
+    colors.to.matrix = colors.becomes_bt601 ? AVCOL_SPC_SMPTE170M : colors.to.matrix;
+    if (jpeg || implies_full_range(target_format_)) {
+      colors.to.full_range = true;
+    } else if (full && !to_rgb && !to_gray && !keeps_full_range(container, *codec_)) {
+      colors.to.full_range = false;
+      warnings.push_back("the source's full range becomes limited: " + std::string(container.name) +
+                         " with " + codec_->name + " has no tag for it");
+    }
   }
   if (to_gray && !from_gray) {
-    to.full_range = true;  // swscale supports no other gray
+    colors.to.full_range = true;  // swscale supports no other gray
   }
+  return colors;
+}
 
+void Encoder::tag_colors(const Colors& colors) {
+  const AVFrame& tags = *source_.properties;
+  const bool full = source_.format.range == ColorRange::kFull;
+  const bool from_rgb = source_.format.color_model == ColorModel::kRgb;
   context_->color_primaries = tags.color_primaries;
   context_->color_trc = tags.color_trc;
   context_->chroma_sample_location = source_.chroma_location;
-  const AVColorRange new_range = to.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-  if (to_rgb) {
+  if (is_rgb(target_format_)) {
     context_->colorspace = AVCOL_SPC_RGB;
     context_->color_range = AVCOL_RANGE_JPEG;
-  } else {
-    context_->colorspace = from_rgb && !to_gray ? to.matrix
-                           : from_rgb           ? AVCOL_SPC_UNSPECIFIED
-                           : becomes_bt601      ? to.matrix
-                                                : tags.colorspace;
-    context_->color_range = from_rgb || to.full_range != full ? new_range
-                            : full                            ? AVCOL_RANGE_JPEG
-                                                              : tags.color_range;
+    return;
   }
+  context_->colorspace = from_rgb && is_gray(target_format_) ? AVCOL_SPC_UNSPECIFIED
+                         : from_rgb || colors.becomes_bt601  ? colors.to.matrix
+                                                             : tags.colorspace;
+  context_->color_range = colors.to.full_range ? AVCOL_RANGE_JPEG
+                          : from_rgb || full   ? AVCOL_RANGE_MPEG
+                                               : tags.color_range;
+}
 
+void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::string>& warnings) {
+  const FrameFormat& format = source_.format;
+  Colors colors = choose_colors(container, warnings);
+  tag_colors(colors);
+  const bool full = format.range == ColorRange::kFull;
   const std::optional<FrameFormat> samples = frame_format(target_format_);
-  const bool same = samples && same_samples(*samples, format) && (to_rgb || to.full_range == full) &&
-                    (!becomes_bt601 || from_rgb || from_gray);
+  const bool same = samples && same_samples(*samples, format) &&
+                    (is_rgb(target_format_) || colors.to.full_range == full) &&
+                    (!colors.becomes_bt601 || format.color_model != ColorModel::kYuv);
   if (!same) {
     // swscale treats gray as full range; declaring full range on both sides keeps the values.
-    if (from_gray && !full) {
-      from.full_range = to.full_range = true;
+    if (format.color_model == ColorModel::kGray && !full) {
+      colors.from.full_range = colors.to.full_range = true;
     }
-    scaler_.emplace(url_, PictureLayout{format.width, format.height, source_format_, from},
-                    PictureLayout{format.width, format.height, target_format_, to});
+    scaler_.emplace(url_, PictureLayout{format.width, format.height, source_format_, colors.from},
+                    PictureLayout{format.width, format.height, target_format_, colors.to});
   }
 }
 
@@ -626,61 +545,44 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
 void Encoder::set_quality(const AVOutputFormat& container, const WriterOptions& options,
                           std::vector<std::string>& warnings) {
   check_quality_options(*codec_, container, options);
-  // The default of libav's own encoders is 200 kbit/s for any size.
-  const std::string_view name = codec_->name;
-  const bool is_mpeg = name == "mpeg4" || name == "mpeg2video" || name == "mpeg1video";
-  if ((is_mpeg || name == "mjpeg") && options.bitrate.empty()) {
+  const EncoderTraits& traits = traits_of(*codec_);
+  if (traits.quantizer > 0 && options.bitrate.empty()) {
     context_->flags |= AV_CODEC_FLAG_QSCALE;
-    context_->global_quality = FF_QP2LAMBDA * 2;  // the finest quantizer of libavcodec's default range
+    context_->global_quality = FF_QP2LAMBDA * traits.quantizer;
   }
-  if (name == "libtheora" && options.bitrate.empty()) {
-    constexpr int kTheora = 8;  // from 0 to 10; the default is 200 kbit/s as well
-    context_->flags |= AV_CODEC_FLAG_QSCALE;
-    context_->global_quality = FF_QP2LAMBDA * kTheora;
-  }
-  if (name == "libaom-av1" && options.preset.empty()) {
-    set_option("cpu-used", "6");  // its default takes a second for each small frame
-    set_option("row-mt", "1");
+  for (const auto& [key, value] : traits.instead_of_preset) {
+    if (key != nullptr && options.preset.empty()) {
+      set_option(key, value);
+    }
   }
   const bool is_set = !options.picture_quality.empty();
-  if (is_set || name != "mjpeg") {
+  if (is_set || traits.default_picture_quality) {
     const int quality = is_set ? std::stoi(options.picture_quality) : kPictureQuality;
     for (const auto& [key, value] : picture_quality_options(*codec_, container, quality)) {
       set_option(key, value);
     }
   }
-  if (name == "libwebp" || name == "libwebp_anim") {
-    const bool is_lossless = std::ranges::any_of(options.encoder_options, [](const auto& option) {
-      return option.first == "lossless" && option.second != "0";
-    });
-    if (!is_lossless) {
-      warnings.push_back(std::string(name) +
-                         " halves chroma and is lossy: -e lossless=1 keeps 8-bit RGB as it is");
-    }
+  const bool is_lossless = std::ranges::any_of(options.encoder_options, [](const auto& option) {
+    return option.first == "lossless" && option.second != "0";
+  });
+  if (traits.halves_chroma && !is_lossless) {
+    warnings.push_back(std::string(codec_->name) +
+                       " halves chroma and is lossy: -e lossless=1 keeps 8-bit RGB as it is");
   }
-  if (name == "ffv1") {
-    // Version 3 has slices and checksums. libavcodec's slices omit the last chroma samples of 4:1:1 and 4:1:0
-    // if they do not cover four luma samples.
-    const bool loses_chroma = av_pix_fmt_desc_get(target_format_)->log2_chroma_w > 1 &&
-                              !divides(target_format_, context_->width, context_->height);
-    // Slices with a side of a single sample are wrong: planes with a side below four samples have one slice.
-    constexpr int kLeastSide = 4;
+  if (traits.faulty_slices) {
     const AVPixFmtDescriptor& target = *av_pix_fmt_desc_get(target_format_);
+    const bool loses_chroma =
+        target.log2_chroma_w > 1 && !divides(target_format_, context_->width, context_->height);
+    constexpr int kLeastSide = 4;  // of a plane
     const bool too_small = AV_CEIL_RSHIFT(context_->width, target.log2_chroma_w) < kLeastSide ||
                            AV_CEIL_RSHIFT(context_->height, target.log2_chroma_h) < kLeastSide;
-    context_->level = loses_chroma || too_small ? 1 : 3;
+    context_->level = loses_chroma || too_small ? 1 : 3;  // version 3 has slices and checksums
   }
 }
 
 void Encoder::set_options(const WriterOptions& options) {
-  const bool x264 = std::string_view(codec_->name) == "libx264";
-  const bool x265 = std::string_view(codec_->name) == "libx265";
-  if ((x264 || x265) && !options.preset.empty()) {
-    check_preset(codec_->name, options.preset);
-  }
-  if ((x264 || x265) && !options.crf.empty()) {
-    check_crf(codec_->name, options.crf);
-  }
+  const EncoderTraits& traits = traits_of(*codec_);
+  check_preset_and_crf(traits, options);
   const std::array<std::pair<const char*, const std::string&>, 3> common{
       {{"preset", options.preset}, {"crf", options.crf}, {"b", options.bitrate}}};
   for (const auto& [key, value] : common) {
@@ -691,29 +593,23 @@ void Encoder::set_options(const WriterOptions& options) {
   if (!options.bitrate.empty() && context_->bit_rate <= 0) {
     throw UsageError("the bitrate must be greater than 0, such as 4M, not '" + options.bitrate + "'");
   }
-  // x265 (4.1) writes past the end of its memory if a frame's captions are longer than those of the frame
-  // whose slot it reuses.
-  if (x265 && av_opt_find(context_.get(), "a53cc", nullptr, 0, AV_OPT_SEARCH_CHILDREN) != nullptr) {
+  if (traits.faulty_captions &&
+      av_opt_find(context_.get(), "a53cc", nullptr, 0, AV_OPT_SEARCH_CHILDREN) != nullptr) {
     set_option("a53cc", "0");
   }
-  // Parameters in the syntax of x264 and x265 come first, so that the user's override them.
-  std::string own = x265 ? "log-level=none" : "";  // otherwise it prints to stderr
-  if (x264 || x265) {
-    const std::string hdr = hdr_parameters(*source_.properties, x265);
-    own += (own.empty() || hdr.empty() ? "" : ":") + hdr;
-  }
-  const std::string own_key = x265 ? "x265-params" : "x264-params";
+  // The encoder's own parameters come first, so that the user's override them.
+  const std::string own = own_parameters(traits, *source_.properties);
   if (!own.empty()) {
-    set_option(own_key, own);
+    set_option(traits.parameters_option, own);
   }
-  const std::string before = own.empty() ? "" : own + ":";
+  const std::string before = own + ":";
   const auto layout = [&] {
     return std::tuple(context_->width, context_->height, context_->pix_fmt, context_->time_base.num,
                       context_->time_base.den);
   };
   const auto layout_of_frames = layout();
   for (const auto& [key, value] : options.encoder_options) {
-    set_option(key, key == own_key ? before + value : value);
+    set_option(key, !own.empty() && key == traits.parameters_option ? before + value : value);
     if (layout() != layout_of_frames) {
       throw UsageError("the encoder option '" + key + "' can't be set: it follows from the frames");
     }
@@ -802,7 +698,7 @@ bool Encoder::loses_captions(const AVFrame& frame) const {
   }
   std::int64_t embedded = 0;
   const bool can_embed = av_opt_get_int(context_.get(), "a53cc", AV_OPT_SEARCH_CHILDREN, &embedded) >= 0;
-  return !can_embed || (embedded == 0 && std::string_view(codec_->name) == "libx265");
+  return !can_embed || (embedded == 0 && traits_of(*codec_).faulty_captions);
 }
 
 /// The constructor has reported losses of the first frame; captions of broadcasts may begin later.
@@ -855,9 +751,8 @@ PacketHandle Encoder::receive() {
   }
   check(code, url_, "can't encode");
   check_.note_encoded(*packet);
-  // x265 determines from the third frame by how much decoding precedes presentation, and invents it before.
   constexpr int kReordered = 2;
-  if (std::string_view(codec_->name) == "libx265" && sent_ <= kReordered) {
+  if (traits_of(*codec_).invents_first_times && sent_ <= kReordered) {
     packet->dts = packet->pts;
   }
   if (const auto found = durations_.find(packet->pts); found != durations_.end()) {

@@ -36,9 +36,6 @@ bool has_dynamic_hdr(const AVFrame& frame);
 /// The muxer for a file of this name; `container` overrides the name. Throws UsageError.
 const AVOutputFormat& choose_container(const std::string& url, const std::string& container);
 
-/// True for image2 and similar muxers: every packet of the encoder is a separate file.
-bool holds_pictures(const AVOutputFormat& container);
-
 /// Encodes frames. The default encoder is libx264; libx265 for PQ and HLG, since players show HDR in HEVC,
 /// and for depths that only it supports; ffv1 for formats that neither supports. RGB becomes 4:2:0 in
 /// containers for players (mp4, mov, ts, flv) and 4:4:4 in Matroska: BT.709 from 720 lines on and BT.601
@@ -93,6 +90,13 @@ class Encoder {
   void set_up(const AVOutputFormat& container, const WriterOptions& options,
               std::vector<std::string>& warnings);
   void use_cuda_frames(int device, std::vector<std::string>& warnings);
+  struct Colors {
+    ColorCoding from;
+    ColorCoding to;
+    bool becomes_bt601 = false;
+  };
+  Colors choose_colors(const AVOutputFormat& container, std::vector<std::string>& warnings) const;
+  void tag_colors(const Colors& colors);
   void set_colors(const AVOutputFormat& container, std::vector<std::string>& warnings);
   void set_scan(std::vector<std::string>& warnings);
   void set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings);

@@ -28,6 +28,7 @@ constexpr std::string_view kXmpMark{"http://ns.adobe.com/xap/1.0/\0", 29};
 constexpr std::string_view kMoreXmpMark{"http://ns.adobe.com/xmp/extension/\0", 35};
 constexpr std::string_view kPhotoshopMark{"Photoshop 3.0\0", 14};
 constexpr std::string_view kXmpKeyword{"XML:com.adobe.xmp"};  // keyword of a PNG's text chunk
+constexpr const char* kIptcText = "IPTC data (caption, credit, keywords)";
 
 // Tags of TIFF's and EXIF's directories.
 constexpr std::uint16_t kImageWidth = 0x0100;
@@ -407,87 +408,174 @@ BytesView find_png_xmp(BytesView png) {
   return found;
 }
 
-/// Keywords of the first few texts of a PNG other than XMP; empty if there are none.
-std::string text_keywords(BytesView png) {
-  constexpr std::size_t kMost = 5;
-  constexpr std::size_t kLongest = 79;
-  std::vector<std::string> keywords;
-  visit_chunks(png, false, [&](BytesView name, BytesView content) {
-    const bool is_text = starts_with(name, "tEXt") || starts_with(name, "zTXt") || starts_with(name, "iTXt");
-    if (!is_text || !xmp_in_text(content).empty()) {
-      return false;
-    }
-    BytesView rest = part_of(content, 0, kLongest);
-    std::string keyword;
-    for (const std::uint8_t letter : take_text(rest)) {
-      keyword += letter >= ' ' && letter <= '~' ? static_cast<char>(letter) : '?';  // Latin-1
-    }
-    if (std::ranges::find(keywords, keyword) == keywords.end()) {
-      keywords.push_back(keywords.size() < kMost ? std::move(keyword) : "...");
-    }
-    return keywords.size() > kMost;
-  });
-  std::string list;
-  for (const std::string& keyword : keywords) {
-    list += (list.empty() ? "" : ", ") + keyword;
-  }
-  return list;
+void append_png_chunk(Bytes& to, BytesView name, BytesView content) {
+  append_big_endian<4>(to, content.size());
+  const std::size_t begin = to.size();
+  append(to, name);
+  append(to, content);
+  const std::uint32_t crc =
+      av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), 0xFFFFFFFFU, to.data() + begin, to.size() - begin);
+  append_big_endian<4>(to, ~crc);
 }
 
-/// True if Photoshop's resources contain IPTC. Each is "8BIM", a number, a name, a length and the content;
-/// name and content are padded to even sizes.
-bool has_iptc(BytesView resources) {
-  constexpr std::uint32_t kIptcNumber = 0x0404;
+/// Keywords in a list that names the first few.
+class KeywordList {
+ public:
+  void add(BytesView text) {
+    std::string keyword;
+    for (const std::uint8_t letter : text) {
+      keyword += letter >= ' ' && letter <= '~' ? static_cast<char>(letter) : '?';  // Latin-1
+    }
+    constexpr std::size_t kMost = 5;
+    if (count_ <= kMost && names_.insert(keyword).second) {
+      list_ += (list_.empty() ? "" : ", ") + (count_ == kMost ? "..." : keyword);
+      ++count_;
+    }
+  }
+  bool empty() const { return list_.empty(); }
+  std::string description() const { return "text (" + list_ + ")"; }
+
+ private:
+  std::set<std::string> names_;
+  std::string list_;
+  std::size_t count_ = 0;
+};
+
+/// Texts of a PNG other than XMP. Texts with other metadata, such as an EXIF block, would contradict the new
+/// picture and are not kept.
+std::vector<OtherMetadata> find_texts(BytesView png) {
+  constexpr std::size_t kLongest = 79;
+  KeywordList kept;
+  KeywordList lost;
+  Bytes blocks;
+  visit_chunks(png, false, [&](BytesView head, BytesView content) {
+    const BytesView name = head.first(4);
+    const bool is_text = starts_with(name, "tEXt") || starts_with(name, "zTXt") || starts_with(name, "iTXt");
+    if (is_text && xmp_in_text(content).empty()) {
+      BytesView rest = part_of(content, 0, kLongest);
+      const BytesView keyword = take_text(rest);
+      if (starts_with(keyword, "Raw profile type") || starts_with(keyword, kXmpKeyword)) {
+        lost.add(keyword);
+      } else {
+        kept.add(keyword);
+        append_png_chunk(blocks, name, content);
+      }
+    }
+    return false;
+  });
+  std::vector<OtherMetadata> texts;
+  if (!kept.empty()) {
+    texts.push_back({kept.description(), AV_CODEC_ID_PNG, std::move(blocks)});
+  }
+  if (!lost.empty()) {
+    texts.push_back({lost.description()});
+  }
+  return texts;
+}
+
+constexpr std::uint32_t kIptcNumber = 0x0404;
+
+/// Calls `visit` with the number, the content and all bytes of each of Photoshop's resources. Each is "8BIM",
+/// a number, a name, a length and the content; name and content are padded to even sizes.
+template <typename Visit>
+void visit_resources(BytesView resources, Visit visit) {
   for (std::size_t at = 0; at + 12 <= resources.size() && starts_with(resources.subspan(at), "8BIM");) {
     const std::size_t name = std::size_t{resources[at + 6]} + 1;
     const std::size_t length = at + 6 + name + name % 2;
     const std::size_t size = big_endian(part_of(resources, length, 4));
-    if (big_endian(resources.subspan(at + 4, 2)) == kIptcNumber) {
-      return size > 0;
-    }
-    at = length + 4 + size + size % 2;
+    const std::size_t next = length + 4 + size + size % 2;
+    visit(big_endian(resources.subspan(at + 4, 2)), part_of(resources, length + 4, size),
+          part_of(resources, at, next - at));
+    at = next;
   }
-  return false;
+}
+
+bool has_iptc(BytesView resources) {
+  bool found = false;
+  visit_resources(resources, [&](std::uint32_t number, BytesView content, BytesView) {
+    found = found || (number == kIptcNumber && !content.empty());
+  });
+  return found;
+}
+
+void append_segment(Bytes& to, std::uint8_t kind, std::string_view mark, BytesView content) {
+  to.push_back(0xFF);
+  to.push_back(kind);
+  append_big_endian<2>(to, 2 + mark.size() + content.size());
+  append(to, mark);
+  append(to, content);
+}
+
+/// Segments of a JPEG with Photoshop's resources, without its previews.
+Bytes photoshop_segments(BytesView resources) {
+  constexpr std::uint32_t kOldPreview = 0x0409;
+  constexpr std::uint32_t kPreview = 0x040C;
+  Bytes kept;
+  visit_resources(resources, [&](std::uint32_t number, BytesView, BytesView all) {
+    if (number != kOldPreview && number != kPreview) {
+      append(kept, all);
+    }
+  });
+  const std::size_t most = kLongestSegment - kPhotoshopMark.size();
+  Bytes segments;
+  for (std::size_t at = 0; at < kept.size(); at += most) {
+    append_segment(segments, kApp13, kPhotoshopMark, part_of(kept, at, most));
+  }
+  return segments;
+}
+
+std::vector<OtherMetadata> find_others_of_jpeg(BytesView jpeg) {
+  Bytes resources;
+  Bytes more_xmp;
+  visit_segments(jpeg, [&](std::uint8_t kind, BytesView content, std::size_t) {
+    if (kind == kApp13 && starts_with(content, kPhotoshopMark)) {
+      append(resources, content.subspan(kPhotoshopMark.size()));
+    } else if (kind == kApp1 && starts_with(content, kMoreXmpMark)) {
+      append_segment(more_xmp, kind, "", content);
+    }
+    return false;
+  });
+  std::vector<OtherMetadata> others;
+  if (has_iptc(resources)) {
+    others.push_back({kIptcText, AV_CODEC_ID_MJPEG, photoshop_segments(resources)});
+  }
+  if (!more_xmp.empty()) {
+    others.push_back({"extended XMP data (the part beyond 64 KiB)", AV_CODEC_ID_MJPEG, std::move(more_xmp)});
+  }
+  return others;
 }
 
 bool tiff_has_maker_note(const Tiff& tiff) {
   return tiff.find(tiff.directory(tiff.first_directory(), kExifDirectory), kMakerNote).has_value();
 }
 
-std::vector<std::string> find_others(AVCodecID codec, BytesView picture) {
-  bool iptc = false;
-  bool more_xmp = false;
-  bool maker_note = false;
-  std::string keywords;
+std::vector<OtherMetadata> find_others(AVCodecID codec, BytesView picture) {
   if (codec == AV_CODEC_ID_MJPEG) {
-    visit_segments(picture, [&](std::uint8_t kind, BytesView content, std::size_t) {
-      iptc = iptc || (kind == kApp13 && starts_with(content, kPhotoshopMark) &&
-                      has_iptc(content.subspan(kPhotoshopMark.size())));
-      more_xmp = more_xmp || (kind == kApp1 && starts_with(content, kMoreXmpMark));
-      return false;
-    });
-  } else if (codec == AV_CODEC_ID_PNG) {
-    keywords = text_keywords(picture);
-  } else if (const std::optional<Tiff> tiff = Tiff::open(picture); tiff && codec == AV_CODEC_ID_TIFF) {
+    return find_others_of_jpeg(picture);
+  }
+  if (codec == AV_CODEC_ID_PNG) {
+    return find_texts(picture);
+  }
+  std::vector<OtherMetadata> others;
+  if (const std::optional<Tiff> tiff = Tiff::open(picture); tiff && codec == AV_CODEC_ID_TIFF) {
     const std::optional<Tiff::Field> photoshop = tiff->find(tiff->first_directory(), kPhotoshop);
-    iptc = tiff->find(tiff->first_directory(), kIptc) ||
-           (photoshop && has_iptc(part_of(picture, photoshop->offset, photoshop->size)));
-    maker_note = tiff_has_maker_note(*tiff);
-  }
-  std::vector<std::string> others;
-  if (iptc) {
-    others.emplace_back("IPTC data (caption, credit, keywords)");
-  }
-  if (more_xmp) {
-    others.emplace_back("extended XMP data (the part beyond 64 KiB)");
-  }
-  if (maker_note) {
-    others.emplace_back("maker's note (in EXIF)");
-  }
-  if (!keywords.empty()) {
-    others.push_back("text (" + keywords + ")");
+    if (tiff->find(tiff->first_directory(), kIptc) ||
+        (photoshop && has_iptc(part_of(picture, photoshop->offset, photoshop->size)))) {
+      others.push_back({kIptcText});
+    }
+    if (tiff_has_maker_note(*tiff)) {
+      others.push_back({"maker's note (in EXIF)"});
+    }
   }
   return others;
+}
+
+void append_others(Bytes& to, AVCodecID codec, const PictureMetadata& metadata) {
+  for (const OtherMetadata& other : metadata.others) {
+    if (other.is_kept_by(codec)) {
+      append(to, BytesView(other.blocks));
+    }
+  }
 }
 
 Bytes jpeg_with(BytesView jpeg, const PictureMetadata& metadata) {
@@ -500,29 +588,20 @@ Bytes jpeg_with(BytesView jpeg, const PictureMetadata& metadata) {
     return kind != kApp0;
   });
   Bytes result(jpeg.begin(), jpeg.begin() + static_cast<std::ptrdiff_t>(place));
-  const auto begin_segment = [&](std::uint8_t kind, std::string_view mark, std::size_t size) {
-    result.push_back(0xFF);
-    result.push_back(kind);
-    append_big_endian<2>(result, 2 + mark.size() + size);
-    append(result, mark);
-  };
   if (!metadata.exif.empty() && holds_exif(AV_CODEC_ID_MJPEG, metadata.exif)) {
-    begin_segment(kApp1, kExifMark, metadata.exif.size());
-    append(result, BytesView(metadata.exif));
+    append_segment(result, kApp1, kExifMark, metadata.exif);
   }
   if (!metadata.xmp.empty() && holds_xmp(AV_CODEC_ID_MJPEG, metadata.xmp)) {
-    begin_segment(kApp1, kXmpMark, metadata.xmp.size());
-    append(result, BytesView(metadata.xmp));
+    append_segment(result, kApp1, kXmpMark, metadata.xmp);
   }
+  append_others(result, AV_CODEC_ID_MJPEG, metadata);
   const std::size_t most = kLongestSegment - kProfileMark.size() - 2;
   const std::size_t count = (metadata.profile.size() + most - 1) / most;
   if (count <= 255 && find_segment(jpeg, kApp2, kProfileMark).empty()) {
     for (std::size_t i = 0; i < count; ++i) {
-      const BytesView part = part_of(metadata.profile, i * most, most);
-      begin_segment(kApp2, kProfileMark, 2 + part.size());
-      result.push_back(static_cast<std::uint8_t>(i + 1));
-      result.push_back(static_cast<std::uint8_t>(count));
-      append(result, part);
+      Bytes part{static_cast<std::uint8_t>(i + 1), static_cast<std::uint8_t>(count)};
+      append(part, part_of(metadata.profile, i * most, most));
+      append_segment(result, kApp2, kProfileMark, part);
     }
   }
   append(result, jpeg.subspan(place));
@@ -551,13 +630,7 @@ Bytes png_with(BytesView png, const PictureMetadata& metadata) {
   }
   Bytes result(png.begin(), png.begin() + kHeaderEnd);
   const auto append_chunk = [&](std::string_view name, BytesView content) {
-    append_big_endian<4>(result, content.size());
-    const std::size_t begin = result.size();
-    append(result, name);
-    append(result, content);
-    const std::uint32_t crc = av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), 0xFFFFFFFFU, result.data() + begin,
-                                     result.size() - begin);
-    append_big_endian<4>(result, ~crc);
+    append_png_chunk(result, {reinterpret_cast<const std::uint8_t*>(name.data()), name.size()}, content);
   };
   if (!metadata.profile.empty() && find_chunk(png, "iCCP", false).empty()) {
     Bytes content;
@@ -575,6 +648,7 @@ Bytes png_with(BytesView png, const PictureMetadata& metadata) {
     append(content, BytesView(metadata.xmp));
     append_chunk("iTXt", content);
   }
+  append_others(result, AV_CODEC_ID_PNG, metadata);
   append(result, png.subspan(kHeaderEnd));
   return result;
 }
@@ -833,7 +907,9 @@ bool is_for(BytesView profile, AVPixelFormat format) {
 }
 
 Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& metadata) {
-  if (metadata.exif.empty() && metadata.profile.empty() && metadata.xmp.empty()) {
+  const bool has_others = std::ranges::any_of(
+      metadata.others, [codec](const OtherMetadata& other) { return other.is_kept_by(codec); });
+  if (metadata.exif.empty() && metadata.profile.empty() && metadata.xmp.empty() && !has_others) {
     return Bytes(picture.begin(), picture.end());
   }
   switch (codec) {

@@ -4,8 +4,9 @@
 // Metadata of picture files: EXIF, XMP and a color profile (ICC). libav's encoders keep some of it, in some
 // versions; the rest is added to the encoded picture. It is copied between JPEG, PNG, TIFF and WebP, and from
 // picture to picture of a sequence. The new EXIF has the new size, an upright orientation and no preview.
-// Lost, with a warning: the maker note into and out of TIFF, since only the manufacturer knows its offsets;
-// IPTC; XMP beyond a JPEG's 64 KiB; the texts of a PNG. Private to io.
+// IPTC and extended XMP of a JPEG and texts of a PNG are copied unread to pictures of the same format, but
+// for previews and copies of EXIF. Lost, with a warning: these in other formats; IPTC of TIFF; the maker note
+// into and out of TIFF, since only the manufacturer knows its offsets. Private to io.
 
 #include <cstdint>
 #include <span>
@@ -19,12 +20,21 @@ namespace limpid::io {
 using Bytes = std::vector<std::uint8_t>;
 using BytesView = std::span<const std::uint8_t>;
 
+/// Metadata that only pictures of one format hold.
+struct OtherMetadata {
+  std::string description;
+  AVCodecID codec = AV_CODEC_ID_NONE;
+  Bytes blocks = {};  ///< complete segments or chunks for pictures of `codec`; empty: not kept
+
+  bool is_kept_by(AVCodecID target) const { return target == codec && !blocks.empty(); }
+};
+
 /// Metadata of an encoded picture. Members are empty if the picture has none.
 struct PictureMetadata {
   Bytes exif;  ///< EXIF in TIFF format, beginning with "II*" or "MM", without the file's identifier before it
   Bytes profile;
-  Bytes xmp;                        ///< text of XMP, without the file's identifier before it
-  std::vector<std::string> others;  ///< descriptions of other metadata, which is not kept
+  Bytes xmp;  ///< text of XMP, without the file's identifier before it
+  std::vector<OtherMetadata> others;
 
   bool empty() const { return exif.empty() && profile.empty() && xmp.empty() && others.empty(); }
 };

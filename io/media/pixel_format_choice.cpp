@@ -5,8 +5,9 @@
 #include <array>
 #include <iterator>
 #include <optional>
-#include <string_view>
 
+#include "io/media/container.h"
+#include "io/media/encoder_traits.h"
 #include "io/media/pixel_format.h"
 
 namespace limpid::io {
@@ -29,25 +30,19 @@ bool has_halved_chroma(AVPixelFormat format) {
   return descriptor.nb_components >= 3 && descriptor.log2_chroma_w == 1 && descriptor.log2_chroma_h == 1;
 }
 
-/// Containers of files that should play everywhere.
-bool is_for_players(const AVOutputFormat& container) {
-  constexpr std::array<std::string_view, 7> kNames{"mp4", "mov", "ipod", "3gp", "3g2", "mpegts", "flv"};
-  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
-}
-
 /// True if chroma is halved although the source has more.
 bool is_halved_for_players(const PixelFormatRequest& request) {
   const bool is_rgb_file =
-      request.source.color_model == ColorModel::kRgb && is_for_players(request.container);
+      request.source.color_model == ColorModel::kRgb && traits_of(request.container).for_players;
   const bool is_recording = request.for_players && request.source.color_model != ColorModel::kGray;
   return request.codec_is_default && (is_rgb_file || is_recording);
 }
 
 /// Other programs read YUV in files of these formats with a matrix and range of their own.
 bool holds_rgb_only(const PixelFormatRequest& request) {
-  const std::string_view container = request.container.name;
   const AVCodecID codec = request.codec.id;
-  return container.starts_with("image2") && (codec == AV_CODEC_ID_TIFF || codec == AV_CODEC_ID_JPEG2000);
+  return traits_of(request.container).picture_files &&
+         (codec == AV_CODEC_ID_TIFF || codec == AV_CODEC_ID_JPEG2000);
 }
 
 /// True if only the size prevents the chroma subsampling that the source has or should get.
@@ -102,12 +97,8 @@ std::string depth_loss(const FrameFormat& source, AVPixelFormat chosen) {
 
 }  // namespace
 
-bool needs_whole_chroma(const AVCodec& codec) {
-  return codec.id == AV_CODEC_ID_H264 || codec.id == AV_CODEC_ID_HEVC;
-}
-
 std::span<const AVPixelFormat> accepted_pixel_formats(const AVOutputFormat& container, const AVCodec& codec) {
-  return std::string_view(container.name) == "yuv4mpegpipe" ? kY4mFormats : pixel_formats_of(codec);
+  return traits_of(container).is_y4m ? kY4mFormats : pixel_formats_of(codec);
 }
 
 std::vector<AVPixelFormat> pixel_format_candidates(const PixelFormatRequest& request) {
@@ -121,8 +112,7 @@ std::vector<AVPixelFormat> pixel_format_candidates(const PixelFormatRequest& req
     return is_hardware(f) || implies_full_range(f) ||
            (needs_whole && !divides(f, request.source.width, request.source.height));
   });
-  // libavcodec passes planar RGB to OpenJPEG in the order G, B, R.
-  if (std::string_view(request.codec.name) == "libopenjpeg") {
+  if (traits_of(request.codec).confuses_planar_rgb) {
     std::erase_if(candidates, [](AVPixelFormat f) { return is_rgb(f) && is_planar(f); });
   }
   if (holds_rgb_only(request)) {
@@ -161,7 +151,7 @@ std::vector<std::string> pixel_format_losses(const PixelFormatRequest& request, 
       is_halved_for_players(request) && needs_whole_chroma(request.codec) && has_halved_chroma(chosen);
   std::vector<std::string> losses;
   if (is_too_odd(request)) {
-    losses.emplace_back(is_for_players(request.container)
+    losses.emplace_back(traits_of(request.container).for_players
                             ? "an odd size can't be halved for chroma, and few players show this (-c "
                               "libvpx-vp9 or an even size would do)"
                             : "an odd size can't be halved for chroma");

@@ -21,9 +21,6 @@ struct PixelFormatRequest {
   bool for_players = false;      ///< WriterOptions::for_players
 };
 
-/// True for encoders that reject sizes which the chroma subsampling does not divide.
-bool needs_whole_chroma(const AVCodec& codec);
-
 /// Pixel formats that the encoder accepts for this container; empty: any.
 std::span<const AVPixelFormat> accepted_pixel_formats(const AVOutputFormat& container, const AVCodec& codec);
 

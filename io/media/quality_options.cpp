@@ -6,9 +6,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <string_view>
 
 #include "core/base/error.h"
+#include "io/media/container.h"
+#include "io/media/encoder_traits.h"
 
 namespace limpid::io {
 namespace {
@@ -46,12 +47,6 @@ int parsed_quality(const std::string& text) {
   return quality;
 }
 
-/// True for encoders that use a bit rate beside a CRF as an upper limit.
-bool caps_rate(const AVCodec& codec) {
-  constexpr std::array<std::string_view, 3> kNames{"libvpx", "libvpx-vp9", "libaom-av1"};
-  return std::ranges::find(kNames, codec.name) != kNames.end();
-}
-
 }  // namespace
 
 void check_bit_rate(const std::string& option, const std::string& rate) {
@@ -70,7 +65,7 @@ void check_quality_options(const AVCodec& codec, const AVOutputFormat& container
                            const WriterOptions& writer) {
   const std::string name = codec.name;
   check_bit_rate("--bitrate", writer.bitrate);
-  if (!writer.crf.empty() && !writer.bitrate.empty() && !caps_rate(codec)) {
+  if (!writer.crf.empty() && !writer.bitrate.empty() && !traits_of(codec).caps_rate) {
     throw UsageError("--crf and --bitrate exclude each other for the encoder " + name +
                      "; -e maxrate=RATE -e bufsize=SIZE limits the bit rate of a CRF");
   }
@@ -90,30 +85,34 @@ void check_quality_options(const AVCodec& codec, const AVOutputFormat& container
 std::vector<std::pair<std::string, std::string>> picture_quality_options(const AVCodec& codec,
                                                                          const AVOutputFormat& container,
                                                                          int quality) {
-  const std::string_view name = codec.name;
-  if (name == "mjpeg") {
-    return {{"flags", "+qscale"},
-            {"qmin", "1"},
-            {"global_quality", std::to_string(FF_QP2LAMBDA * jpeg_scale(quality))}};
+  using PictureQuality = EncoderTraits::PictureQuality;
+  const EncoderTraits& traits = traits_of(codec);
+  const auto av1 = [&](const char* key) -> std::vector<std::pair<std::string, std::string>> {
+    if (!traits_of(container).is_avif) {
+      return {};
+    }
+    return {{key, av1_quantizer(quality, traits.worst_quantizer)}};
+  };
+  switch (traits.picture_quality) {
+    case PictureQuality::kNone:
+      return {};
+    case PictureQuality::kJpegScale:
+      return {{"flags", "+qscale"},
+              {"qmin", "1"},
+              {"global_quality", std::to_string(FF_QP2LAMBDA * jpeg_scale(quality))}};
+    case PictureQuality::kPercent:
+      return {{"quality", std::to_string(quality)}};
+    case PictureQuality::kJxlDistance: {
+      std::array<char, 32> text{};
+      std::snprintf(text.data(), text.size(), "%.4f", jxl_distance(quality));
+      return {{"distance", text.data()}};
+    }
+    case PictureQuality::kCrf:
+      return av1("crf");
+    case PictureQuality::kQp:
+      return av1("qp");
   }
-  if (name == "libwebp" || name == "libwebp_anim") {
-    return {{"quality", std::to_string(quality)}};
-  }
-  if (name == "libjxl") {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.4f", jxl_distance(quality));
-    return {{"distance", text.data()}};
-  }
-  if (container.name != std::string_view("avif")) {
-    return {};
-  }
-  constexpr int kAom = 63;
-  constexpr int kRav1e = 255;
-  return name == "libaom-av1" || name == "libsvtav1"
-             ? std::vector{std::pair<std::string, std::string>("crf", av1_quantizer(quality, kAom))}
-         : name == "librav1e"
-             ? std::vector{std::pair<std::string, std::string>("qp", av1_quantizer(quality, kRav1e))}
-             : std::vector<std::pair<std::string, std::string>>();
+  return {};
 }
 
 }  // namespace limpid::io

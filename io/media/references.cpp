@@ -10,6 +10,8 @@ extern "C" {
 #include <string_view>
 
 #include "core/base/error.h"
+#include "io/media/container.h"
+#include "io/media/input_format.h"
 
 namespace limpid::io {
 namespace {
@@ -64,8 +66,9 @@ void require_local_source(const std::string& libav_url, const AVInputFormat* for
                           const std::vector<std::pair<std::string, std::string>>& options) {
   // Scripts can open any file, and demuxers without a file open devices or addresses by themselves.
   const std::string_view name = format == nullptr ? "" : format->name;
-  const bool opens_others = format != nullptr && (is_device(*format) || name == "vapoursynth" ||
-                                                  ((format->flags & AVFMT_NOFILE) != 0 && name != "image2"));
+  const bool opens_others =
+      format != nullptr && (is_device(*format) || name == "vapoursynth" ||
+                            ((format->flags & AVFMT_NOFILE) != 0 && !traits_of(*format).is_image2));
   if (opens_others) {
     throw UsageError("the input format " + std::string(name) + " reads more than files and pipes, which " +
                      "--local-only forbids");
@@ -79,8 +82,7 @@ void require_local_source(const std::string& libav_url, const AVInputFormat* for
 }
 
 void require_local_target(const std::string& url, const AVOutputFormat& container) {
-  if ((container.flags & AVFMT_NOFILE) != 0 && container.name != std::string_view("image2") &&
-      container.name != std::string_view("null")) {
+  if ((container.flags & AVFMT_NOFILE) != 0 && !traits_of(container).local_output) {
     throw UsageError("the container " + std::string(container.name) +
                      " is a device or a network connection, which --local-only forbids");
   }

@@ -6,7 +6,6 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
@@ -54,14 +53,6 @@ CodecHandle open_encoder(AVCodecID target, const AVCodecContext& decoder) {
 }
 
 }  // namespace
-
-AVCodecID text_subtitle_codec(const AVOutputFormat& container) {
-  const std::string_view name = container.name;
-  if (name == "mp4" || name == "mov" || name == "ipod") {
-    return AV_CODEC_ID_MOV_TEXT;
-  }
-  return name == "matroska" ? AV_CODEC_ID_SUBRIP : name == "webm" ? AV_CODEC_ID_WEBVTT : AV_CODEC_ID_NONE;
-}
 
 std::unique_ptr<SubtitleConverter> SubtitleConverter::make(const AVStream& stream, AVCodecID target) {
   const AVCodecDescriptor* const descriptor = avcodec_descriptor_get(stream.codecpar->codec_id);

@@ -10,9 +10,6 @@
 
 namespace limpid::io {
 
-/// The codec in which `container` stores text subtitles; none if it does not support text.
-AVCodecID text_subtitle_codec(const AVOutputFormat& container);
-
 /// Decodes the packets of a stream of text subtitles and encodes them for another container, as ffmpeg does.
 /// Words, lines and simple styles are kept.
 class SubtitleConverter {

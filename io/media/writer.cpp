@@ -138,7 +138,7 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
         std::make_unique<SegmentWriter>(options.segment_file, options.segment_temporary, encoder().context());
     segment = writer.get();
     sink = std::move(writer);
-  } else if (holds_pictures(container)) {
+  } else if (traits_of(container).separate_files) {
     sink = std::make_unique<Pictures>(target, source, diagnostics);
   } else {
     sink = std::make_unique<MediaFile>(target, source, std::move(audio), diagnostics);

@@ -72,9 +72,11 @@ void read(unsigned kind, const JobFolder& job, Claims& claims, const std::string
       write(other, content);
       static_cast<void>(to_json(read_noise_profile(other)).dump());
       break;
-    case 5:
-      static_cast<void>(parse_noise("noise", content));
+    case 5: {
+      NoiseChoice choice;
+      find_noise_field("noise")->parse(choice, "noise", content);
       break;
+    }
     default: {
       write(other, content);
       io::PacketFileReader packets(other, 64, 48);

@@ -11,7 +11,7 @@ extern "C" {
 
 #include "core/base/error.h"
 #include "io/media/cuda_decoding.h"
-#include "io/media/reader/input_format.h"
+#include "io/media/input_format.h"
 
 namespace limpid::io {
 namespace {

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
-#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "core/base/error.h"
+#include "io/media/input_format.h"
 #include "io/media/reader/end_mark.h"
-#include "io/media/reader/input_format.h"
 #include "io/media/reader/open_input.h"
 
 namespace limpid::io {
@@ -357,9 +356,8 @@ void Demuxer::end(int code, std::string error) {
     // For a pipe, the program that writes to it has failed.
     is_pipe() ? health_.note_failure(error_text(code)) : health_.note_damage(error_text(code) + reason);
   }
-  // The y4m demuxer reports no error.
-  const bool is_y4m = std::string_view(format().name) == "yuv4mpegpipe";
-  const bool in_mid_frame = is_y4m && video_end_ >= 0 && avio_tell(input_->pb) > video_end_;
+  const bool in_mid_frame =
+      traits_of(format()).hides_errors && video_end_ >= 0 && avio_tell(input_->pb) > video_end_;
   health_.hold_end_error();
   health_.note_end(is_interrupted(), in_mid_frame, is_pipe());
   if (std::string missing = missing_end(*input_); !missing.empty()) {

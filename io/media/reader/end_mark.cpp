@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "io/media/input_format.h"
+
 namespace limpid::io {
 namespace {
 
@@ -57,7 +59,7 @@ bool has_last_ogg_page(AVIOContext& bytes) {
 }  // namespace
 
 bool is_behind_gif_trailer(const AVFormatContext& input) {
-  return input.iformat->name == std::string_view("gif") && input.pb != nullptr &&
+  return traits_of(*input.iformat).end == InputTraits::End::kGif && input.pb != nullptr &&
          input.pb->buf_ptr - input.pb->buffer >= 2 && input.pb->buf_ptr[-1] == ';' &&
          input.pb->buf_ptr[-2] == 0;
 }
@@ -66,11 +68,15 @@ std::string missing_end(AVFormatContext& input) {
   if (input.pb == nullptr || (input.pb->seekable & AVIO_SEEKABLE_NORMAL) == 0) {
     return "";
   }
-  const std::string_view name = input.iformat->name;
-  const bool is_whole = (name != "gif" || has_gif_trailer(*input.pb)) &&
-                        (name != "apng" || has_png_end(*input.pb)) &&
-                        (name != "ogg" || has_last_ogg_page(*input.pb));
-  return is_whole ? "" : "it ends without the mark that ends a file of the format " + std::string(name);
+  using End = InputTraits::End;
+  const End end = traits_of(*input.iformat).end;
+  const bool is_whole = end == End::kGif   ? has_gif_trailer(*input.pb)
+                        : end == End::kPng ? has_png_end(*input.pb)
+                        : end == End::kOgg ? has_last_ogg_page(*input.pb)
+                                           : true;
+  return is_whole
+             ? ""
+             : std::string("it ends without the mark that ends a file of the format ") + input.iformat->name;
 }
 
 }  // namespace limpid::io

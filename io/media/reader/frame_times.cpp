@@ -9,7 +9,7 @@ extern "C" {
 #include <iterator>
 #include <utility>
 
-#include "io/media/reader/input_format.h"
+#include "io/media/input_format.h"
 
 namespace limpid::io {
 

@@ -15,7 +15,7 @@ extern "C" {
 
 #include "core/base/error.h"
 #include "io/media/camera.h"
-#include "io/media/reader/input_format.h"
+#include "io/media/input_format.h"
 #include "io/media/references.h"
 
 namespace limpid::io {
@@ -175,7 +175,7 @@ InputHandle open_input(const std::string& url, const std::string& pattern, const
   if (input->nb_streams == 0 && is_heic(url)) {
     throw NoVideo(url + ": " + kNoHeic, true);
   }
-  if (requested == nullptr && draws_text(*input->iformat)) {
+  if (requested == nullptr && traits_of(*input->iformat).draws_text) {
     throw NoVideo(url + ": no video or picture found in it", false);
   }
   return input;

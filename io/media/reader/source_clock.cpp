@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "io/media/reader/input_format.h"
+#include "io/media/input_format.h"
 #include "io/media/time_range.h"
 
 namespace limpid::io {

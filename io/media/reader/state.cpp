@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "io/media/container_cropping.h"
 #include "io/media/cuda_decoding.h"
+#include "io/media/input_format.h"
 #include "io/media/pixel_format.h"
-#include "io/media/reader/input_format.h"
 
 namespace limpid::io {
 namespace {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "io/media/container.h"
+#include "io/media/input_format.h"
 
 namespace limpid::io {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 /// are no animations.
 std::optional<unsigned> loops_of(const Source& source) {
   using namespace std::string_view_literals;
-  const std::string_view format = source.input.iformat->name;
-  if (format != "gif" && format != "apng") {
+  const InputTraits& traits = traits_of(*source.input.iformat);
+  if (!traits.has_loops) {
     return std::nullopt;
   }
   constexpr std::size_t kBegin = 1 << 20;
@@ -27,7 +28,7 @@ std::optional<unsigned> loops_of(const Source& source) {
   const auto byte = [&](std::size_t at) {
     return at < begin.size() ? static_cast<unsigned char>(begin[at]) : 0U;
   };
-  if (format == "gif") {
+  if (traits.end == InputTraits::End::kGif) {
     constexpr std::string_view kLoops = "NETSCAPE2.0\x03\x01"sv;
     const std::size_t at = begin.find(kLoops);
     return at == std::string::npos ? 1 : byte(at + kLoops.size()) | byte(at + kLoops.size() + 1) << 8;
@@ -45,14 +46,15 @@ std::optional<unsigned> loops_of(const Source& source) {
 
 std::optional<std::pair<std::string, std::string>> loop_option(const Source& source,
                                                                const AVOutputFormat& container) {
-  const std::string_view name = container.name;
-  if (name != "gif" && name != "apng" && !is_webp(container)) {
+  const ContainerTraits& traits = traits_of(container);
+  if (traits.loop_option == nullptr) {
     return std::nullopt;
   }
   constexpr unsigned kMost = 65535;
   const unsigned loops = std::min(loops_of(source).value_or(0), kMost);
-  const bool plays_once = loops == 1 && name == "gif";
-  return std::pair(name == "apng" ? "plays" : "loop", plays_once ? "-1" : std::to_string(loops));
+  const bool plays_once =
+      loops == 1 && traits.final_delay == ContainerTraits::FinalDelay::kHundredths;  // GIF
+  return std::pair(traits.loop_option, plays_once ? "-1" : std::to_string(loops));
 }
 
 void AnimationTimes::note(const Frame& frame) {
@@ -69,12 +71,13 @@ std::optional<std::pair<std::string, std::string>> AnimationTimes::last_delay(
   if (last_duration_ <= 0 || time_base_.num <= 0) {
     return std::nullopt;
   }
-  const std::string_view name = container.name;
+  using FinalDelay = ContainerTraits::FinalDelay;
+  const FinalDelay unit = traits_of(container).final_delay;
   constexpr AVRational kHundredth{1, 100};
-  if (name == "gif") {
+  if (unit == FinalDelay::kHundredths) {
     return std::pair("final_delay", std::to_string(av_rescale_q(last_duration_, time_base_, kHundredth)));
   }
-  if (name != "apng") {
+  if (unit == FinalDelay::kNone) {
     return std::nullopt;
   }
   constexpr int kMost = 65535;  // of a fraction in APNG

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/writer/audio.h"
 
-#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
@@ -28,10 +27,8 @@ std::unique_ptr<AudioTranscoder> Audio::make_transcoder(const FileKind& file, co
   AudioEncoding encoding;
   encoding.bitrate = bitrate_;
   encoding.global_header = (file.container.flags & AVFMT_GLOBALHEADER) != 0;
-  encoding.counts_samples = counts_samples(file.container);
-  if (std::string_view(file.container.name).starts_with("mxf")) {
-    encoding.sample_rate = 48000;
-  }
+  encoding.counts_samples = traits_of(file.container).counts_samples;
+  encoding.sample_rate = traits_of(file.container).audio_rate;
   auto transcoder =
       std::make_unique<AudioTranscoder>(stream, codec, encoding, file.url + ": " + describe_stream(stream));
   return can_hold_stream(file, transcoder->encoder()) ? std::move(transcoder) : nullptr;

@@ -13,6 +13,7 @@ extern "C" {
 #include "core/base/error.h"
 #include "io/media/container.h"
 #include "io/media/encoder.h"
+#include "io/media/encoder_traits.h"
 #include "io/media/first_frame_check.h"
 #include "io/media/picture_metadata.h"
 
@@ -26,7 +27,7 @@ bool has_side_data(const AVFrame& frame, AVFrameSideDataType type) {
 }
 
 Losses lost_chapters(const Source& source, const LossTarget& target) {
-  if (source.input.nb_chapters == 0 || holds_chapters(target.container)) {
+  if (source.input.nb_chapters == 0 || traits_of(target.container).chapters) {
     return {};
   }
   return {std::string(target.container.name) + " can't hold the source's chapters"};
@@ -37,7 +38,7 @@ Losses lost_timecode(const Source& source, const LossTarget& target) {
   if (timecode == nullptr) {
     timecode = av_dict_get(source.input.metadata, "timecode", nullptr, 0);
   }
-  if (timecode == nullptr || holds_timecode(target.container)) {
+  if (timecode == nullptr || traits_of(target.container).timecode) {
     return {};
   }
   return {std::string(target.container.name) + " can't hold the source's timecode (" + timecode->value + ")"};
@@ -76,13 +77,11 @@ Losses lost_depth(const Source& source, const LossTarget& /*target*/) {
 }
 
 Losses lost_stereo(const Source& source, const LossTarget& target) {
-  const std::string_view codec = target.codec.name;
   const bool of_frames = has_side_data(source.first, AV_FRAME_DATA_STEREO3D);
   const bool of_container = find_side_data(source.video, AV_PKT_DATA_STEREO3D) != nullptr;
-  // These encoders write side data of frames, but not side data of the container.
-  const bool is_encoded = of_frames && (codec == "libx264" || codec == "mpeg2video");
-  const bool is_kept =
-      is_encoded || holds_stereo(target.container) || (of_container && is_matroska(target.container));
+  const bool is_encoded = of_frames && traits_of(target.codec).stores_stereo;
+  const ContainerTraits& container = traits_of(target.container);
+  const bool is_kept = is_encoded || container.stereo || (of_container && container.is_matroska);
   if (is_kept || !(of_frames || of_container)) {
     return {};
   }
@@ -124,10 +123,13 @@ Losses lost_xmp(const Source& source, const LossTarget& target) {
   return {"the source's XMP data (rights, rating, keywords) is not kept" + refusal(target)};
 }
 
-Losses lost_other_metadata(const Source& source, const LossTarget& /*target*/) {
+Losses lost_other_metadata(const Source& source, const LossTarget& target) {
   Losses lost;
-  std::ranges::transform(kept_metadata(source.first).others, std::back_inserter(lost),
-                         [](const std::string& other) { return "the source's " + other + " is not kept"; });
+  for (const OtherMetadata& other : kept_metadata(source.first).others) {
+    if (!target.is_picture_file || !other.is_kept_by(target.codec.id)) {
+      lost.push_back("the source's " + other.description + " is not kept");
+    }
+  }
   return lost;
 }
 

@@ -58,7 +58,7 @@ void set_up_video(AVStream& video, const Source& source, const Target& target) {
   const AVCodecContext& context = target.encoder.context();
   check(avcodec_parameters_from_context(video.codecpar, &context), target.url,
         "can't set up the video stream");
-  if (context.codec_id == AV_CODEC_ID_HEVC && holds_display_matrix(target.container)) {
+  if (context.codec_id == AV_CODEC_ID_HEVC && traits_of(target.container).display_matrix) {
     video.codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');  // the only tag that Apple's players support
   }
   video.time_base = context.time_base;
@@ -75,7 +75,7 @@ void set_up_video(AVStream& video, const Source& source, const Target& target) {
     const AVPacketSideData& data = context.coded_side_data[i];
     add_side_data(video, data.type, data.data, data.size);
   }
-  copy_side_data(video, source, !target.rotation.applied().is_upright(), holds_stereo(target.container));
+  copy_side_data(video, source, !target.rotation.applied().is_upright(), traits_of(target.container).stereo);
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ MediaFile::MediaFile(const Target& target, const Source& source, Audio audio, Di
   }
   add_streams(target, source, diagnostics);
   copy_chapters(context, source, target.options.frames);
-  report_losses(diagnostics, source, target, is_webp(target.container) && muxer_.has_temporary());
+  report_losses(diagnostics, source, target, traits_of(target.container).is_webp && muxer_.has_temporary());
   muxer_.begin();
 }
 
@@ -123,7 +123,7 @@ void MediaFile::add_streams(const Target& target, const Source& source, Diagnost
 
 void MediaFile::expect(const Frame& frame) {
   times_.note(frame);
-  if (is_webp(*muxer_.context().oformat) && !metadata_) {
+  if (traits_of(*muxer_.context().oformat).is_webp && !metadata_) {
     metadata_ = metadata_of(frame, encoder_, rotation_);
   }
 }

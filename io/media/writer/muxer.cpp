@@ -60,7 +60,7 @@ Muxer::Muxer(std::string url, const AVOutputFormat& container, std::unique_ptr<O
 
 void Muxer::reserve_space() {
   const std::int64_t reserve = file_->reserve_space();
-  if (is_matroska(*context_->oformat)) {
+  if (traits_of(*context_->oformat).is_matroska) {
     // A cluster is written when it is complete. Small ones lose less in a crash, and the last one must fit
     // the space reserved for the end.
     constexpr std::int64_t kMost = 1 << 20;
@@ -113,7 +113,8 @@ int Muxer::interleave(PacketHandle packet, AVRational time_base, int stream) {
   const AVStream& target = *context_->streams[stream];
   const AVOutputFormat& container = *context_->oformat;
   av_packet_rescale_ts(packet.get(), time_base, target.time_base);
-  if (!kMatroskaAddsDelay && target.codecpar->codec_id == AV_CODEC_ID_OPUS && is_matroska(container)) {
+  if (!kMatroskaAddsDelay && target.codecpar->codec_id == AV_CODEC_ID_OPUS &&
+      traits_of(container).is_matroska) {
     delay_opus(*packet, target);
   }
   packet->stream_index = stream;

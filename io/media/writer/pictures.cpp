@@ -25,6 +25,7 @@ PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Ro
   const bool is_upright = !rotation.is_lost();
   metadata.exif = updated_exif(source.exif, context.width, context.height, is_upright);
   metadata.xmp = updated_xmp(source.xmp, is_upright);
+  metadata.others = source.others;
   const AVFrameSideData* const profile = av_frame_get_side_data(properties, AV_FRAME_DATA_ICC_PROFILE);
   if (profile != nullptr && encoder.keeps_profile()) {
     metadata.profile.assign(profile->data, profile->data + profile->size);

@@ -20,7 +20,7 @@ bool has_display_matrix(const Source& source) {
 
 Rotation::Rotation(const Source& source, const AVOutputFormat& container, Diagnostics& diagnostics) {
   const std::optional<Orientation> wanted = orientation_of(source.video, source.first);
-  const bool is_held = has_display_matrix(source) && holds_display_matrix(container);
+  const bool is_held = has_display_matrix(source) && traits_of(container).display_matrix;
   if (is_held || (wanted && wanted->is_upright())) {
     return;
   }

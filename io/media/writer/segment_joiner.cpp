@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "io/media/container.h"
 #include "io/media/encoder.h"
+#include "io/media/encoder_traits.h"
 
 namespace limpid::io {
 namespace {
@@ -33,14 +34,13 @@ bool looks_back(const std::pair<std::string, std::string>& option) {
 
 bool joins_segments(const AVCodecContext& encoder, const AVOutputFormat& container,
                     const WriterOptions& options, AVRational source_time_base) {
-  const std::string_view name = encoder.codec->name;
   const AVCodecDescriptor* const codec = avcodec_descriptor_get(encoder.codec_id);
-  const bool is_known = name == "libx264" || name == "libx265" || name == "ffv1" ||
+  const bool is_known = traits_of(*encoder.codec).joins_segments ||
                         (codec != nullptr && (codec->props & AV_CODEC_PROP_INTRA_ONLY) != 0);
   const bool has_rate_control =
       !options.bitrate.empty() || std::ranges::any_of(options.encoder_options, looks_back);
   return is_known && !has_rate_control && av_cmp_q(encoder.time_base, source_time_base) == 0 &&
-         !holds_pictures(container) && !is_webp(container);
+         !traits_of(container).separate_files && !traits_of(container).is_webp;
 }
 
 void SegmentJoiner::begin(const std::string& path, int reordering) {

@@ -135,7 +135,7 @@ AVStream& add_stream(AVFormatContext& muxer) {
 AVStream& add_copied_stream(AVFormatContext& muxer, const AVStream& from) {
   AVStream& stream = add_stream(muxer);
   copy_parameters(stream, from, *muxer.oformat);
-  if (std::string_view(muxer.oformat->name) == "mov") {
+  if (traits_of(*muxer.oformat).quicktime_languages) {
     use_quicktime_language(stream);
   }
   return stream;
@@ -192,7 +192,7 @@ bool can_hold_stream(const FileKind& file, const AVStream& stream) {
   }
   // QuickTime's muxer writes codecs without a name there under a name that no software knows.
   return takes_stream(container, file.video, stream) &&
-         (!holds_display_matrix(container) || is_cover_art(stream) || is_read_again(container, stream));
+         (!traits_of(container).display_matrix || is_cover_art(stream) || is_read_again(container, stream));
 }
 
 bool can_hold_stream(const FileKind& file, const AVCodecContext& encoder) {

@@ -118,7 +118,7 @@ std::string keep_tags(AVFormatContext& muxer,
   const bool is_asked_for = std::ranges::any_of(options, [](const auto& option) {
     return option.first == "movflags" && option.second.find("use_metadata_tags") != std::string::npos;
   });
-  if (!holds_display_matrix(container) || muxer.metadata == nullptr || is_asked_for) {
+  if (!traits_of(container).display_matrix || muxer.metadata == nullptr || is_asked_for) {
     return "";
   }
   std::vector<std::string> lost = lost_tags(container, muxer.metadata);

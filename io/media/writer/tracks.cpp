@@ -88,8 +88,7 @@ bool Tracks::add_transcoded(const AVStream& stream, AudioRoute route, Muxer& mux
 
 bool Tracks::add_converted(const AVStream& stream, Muxer& muxer, Diagnostics& diagnostics) {
   const AVOutputFormat& container = *muxer.context().oformat;
-  std::unique_ptr<SubtitleConverter> converter =
-      SubtitleConverter::make(stream, text_subtitle_codec(container));
+  std::unique_ptr<SubtitleConverter> converter = SubtitleConverter::make(stream, traits_of(container).text);
   if (converter == nullptr) {
     return false;
   }

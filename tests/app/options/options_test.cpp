@@ -23,7 +23,7 @@
 #include "app/options/help.h"
 #include "app/options/noise_options.h"
 #include "app/options/settings_option.h"
-#include "app/player/denoise_settings.h"
+#include "app/player/player_settings.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/engine_group.h"
@@ -367,7 +367,8 @@ TEST(FilterOptions, LiveFiltersHaveNoDelayUnlessRequested) {
     options.add_to(command);
     parse(command, arguments);
     return app::live_filter(
-        {.filter = name, .profile = profile, .parameters = options.settings().parameters, .noise = {}});
+        {.filter = {.name = name, .profile = profile, .parameters = options.settings().parameters},
+         .noise = {}});
   };
   const auto np = std::get<Vbm4dParameters>(live_filter("", "vbm4d", "np"));
   EXPECT_EQ(np, vbm4d_live_profile(Vbm4dProfile::kNp));

@@ -73,14 +73,14 @@ class ControlsScript : public ViewerScript {
     options.window.size = {1280, 900};
     options.filters = {"bilateral", "bm3d"};
     options.input = "clip.mkv";
-    options.command = [](const DenoiseSettings& settings, const Passage& passage) {
-      std::vector<std::string> words{"limpid", "denoise", "clip.mkv", "--filter", settings.filter};
+    options.command = [](const PlayerSettings& settings, const Passage& passage) {
+      std::vector<std::string> words{"limpid", "denoise", "clip.mkv", "--filter", settings.filter.name};
       if (passage.begin) {
         words.emplace_back("--start");
       }
       return words;
     };
-    player_options.settings.filter = "bilateral";
+    player_options.settings.filter.name = "bilateral";
   }
 
   /// Where a control is; waits until it rests there, as ImGui places new windows in their second frame.
@@ -462,7 +462,7 @@ TEST(FilesTest, TheNoiseOfABoxIsMeasuredAgainWhereItIsMoved) {
 
 TEST(FilesTest, BothSettingsAreShownOfAPausedPicture) {
   FilesScript script;
-  script.stages.make_denoiser = [&script](const DenoiseSettings& settings, const Frame& frame,
+  script.stages.make_denoiser = [&script](const PlayerSettings& settings, const Frame& frame,
                                           const NoiseModel& level) {
     return script.stages.engine->make_denoiser(live_filter(settings), level, frame.format);
   };

@@ -130,7 +130,7 @@ class Playing {
       next_ = std::clamp(static_cast<int>(std::ceil((seconds - before) * rate - 0.01)), 0, frames);
     };
     stages.engine = engine_registry().open("cpu");
-    stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseModel&) {
+    stages.make_denoiser = [this](const PlayerSettings&, const Frame&, const NoiseModel&) {
       return std::make_unique<Slow>(latency, time, began_with);
     };
     stages.wake = [this] {
@@ -155,6 +155,7 @@ class Playing {
     options.live = live;
     options.frames_per_second = rate;
     options.duration = duration > 0 ? duration : frames / rate;
+    options.settings.filter = {.name = "bm3d", .profile = "np", .parameters = {}};
     options.settings.noise.noise = NoiseProfile{NoiseModel{{1, 1, 1}}, std::nullopt};
     options.kept_bytes = kept_bytes;
     player_ = std::make_unique<Player>(stages, options);
@@ -276,19 +277,19 @@ class PlayingByQuality : public Playing {
     times_ms["quick"] = 1;
     times_ms["medium"] = 1;
     times_ms["best"] = 1;
-    stages.ladder = [](const DenoiseSettings& settings) {
+    stages.ladder = [](const PlayerSettings& settings) {
       QualityLadder ladder;
       for (const char* const name : {"quick", "medium", "best"}) {
         QualityRung rung{.settings = settings, .cost = 1, .reach = {.before = 2, .after = 0}};
-        rung.settings.filter = name;
-        rung.settings.looks_ahead = rung.settings.filter == "best";
+        rung.settings.filter.name = name;
+        rung.settings.looks_ahead = rung.settings.filter.name == "best";
         rung.reach.after = rung.settings.looks_ahead ? 4 : 0;
         ladder.rungs.push_back(rung);
       }
       return ladder;
     };
-    stages.make_denoiser = [this](const DenoiseSettings& settings, const Frame&, const NoiseModel&) {
-      return std::make_unique<Timed>(settings.looks_ahead ? 4 : 0, times_ms.at(settings.filter));
+    stages.make_denoiser = [this](const PlayerSettings& settings, const Frame&, const NoiseModel&) {
+      return std::make_unique<Timed>(settings.looks_ahead ? 4 : 0, times_ms.at(settings.filter.name));
     };
   }
 
@@ -301,7 +302,7 @@ class PlayingByQuality : public Playing {
         return testing::AssertionFailure() << "no frame, or a wrong one, behind " << last_;
       }
       last_ = frame->noisy.index;
-      if (frame->used.filter == rung) {
+      if (frame->used.filter.name == rung) {
         return testing::AssertionSuccess();
       }
     }
@@ -369,7 +370,7 @@ TEST(PlayerTest, ChangedSettingsShowAtOnceThoughTheFilterWaitsForLaterFrames) {
   PlayingByQuality playing;
   Player& player = playing.start();
   ASSERT_TRUE(playing.reaches("best"));
-  DenoiseSettings settings = player.settings();
+  PlayerSettings settings = player.settings();
   settings.noise.strength = {2, 2};
   settings.keeps_pace = true;
   player.set_settings(settings);
@@ -379,7 +380,7 @@ TEST(PlayerTest, ChangedSettingsShowAtOnceThoughTheFilterWaitsForLaterFrames) {
   }
   ASSERT_NE(frame, nullptr);
   EXPECT_EQ(frame->settings, settings);
-  EXPECT_EQ(frame->used.filter, "quick");
+  EXPECT_EQ(frame->used.filter.name, "quick");
   EXPECT_TRUE(playing.reaches("best"));
 }
 
@@ -494,10 +495,10 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
       ASSERT_NE(playing.next(), nullptr);
     }
     for (const bool another_denoiser : {false, true}) {
-      DenoiseSettings settings = player.settings();
+      PlayerSettings settings = player.settings();
       settings.noise.noise->noise.sigma[0] += 1;
       if (another_denoiser) {
-        settings.profile = "fast";
+        settings.filter.profile = "fast";
       }
       player.set_settings(settings);
       int old = 0;
@@ -519,8 +520,8 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
 }
 
 /// Asks for a fixed sigma of all planes; returns the settings asked for.
-DenoiseSettings set_sigma(Player& player, float sigma) {
-  DenoiseSettings settings = player.settings();
+PlayerSettings set_sigma(Player& player, float sigma) {
+  PlayerSettings settings = player.settings();
   settings.noise.noise = NoiseProfile{NoiseModel{{sigma, sigma, sigma}}, std::nullopt};
   player.set_settings(settings);
   return settings;
@@ -644,7 +645,7 @@ TEST(PlayerTest, NewSettingsApplyToTheLastFrameThatStaysAtTheEnd) {
     Player& player = playing.start();
     EXPECT_EQ(playing.play_to_the_end().back(), playing.frames - 1);
     for (int i = 2; i < 4; ++i) {
-      DenoiseSettings settings = player.settings();
+      PlayerSettings settings = player.settings();
       settings.noise.noise->noise.sigma[0] = static_cast<float>(i);
       player.set_settings(settings);
       const std::shared_ptr<const PlayedFrame> last = playing.next();
@@ -663,7 +664,7 @@ TEST(PlayerTest, SettingsChangedDuringASeekAreThoseOfTheFrameThatStays) {
   player.set_paused(true);
   for (int i = 1; i < 20; ++i) {
     player.seek(0.1);
-    DenoiseSettings settings = player.settings();
+    PlayerSettings settings = player.settings();
     settings.noise.noise->noise.sigma[0] = static_cast<float>(i) + 1;
     if (i % 2 == 0) {
       // Wherever the frame is by now.
@@ -863,7 +864,7 @@ TEST(PlayerTest, ASeekKeepsTheDenoiser) {
   Playing playing;
   playing.latency = 2;
   std::atomic<int> made = 0;
-  playing.stages.make_denoiser = [&made, make = playing.stages.make_denoiser](const DenoiseSettings& settings,
+  playing.stages.make_denoiser = [&made, make = playing.stages.make_denoiser](const PlayerSettings& settings,
                                                                               const Frame& frame,
                                                                               const NoiseModel& level) {
     ++made;
@@ -880,8 +881,8 @@ TEST(PlayerTest, ASeekKeepsTheDenoiser) {
     static_cast<void>(playing.play_to_the_end());
   }
   EXPECT_EQ(made, 1);
-  DenoiseSettings settings = player.settings();
-  settings.filter = "bilateral";
+  PlayerSettings settings = player.settings();
+  settings.filter.name = "bilateral";
   player.set_settings(settings);
   player.seek(0);
   EXPECT_NE(playing.next(), nullptr);
@@ -893,9 +894,10 @@ TEST(PlayerTest, TheFirstFrameIsShownBeforeItIsDenoisedAndNewSettingsDoNotWaitFo
     std::atomic<int> begun = 0;
     Playing playing;
     playing.stages.make_denoiser = [&begun, make = playing.stages.make_denoiser](
-                                       const DenoiseSettings& settings, const Frame& frame,
+                                       const PlayerSettings& settings, const Frame& frame,
                                        const NoiseModel& level) -> std::unique_ptr<Denoiser> {
-      return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
+      return settings.filter.name == "bm3d" ? std::make_unique<NeverDone>(begun)
+                                            : make(settings, frame, level);
     };
     Player& player = playing.start();
     if (behind_a_seek) {
@@ -920,25 +922,25 @@ TEST(PlayerTest, TheFirstFrameIsShownBeforeItIsDenoisedAndNewSettingsDoNotWaitFo
     }
     EXPECT_EQ(noisy->noisy.index, behind_a_seek ? 20 : 0);
     EXPECT_TRUE(noisy->is_waiting);
-    DenoiseSettings settings = player.settings();
-    settings.filter = "bilateral";
+    PlayerSettings settings = player.settings();
+    settings.filter.name = "bilateral";
     player.set_settings(settings);
     const std::shared_ptr<const PlayedFrame> denoised = playing.next();
     ASSERT_NE(denoised, nullptr);
     EXPECT_EQ(denoised->noisy.index, noisy->noisy.index);
     EXPECT_FALSE(denoised->is_waiting);
     EXPECT_EQ(denoised->settings, settings);
-    settings.filter = "bm3d";  // while it plays
+    settings.filter.name = "bm3d";  // while it plays
     player.set_settings(settings);
     ASSERT_TRUE(comes_true([&] {
       static_cast<void>(player.take(Clock::now()));
       std::this_thread::sleep_for(1ms);
       return player.at_work() >= 250ms;
     }));
-    settings.filter = "bilateral";
+    settings.filter.name = "bilateral";
     player.set_settings(settings);
     EXPECT_NE(playing.next(), nullptr);
-    settings.filter = "bm3d";
+    settings.filter.name = "bm3d";
     player.set_settings(settings);
     EXPECT_TRUE(player.stop(20s)) << "whatever it is at";
   }
@@ -997,7 +999,7 @@ TEST(PlayerTest, StoppingNeedNotWaitForASlowEngine) {
   Playing playing;
   std::promise<void> done;
   std::promise<void> begun;
-  playing.stages.make_denoiser = [&](const DenoiseSettings&, const Frame&, const NoiseModel&) {
+  playing.stages.make_denoiser = [&](const PlayerSettings&, const Frame&, const NoiseModel&) {
     begun.set_value();
     done.get_future().wait();
     return std::make_unique<Slow>(0, 0ms, playing.began_with);
@@ -1067,10 +1069,10 @@ class RefinedPlaying : public Playing {
   Refiner::Log log;
 
   RefinedPlaying() {
-    stages.refining_reach = [](const DenoiseSettings& settings) {
-      return settings.filter == "bm3d" ? Reach{kBefore, kAfter} : Reach{};
+    stages.refining_reach = [](const PlayerSettings& settings) {
+      return settings.filter.name == "bm3d" ? Reach{kBefore, kAfter} : Reach{};
     };
-    stages.make_refiner = [this](const DenoiseSettings&, const Frame&, const NoiseModel& noise) {
+    stages.make_refiner = [this](const PlayerSettings&, const Frame&, const NoiseModel& noise) {
       return std::make_unique<Refiner>(noise, log);
     };
   }
@@ -1185,8 +1187,8 @@ TEST(PlayerTest, NewSettingsOfAPausedFrameAreRefinedToo) {
     EXPECT_EQ(quick->level.sigma[0], sigma);
     playing.expect_refined(player, 10);
   }
-  DenoiseSettings settings = player.settings();
-  settings.filter = "bilateral";  // which looks at no other frame
+  PlayerSettings settings = player.settings();
+  settings.filter.name = "bilateral";  // which looks at no other frame
   player.set_settings(settings);
   ASSERT_NE(playing.next(), nullptr);
   EXPECT_FALSE(player.will_refine());
@@ -1196,7 +1198,7 @@ TEST(PlayerTest, NewSettingsOfAPausedFrameAreRefinedToo) {
 TEST(PlayerTest, RefiningIsGivenUpForWhateverIsAskedForNext) {
   RefinedPlaying playing;
   std::atomic<int> begun = 0;
-  playing.stages.make_refiner = [&](const DenoiseSettings&, const Frame&, const NoiseModel&) {
+  playing.stages.make_refiner = [&](const PlayerSettings&, const Frame&, const NoiseModel&) {
     return std::make_unique<NeverDone>(begun);
   };
   Player& player = playing.start();
@@ -1221,7 +1223,7 @@ TEST(PlayerTest, RefiningIsGivenUpForWhateverIsAskedForNext) {
 
 TEST(PlayerTest, ARefinerThatCantBeMadeHoldsNothingUp) {
   RefinedPlaying playing;
-  playing.stages.make_refiner = [](const DenoiseSettings&, const Frame&,
+  playing.stages.make_refiner = [](const PlayerSettings&, const Frame&,
                                    const NoiseModel&) -> std::unique_ptr<Denoiser> {
     throw Error("no memory");
   };
@@ -1258,7 +1260,7 @@ TEST_P(PlayerFailure, AnyStageThrowsWhereFramesAreTaken) {
       playing.stages.seek = fail;
       break;
     case FailingStage::kMakeDenoiser:
-      playing.stages.make_denoiser = [](const DenoiseSettings&, const Frame&,
+      playing.stages.make_denoiser = [](const PlayerSettings&, const Frame&,
                                         const NoiseModel&) -> std::unique_ptr<Denoiser> {
         throw Error("it broke");
       };
@@ -1293,25 +1295,25 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
     clip.back().index = i;
   }
   const std::shared_ptr<Engine> engine = engine_registry().open("cpu", EngineOptions{1});
-  const auto make = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseModel& level) {
-    const Filter filter = settings.filter == "bm3d" ? Filter(bm3d_profile(parse_profile(settings.profile)))
-                          : settings.filter == "bilateral" ? Filter(BilateralParameters())
-                                                           : Filter(NlmParameters());
+  const auto make = [&](const PlayerSettings& settings, const Frame& frame, const NoiseModel& level) {
+    const Filter filter = settings.filter.name == "bm3d"
+                              ? Filter(bm3d_profile(parse_profile(*settings.filter.profile)))
+                          : settings.filter.name == "bilateral" ? Filter(BilateralParameters())
+                                                                : Filter(NlmParameters());
     return engine->make_denoiser(filter, level, frame.format);
   };
-  std::vector<DenoiseSettings> choices;
+  std::vector<PlayerSettings> choices;
   for (const char* const filter : {"bm3d", "bilateral", "nlm"}) {
     for (const std::string profile : {"fast", "lc"}) {
       for (const float sigma : {0.0F, 5.0F, 30.0F}) {
         choices.push_back(
-            {.filter = filter,
-             .profile = profile,
+            {.filter = {.name = filter, .profile = profile, .parameters = {}},
              .noise = {.noise = NoiseProfile{NoiseModel{{sigma, sigma, sigma}}, std::nullopt}}});
       }
     }
   }
   std::vector<std::vector<Frame>> expected;  // by choice and frame
-  for (const DenoiseSettings& choice : choices) {
+  for (const PlayerSettings& choice : choices) {
     const std::unique_ptr<Denoiser> denoiser = make(choice, clip[0], choice.noise.noise->noise);
     auto& results = expected.emplace_back();
     for (const Frame& frame : clip) {
@@ -1369,7 +1371,7 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
     }
     // And each once, however slow the machine is.
     player.set_paused(false);
-    for (const DenoiseSettings& choice : choices) {
+    for (const PlayerSettings& choice : choices) {
       player.set_settings(choice);
       std::shared_ptr<const PlayedFrame> shown;
       do {

@@ -122,7 +122,7 @@ class ViewerScript {
       next_ = std::clamp(static_cast<int>(std::lround((seconds - before) * kRate)), 0, frames);
     };
     stages.engine = engine_registry().open("cpu", EngineOptions{1});
-    stages.make_denoiser = [this](const DenoiseSettings&, const Frame& frame, const NoiseModel& level) {
+    stages.make_denoiser = [this](const PlayerSettings&, const Frame& frame, const NoiseModel& level) {
       return stages.engine->make_denoiser(FilterText("bilateral").filter(), level, frame.format);
     };
     options.source = "clip";
@@ -132,6 +132,7 @@ class ViewerScript {
     options.window = {.title = "clip", .size = {320, 240}, .fixed = true, .vsync = false};
     player_options.frames_per_second = kRate;
     player_options.duration = options.duration;
+    player_options.settings.filter = {.name = "bm3d", .profile = "np", .parameters = {}};
     player_options.settings.noise.noise = NoiseProfile{NoiseModel{{5, 5, 5}}, std::nullopt};
   }
 

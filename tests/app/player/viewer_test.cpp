@@ -75,11 +75,12 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
     next = std::max<std::int64_t>(0, std::llround(seconds * kRate));
   };
   stages.engine = engine;
-  stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseModel& level) {
-    const std::string options = settings.filter == "bm3d" ? ":profile=" + settings.profile : "";
-    return engine->make_denoiser(FilterText(settings.filter + options).filter(), level, frame.format);
+  stages.make_denoiser = [&](const PlayerSettings& settings, const Frame& frame, const NoiseModel& level) {
+    const std::string options =
+        settings.filter.name == "bm3d" ? ":profile=" + settings.filter.profile.value_or("") : "";
+    return engine->make_denoiser(FilterText(settings.filter.name + options).filter(), level, frame.format);
   };
-  stages.refining_reach = [](const DenoiseSettings&) { return Reach{2, 3}; };
+  stages.refining_reach = [](const PlayerSettings&) { return Reach{2, 3}; };
   stages.make_refiner = stages.make_denoiser;
   ViewerOptions options;
   options.source = "clip";
@@ -92,6 +93,7 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
   PlayerOptions player_options;
   player_options.frames_per_second = kRate;
   player_options.duration = 60;
+  player_options.settings.filter = {.name = "bm3d", .profile = "np", .parameters = {}};
 
   const auto play = [&](int keys, std::int64_t frames) {
     Viewer viewer(options, stages, player_options);
@@ -129,9 +131,9 @@ TEST(ViewerTest, AQuickerFilterHelpsBeforeTheFirstFrameIsDenoised) {
   std::atomic<int> begun = 0;
   script.options.keep_open = true;
   script.stages.make_denoiser = [&begun, make = script.stages.make_denoiser](
-                                    const DenoiseSettings& settings, const Frame& frame,
+                                    const PlayerSettings& settings, const Frame& frame,
                                     const NoiseModel& level) -> std::unique_ptr<Denoiser> {
-    return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
+    return settings.filter.name == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
   };
   const DebugLog log;
   script.play([&](const Viewer& viewer) {
@@ -173,8 +175,8 @@ std::vector<std::string> stages_of(const Statistics& statistics) {
 TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
   ViewerScript script;
   std::atomic<int> begun = 0;
-  script.stages.make_denoiser = [&begun](const DenoiseSettings& settings, const Frame&, const NoiseModel&) {
-    return std::make_unique<NeverDone>(begun, settings.profile == "np" ? 1 : 0);
+  script.stages.make_denoiser = [&begun](const PlayerSettings& settings, const Frame&, const NoiseModel&) {
+    return std::make_unique<NeverDone>(begun, settings.filter.profile == "np" ? 1 : 0);
   };
   const DebugLog log;
   const Statistics told = script.play([&](const Viewer&) {
@@ -248,7 +250,7 @@ TEST(ViewerTest, ReadingALiveSourceIsNoLoad) {
   come_slowly(script, 20ms);
   script.player_options.live = true;
   std::atomic<int> begun = 0;
-  script.stages.make_denoiser = [&begun](const DenoiseSettings&, const Frame&, const NoiseModel&) {
+  script.stages.make_denoiser = [&begun](const PlayerSettings&, const Frame&, const NoiseModel&) {
     return std::make_unique<NeverDone>(begun, 1);
   };
   const DebugLog log;
@@ -276,8 +278,8 @@ TEST(ViewerTest, SavedPicturesOfAPauseAreRefined) {
   script.options.keep_open = true;
   script.options.picture_folder = folder.path();
   std::atomic<int> refined = 0;
-  script.stages.refining_reach = [](const DenoiseSettings&) { return Reach{1, 1}; };
-  script.stages.make_refiner = [&](const DenoiseSettings&, const Frame& frame, const NoiseModel& level) {
+  script.stages.refining_reach = [](const PlayerSettings&) { return Reach{1, 1}; };
+  script.stages.make_refiner = [&](const PlayerSettings&, const Frame& frame, const NoiseModel& level) {
     ++refined;
     NoiseModel none = level;
     none.sigma.fill(0);  // to be told from what is shown first

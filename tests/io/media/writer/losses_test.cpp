@@ -110,13 +110,13 @@ TEST_F(LossesTest, MetadataOfPicturesIsKeptByPictures) {
   PictureMetadata metadata;
   metadata.exif = {'I', 'I', '*', 0, 8, 0, 0, 0, 0, 0};
   metadata.xmp = {'<', 'x', '/', '>'};
-  metadata.others = {"IPTC data"};
+  metadata.others = {{"IPTC data"}, {"text (Title)", AV_CODEC_ID_PNG, {0}}};
   keep_metadata(*made_.first, metadata);
   EXPECT_EQ(lost(picture("png")), Sentences{"the source's IPTC data is not kept"});
   EXPECT_EQ(lost(picture("ppm")),
             (Sentences{"the source's EXIF data (camera, time, place, rights) is not kept: ppm can't hold it",
                        "the source's XMP data (rights, rating, keywords) is not kept: ppm can't hold it",
-                       "the source's IPTC data is not kept"}));
+                       "the source's IPTC data is not kept", "the source's text (Title) is not kept"}));
   EXPECT_EQ(lost(target("webm", "png")).front(),
             "the source's EXIF data (camera, time, place, rights) is not kept: webm can't hold it");
 }

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "core/engine/noise_control.h"
@@ -13,36 +11,33 @@
 namespace limpid::app {
 
 /// How frames are denoised.
-struct DenoiseSettings {
-  std::string filter = "bm3d";
-  std::string profile = "np";  ///< if the filter has profiles
-  /// Parameters that are not the profile's; keys are ParameterText::option. May contain those of other
-  /// filters.
-  std::map<std::string, ParameterValue> parameters = {};
+struct PlayerSettings {
+  /// Has a name and a profile. The profile and the parameters may be those of other filters, which are chosen
+  /// again later (filter_settings()).
+  FilterSettings filter;
   NoiseSettings noise;
   /// A quicker filter is used where this one does not keep pace (PlayerStages::ladder).
   bool keeps_pace = false;
   /// The filter waits for later frames, as it does for files.
   bool looks_ahead = false;
 
-  bool operator==(const DenoiseSettings&) const = default;
+  bool operator==(const PlayerSettings&) const = default;
   /// True if one denoiser serves both: they differ only in the noise level.
-  bool same_denoiser(const DenoiseSettings& other) const {
-    return filter == other.filter && profile == other.profile && parameters == other.parameters &&
-           looks_ahead == other.looks_ahead;
+  bool same_denoiser(const PlayerSettings& other) const {
+    return filter == other.filter && looks_ahead == other.looks_ahead;
   }
 };
 
 /// The filter with its profile and its own parameters.
-FilterSettings filter_settings(const DenoiseSettings& settings);
+FilterSettings filter_settings(const PlayerSettings& settings);
 /// The filter of files. Throws UsageError for settings that contradict each other.
-Filter offline_filter(const DenoiseSettings& settings);
+Filter offline_filter(const PlayerSettings& settings);
 /// The filter of live video that waits for `delay` later frames. Throws UsageError as offline_filter() does.
-Filter live_filter(const DenoiseSettings& settings, int delay = 0);
+Filter live_filter(const PlayerSettings& settings, int delay = 0);
 
 /// One of the qualities that a player chooses from.
 struct QualityRung {
-  DenoiseSettings settings;
+  PlayerSettings settings;
   double cost = 1;  ///< a low estimate of its time per frame, relative to other rungs
   Reach reach;      ///< of its filter
 };

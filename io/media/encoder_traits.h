@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Properties of encoders that libavcodec does not report: defaults, limits and faults. Private to io.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/media/libav.h"
+#include "io/media/writer.h"
+
+namespace limpid::io {
+
+/// Requirements, defaults and faults of an encoder. A default object describes an encoder without
+/// peculiarities.
+struct EncoderTraits {
+  using Options = std::array<std::pair<const char*, const char*>, 2>;  ///< null: no option
+  enum class PictureQuality : std::uint8_t { kNone, kJpegScale, kPercent, kJxlDistance, kCrf, kQp };
+
+  std::string_view name;
+  /// Constant quantizer instead of a default bit rate of 200 kbit/s for any size; 0: the default is usable.
+  int quantizer = 0;
+  /// Used without a preset.
+  Options instead_of_preset = {};
+  PictureQuality picture_quality = PictureQuality::kNone;  ///< options of --picture-quality
+  int worst_quantizer = 0;                                 ///< of PictureQuality::kCrf and kQp, for AVIF only
+  bool default_picture_quality = true;                     ///< has one that differs from the encoder's
+  bool caps_rate = false;                                  ///< a bit rate beside a CRF is an upper limit
+  bool halves_chroma = false;                              ///< unless it is lossless
+  bool joins_segments = false;                             ///< segments of equal parameters can be joined
+  bool stores_stereo = false;  ///< stereoscopic 3D of frames, but not of containers
+  /// libavcodec's slices omit the last chroma samples of 4:1:1 and 4:1:0 if they do not cover four luma
+  /// samples. Slices with a side of a single sample are wrong, too.
+  bool faulty_slices = false;
+  /// x265 (4.1) reuses memory of earlier captions, and writes past its end if the new ones are longer.
+  bool faulty_captions = false;
+  /// x265 determines from the third frame by how much decoding precedes presentation, and invents it before.
+  bool invents_first_times = false;
+  /// SVT-AV1 (1.4) hangs at the end of a stream without frames.
+  bool hangs_without_frames = false;
+  /// libavcodec passes planar RGB to OpenJPEG in the order G, B, R.
+  bool confuses_planar_rgb = false;
+  int most_right_depth = 64;  ///< pictures with more bits are damaged
+  int frame_threads = 0;      ///< most threads that it starts beside one per processor
+  /// Widths at which it writes past the end of its memory, as x265 does in all tested versions: 3.5 and 4.2,
+  /// the newest. libavcodec does not expose x265_version_str.
+  int first_unsafe_width = 0;
+  int last_unsafe_width = -1;
+  /// Option with the encoder's own parameters, and those that are always set. Null: x264's syntax is not
+  /// used.
+  const char* parameters_option = nullptr;
+  const char* own_parameters = "";
+  const char* mastering_display = nullptr;  ///< own parameter for SMPTE ST 2086
+  const char* light_level = nullptr;        ///< own parameter for content light levels
+
+  bool is_safe(int width) const { return width < first_unsafe_width || width > last_unsafe_width; }
+};
+
+const EncoderTraits& traits_of(const AVCodec& codec);
+
+/// JPEG samples are full range and BT.601, whatever the file's tags.
+bool is_jpeg(const AVCodec& codec);
+
+/// True for codecs with chroma subsampling that require an even size, and whose fields require whole chroma
+/// rows.
+bool needs_whole_chroma(const AVCodec& codec);
+
+/// False if full-range YUV would be shown as limited because neither the encoder's stream nor the container
+/// has a tag for it.
+bool keeps_full_range(const AVOutputFormat& container, const AVCodec& codec);
+
+/// The encoder's own parameters for the properties of a frame, in the syntax of x264.
+std::string own_parameters(const EncoderTraits& traits, const AVFrame& properties);
+
+/// Throws UsageError for a preset or CRF that the encoder would misinterpret.
+void check_preset_and_crf(const EncoderTraits& traits, const WriterOptions& options);
+
+}  // namespace limpid::io
