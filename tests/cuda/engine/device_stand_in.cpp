@@ -257,7 +257,7 @@ float NoiseEstimator::combed_share(const FrameFormat& /*format*/, const Plane& /
 NoiseMeasurer::NoiseMeasurer(const FrameFormat& format) : format_(format), sums_(1) {}
 noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                               const std::array<SamplePlane, kMaxPlanes>* before,
-                                              bool /*interlaced*/, const BrightnessScale& /*scale*/,
+                                              bool /*interlaced*/, const noise::SceneRange& /*range*/,
                                               cudaStream_t stream) {
   check(cudaStreamSynchronize(stream));
   noise::NoiseStatistics statistics;
