@@ -51,8 +51,7 @@ Json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& f
 }
 
 Json evidence_report(const NoiseModel& noise) {
-  return {{"source", source_name(noise.evidence.source)},
-          {"certainty", noise.evidence.certainty}};
+  return {{"source", source_name(noise.evidence.source)}, {"certainty", noise.evidence.certainty}};
 }
 
 Json to_json(const NoiseModel& noise, const FrameFormat& format) {
