@@ -52,7 +52,7 @@ class SourceAnalysis {
   }
 
  private:
-  void add(Frame frame, std::uint64_t hash) {
+  void add(const Frame& frame, std::uint64_t hash) {
     control_.send(frame);
     const bool begins_scene =
         control_.is_estimated() ? control_.noise().begins_scene() : is_cut_before(frame);
