@@ -41,7 +41,7 @@ class SourceAnalysis {
     std::int64_t results = 0;
     while (std::optional<HashedFrames::HashedFrame> next = frames.next()) {
       results += next->frame.context_only ? 0 : 1;
-      add(std::move(next->frame), next->hash);
+      add(next->frame, next->hash);
       if (!progress(results, expected)) {
         return std::nullopt;
       }
