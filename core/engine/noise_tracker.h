@@ -61,6 +61,7 @@ class NoiseTracker {
   Measurement measure(const Frame& frame);
   // True if an estimate agrees with the scene's.
   bool agrees(const NoiseModel& own) const;
+
   Engine& engine_;
   int frames_to_average_;
   BrightnessHistogram brightness_{};

@@ -4,8 +4,8 @@
 namespace limpid::noise {
 
 // Empirical constants of noise estimation, for the properties of pictures, cameras and codecs that theory
-// does not provide. Deviations are standard deviations in 8-bit code values. Ratios are
-// of standard deviations unless variances or energies are named.
+// does not provide. Deviations are standard deviations in 8-bit code values. Ratios are of standard
+// deviations unless variances or energies are named.
 
 /// Constants for noise in differences along motion (difference_noise.h).
 struct DifferenceConstants {

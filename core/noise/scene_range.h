@@ -7,7 +7,7 @@
 
 namespace limpid::noise {
 
-/// What the samples of a scene can be.
+/// Properties of a scene's samples that its noise is measured by.
 struct SceneRange {
   BrightnessScale scale;
   /// Samples are counts of photons: samples of 0 are not clipped.
