@@ -25,6 +25,7 @@ extern "C" {
 #include "io/media/writer/animation.h"
 #include "io/media/writer/losses.h"
 #include "tests/io/media/media.h"
+#include "tests/io/media/sample_psnr.h"
 #include "tests/io/media/writer/made_source.h"
 
 namespace limpid::io {
@@ -50,16 +51,6 @@ std::string sentence_of(const std::function<void()>& function) {
     return error.what();
   }
   return "no error";
-}
-
-double rgb_psnr(const std::string& a, const std::string& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double sum = 0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    const double difference = static_cast<unsigned char>(a[i]) - static_cast<unsigned char>(b[i]);
-    sum += difference * difference;
-  }
-  return psnr_from_mse(sum / static_cast<double>(a.size()));
 }
 
 TEST_F(FaithfulOutputTest, Ffv1IsExactForEverySmallSize) {
@@ -154,9 +145,9 @@ TEST_F(FaithfulOutputTest, JpegIsFullRangeBt601) {
                                   "range=tv -c:v ffv1 -pix_fmt yuv444p");
   const std::string expected = rgb_of(source);
   transcode(source, path("a_%d.jpg"));
-  EXPECT_GT(rgb_psnr(expected, rgb_of(path("a_1.jpg"))), 38);
+  EXPECT_GT(sample_psnr(expected, rgb_of(path("a_1.jpg"))), 38);
   transcode(source, path("a.avi"), {.codec = "mjpeg"});
-  EXPECT_GT(rgb_psnr(expected, rgb_of(path("a.avi"))), 38);
+  EXPECT_GT(sample_psnr(expected, rgb_of(path("a.avi"))), 38);
 }
 
 TEST_F(FaithfulOutputTest, TiffAndJpeg2000AreRgbForYuvSources) {
@@ -170,7 +161,7 @@ TEST_F(FaithfulOutputTest, TiffAndJpeg2000AreRgbForYuvSources) {
       const std::string to = path(std::string("b_%d.") + extension);
       const Transcoded result = transcode(from, to, {.overwrite = Overwrite::kAlways});
       EXPECT_NE(result.pixel_format.find("rgb"), std::string::npos) << result.pixel_format;
-      EXPECT_GT(rgb_psnr(rgb_of(from), rgb_of(path(std::string("b_1.") + extension))), 45) << extension;
+      EXPECT_GT(sample_psnr(rgb_of(from), rgb_of(path(std::string("b_1.") + extension))), 45) << extension;
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "core/frame/metrics.h"
 #include "io/media/diagnostic.h"
 #include "tests/io/media/media.h"
+#include "tests/io/media/sample_psnr.h"
 
 namespace limpid::io {
 namespace {
@@ -30,15 +31,6 @@ class ReportsTest : public MediaTest {
     return output_of("ffmpeg -nostdin -v error -i '" + of +
                      "' -frames:v 1 -vf scale=flags=accurate_rnd+full_chroma_int+full_chroma_inp -f rawvideo "
                      "-pix_fmt rgb24 -");
-  }
-  static double psnr_of(const std::string& a, const std::string& b) {
-    EXPECT_EQ(a.size(), b.size());
-    double sum = 0;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-      const double difference = static_cast<unsigned char>(a[i]) - static_cast<unsigned char>(b[i]);
-      sum += difference * difference;
-    }
-    return psnr_from_mse(sum / static_cast<double>(a.size()));
   }
   std::string error_of(const std::string& from, const std::string& to) const {
     try {
@@ -73,19 +65,20 @@ TEST_F(ReportsTest, DeepJpeg2000IsExact) {
 TEST_F(ReportsTest, StillsHaveTheColorsOfTheirSources) {
   for (const std::string extension : {"jp2", "tif"}) {
     transcode(file("photo420.jpg"), path("a." + extension));
-    EXPECT_GT(psnr_of(rgb_of(file("photo420.jpg")), rgb_of(path("a." + extension))), 40) << extension;
+    EXPECT_GT(sample_psnr(rgb_of(file("photo420.jpg")), rgb_of(path("a." + extension))), 40) << extension;
     transcode(file("video_tv_bt709.mp4"), path("a_%d." + extension));
-    EXPECT_GT(psnr_of(rgb_of(file("video_tv_bt709.mp4")), rgb_of(path("a_1." + extension))), 40) << extension;
+    EXPECT_GT(sample_psnr(rgb_of(file("video_tv_bt709.mp4")), rgb_of(path("a_1." + extension))), 40)
+        << extension;
   }
   transcode(file("video_tv_bt709.mp4"), path("a_%d.jpg"));
-  EXPECT_GT(psnr_of(rgb_of(file("video_tv_bt709.mp4")), rgb_of(path("a_1.jpg"))), 36);
+  EXPECT_GT(sample_psnr(rgb_of(file("video_tv_bt709.mp4")), rgb_of(path("a_1.jpg"))), 36);
 }
 
 TEST_F(ReportsTest, PhotographsAreGoodByDefault) {
   for (const auto& [extension, least] : {std::pair{"jpg", 37.0}, {"webp", 36.0}, {"avif", 36.5}}) {
     const std::string to = path(std::string("a.") + extension);
     if (error_of(file("photo420.jpg"), std::string("a.") + extension) == "no error") {
-      EXPECT_GT(psnr_of(rgb_of(file("photo420.jpg")), rgb_of(to)), least) << extension;
+      EXPECT_GT(sample_psnr(rgb_of(file("photo420.jpg")), rgb_of(to)), least) << extension;
     }
   }
 }
