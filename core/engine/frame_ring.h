@@ -15,8 +15,8 @@ namespace limpid {
 /// The frames in a temporal filter, in order of arrival: those whose results are pending, and their
 /// neighbors. `Kept` is an engine's data for each frame. Frames are kept exactly as long as the filter's
 /// reach requires. A window is shorter at the ends of the stream, and does not extend across a frame with
-/// `begins_anew`. A filter of unbounded reach stores data of earlier frames itself; each of its windows has
-/// one frame. Not thread-safe.
+/// `begins_anew`: after a cut, or where the level of the noise changes. A filter of unbounded reach stores
+/// data of earlier frames itself; each of its windows has one frame. Not thread-safe.
 template <typename Kept>
 class FrameRing {
  public:

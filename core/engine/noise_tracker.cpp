@@ -10,9 +10,9 @@
 namespace limpid {
 namespace {
 
-constexpr std::size_t kDisagreementsToRestart = 3;
-constexpr float kSameSigma = 0.5F;   // two levels agree within this difference
-constexpr float kSameShare = 0.15F;  // or within this relative difference
+constexpr float kSameLevel = 1.15F;
+constexpr std::size_t kContradictions = 3;  // that begin a scene
+constexpr std::size_t kContradictionsAfterStep = 2;
 
 // True if the differences contain only copied blocks.
 bool repeats(const noise::NoiseStatistics& statistics) {
@@ -40,73 +40,102 @@ NoiseModel NoiseTracker::Measurement::model() const {
   return noise::model_of(statistics, white);
 }
 
-NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame) {
+NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, const Frame* before) {
   Measurement own{.frames = 1, .white_variances = {}, .statistics = {}};
   const NoiseModel white = engine_.estimate_noise(frame);
   for (std::size_t p = 0; p < own.white_variances.size(); ++p) {
     own.white_variances[p] = std::pow(double{white.sigma[p]}, 2);
   }
-  own.statistics = engine_.measure_noise(frame, before_ ? &*before_ : nullptr, range_);
+  own.statistics = engine_.measure_noise(frame, before, range_);
   return own;
 }
 
-bool NoiseTracker::agrees(const NoiseModel& own) const {
-  for (std::size_t p = 0; p < own.sigma.size(); ++p) {
-    if (std::abs(own.sigma[p] - model_.sigma[p]) > std::max(kSameSigma, kSameShare * model_.sigma[p])) {
-      return false;
-    }
+void NoiseTracker::begin_scene(const Frame& frame) {
+  frames_of_scene_ = 0;
+  before_.reset();
+  scene_ = {};
+  steps_.clear();
+  contradiction_ = {};
+  const Frame first = engine_.in_host_memory(frame);
+  range_ = noise::scene_range(first);
+  picture_ = noise::region_inside_bars(first);
+  if (!scene_numbers_.empty()) {
+    ended_.emplace_back(scene_number_, model_);
   }
-  return true;
+  ++scene_number_;
+}
+
+void NoiseTracker::begin_at_contradiction() {
+  ended_.emplace_back(scene_number_, model_);
+  ++scene_number_;
+  const std::size_t frames = std::min(contradiction_.frames, scene_numbers_.size());
+  std::fill_n(scene_numbers_.rbegin(), frames, scene_number_);
+  scene_ = {};
+  for (const Measurement& each : contradiction_.measurements) {
+    scene_.add(each);
+  }
+  contradiction_ = {};
+  steps_.clear();
+  model_ = scene_.model();
+}
+
+void NoiseTracker::add(Measurement own) {
+  const bool whole = scene_.frames >= frames_to_average_;
+  if ((whole || contradiction_.frames > 0) && !have_like_levels(own.model(), model_, kSameLevel)) {
+    contradiction_.frames = std::max<std::size_t>(contradiction_.frames, 1);
+    contradiction_.measurements.push_back(std::move(own));
+    const std::size_t most = contradiction_.stepped ? kContradictionsAfterStep : kContradictions;
+    if (contradiction_.measurements.size() == most) {
+      begin_at_contradiction();
+    }
+    return;
+  }
+  if (contradiction_.stepped) {
+    steps_.clear();  // of the quiet blocks, but not of the noise
+  }
+  contradiction_ = {};
+  if (!whole) {
+    scene_.add(own);
+    model_ = scene_.model();
+  }
 }
 
 void NoiseTracker::observe(const Frame& frame) {
   const BrightnessHistogram brightness = engine_.brightness_histogram(frame);
-  const bool cut = scene_.frames == 0 || frame.begins_anew || is_cut(brightness_, brightness);
+  begins_scene_ = frames_of_scene_ == 0 || frame.begins_anew || is_cut(brightness_, brightness);
   brightness_ = brightness;
-  begins_scene_ = cut;
-  if (cut) {
-    frames_of_scene_ = 0;
-    before_.reset();
-    const Frame first = engine_.in_host_memory(frame);
-    range_ = noise::scene_range(first);
-    picture_ = noise::region_inside_bars(first);
-    if (!scene_numbers_.empty()) {
-      ended_.emplace_back(scene_number_, model_);
-    }
-    ++scene_number_;
+  if (begins_scene_) {
+    begin_scene(frame);
   }
   scene_numbers_.push_back(scene_number_);
   const Frame picture = part_of(frame, picture_);
   const bool is_check = ++frames_of_scene_ % kCheckInterval == 0;
-  if (cut || scene_.frames < frames_to_average_ || !disagreeing_.empty() || is_check) {
-    Measurement own = measure(picture);
-    if (cut) {
-      scene_ = {};
-    }
-    const bool whole = scene_.frames >= frames_to_average_;
-    if (whole && repeats(own.statistics)) {
-      before_ = picture;  // contributes no measurement
-      return;
-    }
-    if (whole && !agrees(own.model())) {
-      disagreeing_.push_back(std::move(own));
-      if (disagreeing_.size() == kDisagreementsToRestart) {
-        scene_ = {};
-        for (const Measurement& each : disagreeing_) {
-          scene_.add(each);
-        }
-        disagreeing_.clear();
-        model_ = scene_.model();
-      }
-    } else {
-      disagreeing_.clear();
-      if (!whole) {
-        scene_.add(own);
-        model_ = scene_.model();
-      }
-    }
+  const bool whole = scene_.frames >= frames_to_average_;
+  Measurement own;
+  if (is_check || !whole || contradiction_.frames > 0) {
+    own = measure(picture, before_ ? &*before_ : nullptr);
+  } else {
+    own.statistics = engine_.measure_noise(picture, nullptr, range_);
   }
   before_ = picture;
+  const noise::ChannelStatistics& luma = own.statistics.channels[0];
+  const bool steps = steps_.is_step(luma);
+  if (steps && contradiction_.frames == 0) {
+    // The difference from the frame before has the noise of both levels.
+    contradiction_ = {.measurements = {measure(picture, nullptr)}, .frames = 1, .stepped = true};
+    return;
+  }
+  if (!steps) {
+    steps_.add(luma);
+    if (contradiction_.stepped) {
+      contradiction_ = {};
+      return;
+    }
+  }
+  contradiction_.frames += contradiction_.frames > 0 ? 1 : 0;
+  if (own.frames > 0 && !(whole && repeats(own.statistics))) {
+    add(std::move(own));
+  }
 }
 
 NoiseModel NoiseTracker::take() {

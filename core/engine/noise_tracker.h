@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "core/frame/frame.h"
 #include "core/frame/region.h"
 #include "core/noise/brightness_histogram.h"
+#include "core/noise/level_steps.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
 #include "core/noise/scene_range.h"
@@ -20,8 +22,10 @@ namespace limpid {
 
 /// Tracks the noise of a stream. Adds up measurements of the first frames of a scene, and of the differences
 /// between successive frames. The resulting noise model is then kept and only checked at intervals, so it
-/// stays constant at almost no cost. A scene cut, or several successive checks that disagree, restart the
-/// measurement. Deterministic. Keeps a reference to the last frame.
+/// stays constant at almost no cost. The measurement restarts at a scene cut, and at a step of the level
+/// within a scene: two successive frames differ in their quiet blocks and in their noise from the frames
+/// before, or several successive checks disagree. Frames before a step keep their model. Deterministic. Keeps
+/// a reference to the last frame.
 class NoiseTracker {
  public:
   /// Default number of frames of a scene whose measurements are added up.
@@ -58,9 +62,19 @@ class NoiseTracker {
     void add(const Measurement& other);
     NoiseModel model() const;
   };
-  Measurement measure(const Frame& frame);
-  // True if an estimate agrees with the scene's.
-  bool agrees(const NoiseModel& own) const;
+  // Measurements that contradict the model, of successive frames.
+  struct Contradiction {
+    std::vector<Measurement> measurements;
+    std::size_t frames = 0;  ///< frames since its beginning
+    bool stepped = false;    ///< its first frame may be a step (noise::LevelSteps)
+  };
+
+  Measurement measure(const Frame& frame, const Frame* before);
+  void begin_scene(const Frame& frame);
+  // Adds the measurement of a frame to the scene, or to the contradiction.
+  void add(Measurement own);
+  // Ends the scene at the first frame of the contradiction.
+  void begin_at_contradiction();
 
   Engine& engine_;
   int frames_to_average_;
@@ -69,9 +83,10 @@ class NoiseTracker {
   Region picture_;           ///< of the scene, inside bars
   bool begins_scene_ = false;
   std::int64_t frames_of_scene_ = 0;
-  std::optional<Frame> before_;           ///< part of the previous frame, if it belongs to the scene
-  Measurement scene_;                     ///< measurements that the model is made from
-  std::vector<Measurement> disagreeing_;  ///< the latest measurements, while they contradict the model
+  std::optional<Frame> before_;  ///< part of the previous frame, if it belongs to the scene
+  Measurement scene_;            ///< measurements that the model is made from
+  noise::LevelSteps steps_;      ///< of the scene
+  Contradiction contradiction_;
   NoiseModel model_{};
   std::deque<std::int64_t> scene_numbers_;  ///< scene numbers of the frames that have not been taken
   std::int64_t scene_number_ = 0;

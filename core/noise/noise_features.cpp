@@ -15,22 +15,6 @@ namespace {
 
 constexpr double kLeastBase = 1.0 / 64;
 
-// The deviation below which a share of the single blocks lies.
-double level_quantile(const ChannelStatistics& channel, double share) {
-  double all = 0;
-  for (const double blocks : channel.levels) {
-    all += blocks;
-  }
-  double below = 0;
-  for (std::size_t i = 0; i < channel.levels.size() && all > 0; ++i) {
-    below += channel.levels[i];
-    if (below >= share * all) {
-      return std::exp2((static_cast<double>(i) + 0.5) / kLevelsPerOctave / 2 + kLeastActivityExponent / 2.0);
-    }
-  }
-  return 0;
-}
-
 // Blocks of similar texture, in squared code values.
 struct Strip {
   double texture = 0;  // of the mean of both blocks

@@ -132,6 +132,13 @@ void NoiseModel::validate() const {
   }
 }
 
+bool have_like_levels(const NoiseModel& a, const NoiseModel& b, float factor) {
+  constexpr float kDifference = 0.5F;
+  return std::ranges::equal(a.sigma, b.sigma, [&](float one, float other) {
+    return std::abs(one - other) <= std::max(kDifference, (factor - 1) * std::min(one, other));
+  });
+}
+
 std::array<double, 64> noise_covariance(const NoiseShape& shape) {
   const Matrix& to_covariance = spectrum_to_covariance();
   Matrix half{};  // M^-1 S

@@ -121,6 +121,13 @@ struct NoiseModel {
   void validate() const;
 };
 
+/// True if no plane has levels that differ by more than this factor and by more than half a code value.
+bool have_like_levels(const NoiseModel& a, const NoiseModel& b, float factor);
+
+/// Levels that differ by a greater factor are not filtered in one window. The mean of two samples with noise
+/// of the levels s and f s has the variance s^2 (1 + f^2) / 4, which is more than s^2 if f^2 is more than 3.
+inline constexpr float kMostFactorInWindow = 1.7F;
+
 // Properties derived from a spectrum. Noise of the spectrum S has the autocovariance R, S = M R M^T with the
 // matrix M that noise_covariance() inverts, if R is symmetric upward and downward, left and right, and 0
 // beyond 7 samples.

@@ -57,6 +57,9 @@ NoiseSource source_of(const ChannelStatistics& luma, const ChannelNoise& noise, 
   if (!noise.differences && luma.lost > 0) {
     return NoiseSource::kMotionLost;
   }
+  if (copied_share(luma) > kConstants.shape.mostly_copied) {
+    return NoiseSource::kRepeatedFrames;
+  }
   return noise.base < noise.step ? NoiseSource::kBelowPrecision : NoiseSource::kClean;
 }
 

@@ -118,6 +118,9 @@ struct ChannelStatistics {
   void add(const ChannelStatistics& other);
 };
 
+/// The deviation of the middle frequencies below which a share of the single blocks lies; 0 without blocks.
+double level_quantile(const ChannelStatistics& channel, double share);
+
 /// Statistics of a frame, or the sum over several frames.
 struct NoiseStatistics {
   bool rgb = false;  ///< channels are opponent channels

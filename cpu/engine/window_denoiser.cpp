@@ -36,7 +36,9 @@ void WindowDenoiser::send(Frame frame) {
     throw Error("frame " + std::to_string(frame.index) +
                 " is in a GPU's memory, which the CPU engine can't read");
   }
-  const bool begins_anew = frame.begins_anew;
+  const bool begins_anew =
+      frame.begins_anew || !have_like_levels(noise_, noise_of_last_.value_or(noise_), kMostFactorInWindow);
+  noise_of_last_ = noise_;
   const bool context_only = frame.context_only;
   ring_.push({std::move(frame), noise_, take_state()}, begins_anew, context_only);
   // In a stream of context only, no result releases frames.
@@ -95,6 +97,7 @@ void WindowDenoiser::cancel() {
 void WindowDenoiser::reset() {
   ring_.reset([this](Kept old) { retire(std::move(old)); });
   filter_->forget();
+  noise_of_last_.reset();
   work_.reset();
   cancelled_ = false;
 }

@@ -51,6 +51,7 @@ class WindowDenoiser final : public Denoiser {
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
   NoiseModel noise_;
+  std::optional<NoiseModel> noise_of_last_;  // frame that was sent
   ClippedEndsOfPlanes clipped_ends_;
   FrameRing<Kept> ring_;
   std::vector<std::unique_ptr<FrameState>> idle_states_;

@@ -69,11 +69,14 @@ void WindowDenoiser::send(Frame frame) {
   FrameSlot& slot = *free_frames_.front();
   Timestamps& timestamps = take_timestamps();
   const bool begins_anew = frame.begins_anew;
+  const bool separate =
+      begins_anew || !have_like_levels(noise_, noise_of_last_.value_or(noise_), kMostFactorInWindow);
   const bool context_only = frame.context_only;
   // Kept from here on even after a failure: any part of the work may have been enqueued.
   free_frames_.pop_front();
-  ring_.push({frame.interlaced, begins_anew, std::move(out), noise_, &slot, &timestamps, sent_}, begins_anew,
+  ring_.push({frame.interlaced, begins_anew, std::move(out), noise_, &slot, &timestamps, sent_}, separate,
              context_only);
+  noise_of_last_ = noise_;
   uploading_.push_back({std::move(frame), &timestamps, sent_});
   ++sent_;
   const std::size_t whole = under_way_.size();
@@ -125,6 +128,7 @@ void WindowDenoiser::reset() {
   const DeviceScope scope(device_);
   wait_for_all();
   filter_->forget();
+  noise_of_last_.reset();
   for (const UnderWay& result : under_way_) {
     result.result_slot->last = nullptr;
     idle_timestamps_.push_back(result.timestamps);

@@ -119,6 +119,7 @@ class WindowDenoiser final : public Denoiser {
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
   NoiseModel noise_;
+  std::optional<NoiseModel> noise_of_last_;  // frame that was sent
   ClippingCorrection clipping_;
   std::deque<FrameSlot> frames_;
   std::deque<FrameSlot*> free_frames_;  // least recently used first

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/engine/denoiser.h"
@@ -170,6 +171,52 @@ TEST_F(NoiseTrackerTest, KnowsMoreOfAFrameOnceLaterOnesAreSeen) {
   levels.push_back(tracker.take());
   for (int i = 0; i < 12; ++i) {
     EXPECT_NEAR(error_of(levels[i].sigma[0], i < 6 ? 5 : 20), 0, 0.15) << "frame " << i;
+  }
+}
+
+// The models of a clip whose noise steps from one level to another at a frame, when five later frames are
+// known.
+std::vector<NoiseModel> models_of_step(Engine& engine, int step, float before, float after) {
+  constexpr int kFrames = 28;
+  constexpr int kAhead = 5;
+  NoiseTracker tracker(engine);
+  std::vector<NoiseModel> models;
+  for (int i = 0; i < kFrames; ++i) {
+    tracker.observe(moving(i, i < step ? before : after));
+    if (i >= kAhead) {
+      models.push_back(tracker.take());
+    }
+  }
+  return models;
+}
+
+TEST_F(NoiseTrackerTest, AStepChangesTheModelFromItsFrameOn) {
+  for (const auto& [before, after] :
+       {std::pair{4.0F, 20.0F}, std::pair{18.0F, 3.0F}, std::pair{10.0F, 13.0F}}) {
+    for (int step = 9; step < 17; ++step) {
+      const std::vector<NoiseModel> models = models_of_step(*engine_, step, before, after);
+      for (int i = 0; i < static_cast<int>(models.size()); ++i) {
+        const float sigma = i < step ? before : after;
+        EXPECT_NEAR(error_of(models[i].sigma[0], sigma), 0, 0.1)
+            << before << " to " << after << " at " << step << ", frame " << i;
+      }
+    }
+  }
+}
+
+TEST_F(NoiseTrackerTest, AStepSoonAfterACutIsFound) {
+  const std::vector<NoiseModel> models = models_of_step(*engine_, 4, 5, 15);
+  EXPECT_NEAR(error_of(models[3].sigma[0], 5), 0, 0.1);
+  EXPECT_NEAR(error_of(models[4].sigma[0], 15), 0, 0.1);
+}
+
+TEST_F(NoiseTrackerTest, AStepIsFoundOneFrameLaterInLiveVideo) {
+  for (int step = 9; step < 17; ++step) {
+    NoiseTracker tracker(*engine_);
+    for (int i = 0; i < step + 1; ++i) {
+      tracker.next(moving(i, i < step ? 5.0F : 12.0F));
+    }
+    EXPECT_NEAR(error_of(tracker.next(moving(step + 1, 12)).sigma[0], 12), 0, 0.15) << step;
   }
 }
 

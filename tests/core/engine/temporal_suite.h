@@ -56,6 +56,13 @@ inline Frame make_frame(const Sent& sent, std::int64_t index) {
   return frame;
 }
 
+/// True if windows do not extend from frame `t` to the frame before.
+inline bool begins_window(const std::vector<Sent>& frames, int t) {
+  return frames[t].begins_anew ||
+         (t > 0 && !have_like_levels(NoiseModel{{frames[t - 1].sigma}}, NoiseModel{{frames[t].sigma}},
+                                     kMostFactorInWindow));
+}
+
 /// By the definition, from the samples at `place` of all frames.
 inline std::vector<int> expected_samples(const std::vector<Sent>& frames, int place) {
   const int count = static_cast<int>(frames.size());
@@ -64,8 +71,8 @@ inline std::vector<int> expected_samples(const std::vector<Sent>& frames, int pl
     int weights = 0;
     for (int i = -1; i <= 1; ++i) {
       const int other = t + i;
-      const bool is_there = other >= 0 && other < count && !(i == -1 && frames[t].begins_anew) &&
-                            !(i == 1 && frames[other].begins_anew);
+      const bool is_there = other >= 0 && other < count && !(i == -1 && begins_window(frames, t)) &&
+                            !(i == 1 && begins_window(frames, other));
       if (is_there) {
         sum += kWeights[i + 1] * value(other);
         weights += kWeights[i + 1];
@@ -155,9 +162,12 @@ class OneFilterEngine final : public Engine {
 
 inline std::vector<Sent> random_frames(std::mt19937& random, std::size_t count) {
   std::vector<Sent> frames(count);
+  constexpr int kFramesOfLevel = 6;
+  float sigma = 0;
   for (Sent& frame : frames) {
     frame.value = static_cast<int>(random() % 200);
-    frame.sigma = static_cast<float>(random() % 20);
+    sigma = random() % kFramesOfLevel == 0 ? static_cast<float>(random() % 20) : sigma;
+    frame.sigma = sigma;
   }
   return frames;
 }
