@@ -5,9 +5,17 @@
 // The sanitizers find these functions by their reserved names.
 // NOLINTBEGIN(readability-identifier-naming,misc-definitions-in-headers)
 
-/// libx265, and libdbus, which SDL opens, never free a few small blocks.
+/// libx265, and libdbus and Mesa, which SDL opens, never free a few small blocks.
 extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libx265.so\nleak:libdbus-1.so\n"; }
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libx265.so\nleak:libdbus-1.so\nleak:libEGL_mesa.so\nleak:libGLX_mesa.so\nleak:_dri.so\n";
+}
+
+#ifdef __SANITIZE_ADDRESS__
+/// Libraries stay loaded, so that suppressions find their names at the end of the process.
+extern "C" int dlclose(void* library) noexcept;
+extern "C" int dlclose(void* /*library*/) noexcept { return 0; }
+#endif
 
 /// Prevents output of suppressions, since the program's output is tested.
 extern "C" const char* __lsan_default_options();
