@@ -77,7 +77,7 @@ bool is_surely_white(const ChannelStatistics& channel) {
   return std::exp(logarithms) > kConstants.shape.least_flatness * mean_of(*spectrum);
 }
 
-// Exact repeats are more often drawings or held pictures than noisy video.
+// Exact repeats of nearly the whole picture are more often drawings or held pictures than noisy video.
 bool is_held_picture(const ChannelStatistics& luma) {
   const double copied = copied_share(luma);
   return copied > kConstants.shape.most_copied && !(copied == 1 && is_surely_white(luma));
@@ -124,6 +124,18 @@ void ChannelStatistics::add(const ChannelStatistics& other) {
   (repeats ? repeated : copied) += other.copied;
   repeated += other.repeated;
   lost += other.lost;
+}
+
+double level_quantile(const ChannelStatistics& channel, double share) {
+  const double all = std::accumulate(channel.levels.begin(), channel.levels.end(), 0.0);
+  double below = 0;
+  for (std::size_t i = 0; i < channel.levels.size() && all > 0; ++i) {
+    below += channel.levels[i];
+    if (below >= share * all) {
+      return std::exp2((static_cast<double>(i) + 0.5) / kLevelsPerOctave / 2 + kLeastActivityExponent / 2.0);
+    }
+  }
+  return 0;
 }
 
 void NoiseStatistics::add(const NoiseStatistics& other) {

@@ -31,6 +31,7 @@ FORESTS = {"Luma": (17, 27, 160), "Single": (14, 30, 160), "Chroma": (13, 19, 12
 OF_LUMA = {"kLumaSlope": "kSlope", "kLumaUniformity": "kUniformity", "kLumaLowLevels": "kLowLevels",
            "kLumaGrowth": "kGrowth"}
 DEEP = re.compile("low|micro.*16bit|stars|thermal|hdr.*lamps")  # noise of any level in samples of many bits
+PARTIAL = re.compile("screen|slides-|picture-in|pip")  # noise in a part of the picture: not fitted to as single pictures
 UNIT = 64  # features are multiples of 1/64
 
 
@@ -159,7 +160,7 @@ def samples_of(cases, recordings, numbers):
         for stage in case["stages"]:
             for plane in range(len(stage["channels"])):
                 sample = Sample(case, recording_of(case["name"], recordings), stage, plane, numbers)
-                if sample.outcome.known:
+                if sample.outcome.known and (sample.kind != "Single" or not PARTIAL.match(case["name"])):
                     samples += [sample] + [deeper(sample, n) for n in (2, 4) if DEEP.match(case["name"])]
     return samples
 
