@@ -70,7 +70,7 @@ struct ShapeConstants {
   double negligible = 0.25;  ///< deviation, in quantization steps, that changes no sample
   /// Share of copies, among blocks that are not constant, above which the others are too few to measure.
   double most_copied = 0.95;
-  double mostly_copied = 0.5;  ///< share of copies above which copies are the reason for a level of 0
+  double mostly_copied = 0.5;         ///< share of copies above which copies are the reason for a level of 0
   double repeated = 0.98;             ///< share of copies above which a frame is a repeated one
   double most_power_of_stills = 0.3;  ///< maximum growth_power() of noise in a held picture
   double least_flatness = 0.9;  ///< minimum ratio of the geometric to the arithmetic mean of its spectrum
