@@ -11,8 +11,8 @@ if [[ ${1:-} == asan-ubsan || ${1:-} == tsan ]]; then
   shift
 fi
 
-# Tests of quality, of false detection of noise, and of long clips: other tests run the same code.
-without='*BetterPictures*:*IsNotFoundInCleanClips*:*IsNotFoundInTextureThatTurns*:*ScenesAndFlashesAreFiltered*'
+# Tests of quality, of false detection of noise and combing, and of long clips: other tests run the same code.
+without='*BetterPictures*:*IsNotFoundIn*:*ScenesAndFlashesAreFiltered*:*ExtremePictures*:NoiseStatistics.*'
 # The sanitizers' memory layout does not fit every kernel's randomization of addresses.
 fixed_addresses=()
 if setarch --addr-no-randomize true 2>/dev/null; then

@@ -25,7 +25,7 @@ using test::run_stream;
 using test::store_sample;
 using test::white_noise;
 
-constexpr int kClipFrames = 4;
+constexpr int kClipFrames = 3;
 
 /// A value in 8-bit code values for each position of luma.
 using PictureFunction = std::function<double(int x, int y)>;
@@ -64,11 +64,13 @@ class ExtremePictures : public EngineSuite {
 
 TEST_P(ExtremePictures, FlatPicturesStayFlat) {
   for (const FrameFormat& format :
-       {oracle::yuv(40, 34, 1, 1), oracle::rgb(33, 35), oracle::gray(40, 33, 10)}) {
-    for (const double level : {0.0, 1.0, 100.0, 254.0, 255.0}) {
+       {oracle::gray(40, 33, 10), oracle::yuv(40, 34, 1, 1), oracle::rgb(33, 35)}) {
+    const bool is_gray = format.color_model == ColorModel::kGray;
+    for (const double level :
+         is_gray ? std::vector{0.0, 1.0, 100.0, 254.0, 255.0} : std::vector{0.0, 100.0}) {
       const std::vector<Frame> frames(kClipFrames, draw_picture_of(format, [&](int, int) { return level; }));
       for (const std::string& filter : tested_filters()) {
-        for (const float sigma : {0.1F, 1.0F, 10.0F, 50.0F}) {
+        for (const float sigma : {0.1F, 10.0F}) {
           for (const Frame& result : run(filter, frames, sigma)) {
             // The correction of clipped noise darkens values near black, and brightens those near white.
             const double tolerance = level == 1 || level == 254 ? 4 : 0.5;
