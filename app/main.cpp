@@ -71,6 +71,9 @@ int run(Console& console, int argc, char** argv) {
   if (!command) {
     throw UsageError("the command is missing; limpid --help lists the commands");
   }
+  if (!program->is_given("--quiet")) {
+    log_warnings(program->warnings());
+  }
   const int exit_code = command(console);
   require_written();
   return exit_code;

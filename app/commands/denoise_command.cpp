@@ -39,6 +39,7 @@ namespace limpid::app {
 namespace {
 
 struct DenoiseCommandOptions {
+  const CommandLine* command = nullptr;
   std::vector<std::string> arguments;  // inputs, and perhaps the output
   std::string output_option;
 
@@ -238,7 +239,8 @@ int denoise(DenoiseCommandOptions& options, Console& console) {
                         .progress_style = progress_style,
                         .names = names ? &*names : nullptr,
                         .stats = options.stats,
-                        .json = options.json};
+                        .json = options.json,
+                        .warnings = options.command->warnings()};
   bool is_complete = true;
   if (jobs.many) {
     const JobCounts counts = denoise_all(job, jobs, options, session);
@@ -337,9 +339,8 @@ void add_message_options(CommandLine& command, DenoiseCommandOptions& options) {
 
 void add_denoise_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand("denoise", "Denoise a video or picture");
-  // The last value counts where a script appends to given options, as with ffmpeg.
-  command->take_last();
   auto options = std::make_shared<DenoiseCommandOptions>();
+  options->command = command;
   add_file_options(*command, *options);
   options->denoising.add_filtering_to(*command);
   options->engine.add_to(*command);

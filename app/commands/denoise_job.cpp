@@ -10,6 +10,7 @@
 #include <atomic>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -278,8 +279,9 @@ JobResult run_to_report(OpenJob& open, const Session& session, const WarningReco
     return {};
   }
   log_job(*finished, session);
-  return {finished->complete ? Outcome::kDone : Outcome::kPartial,
-          report_of(*finished, session, warnings.warnings())};
+  std::vector<std::string> all = session.warnings;
+  std::ranges::copy(warnings.warnings(), std::back_inserter(all));
+  return {finished->complete ? Outcome::kDone : Outcome::kPartial, report_of(*finished, session, all)};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
@@ -50,6 +51,7 @@ struct Session {
   OutputNames* names;  ///< names for the outputs in a folder; null if each job has a given output
   bool stats;          ///< print the rates of each stage
   bool json;           ///< print reports to standard output
+  std::vector<std::string> warnings = {};  ///< warnings about the command line, for reports
 };
 
 enum class Outcome : std::uint8_t {

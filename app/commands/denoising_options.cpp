@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "app/commands/denoising_options.h"
 
-#include "core/base/error.h"
-
 namespace limpid::app {
 
 void DenoisingOptions::add_range_to(CommandLine& command, const std::string& group) {
   reader.add_to(command, group, {"start", "end"});
+  duration.add_to(command, group);
   command.add_option("--frames", frames, "Number of frames to denoise [all]")
       ->type_name("N")
       ->positive()
@@ -33,12 +32,6 @@ void DenoisingOptions::add_filtering_to(CommandLine& command) {
 }
 
 void DenoisingOptions::check() const {
-  const std::string codec = writer_options().codec;
-  if (codec.starts_with(':')) {
-    throw UsageError("'-c" + codec +
-                     "': stream specifiers are not supported; -c NAME sets the video encoder, and all other "
-                     "streams are copied");
-  }
   static_cast<void>(reader_options());
   filter.check();
 }
@@ -48,7 +41,7 @@ io::ReaderOptions DenoisingOptions::reader_options() const {
   // many frames come out.
   io::ReaderOptions options;
   reader.apply_to(options);
-  check_times(options);
+  duration.apply_to(options);
   return options;
 }
 

@@ -22,12 +22,13 @@ struct DenoisingOptions {
   SettingsOption settings;
   FilterOptions filter;
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
+  DurationOption duration;
   MediaOptions<io::WriterOptions> writer{writer_fields()};
   FieldOptions fields;
   std::int64_t frames = 0;
 
-  /// Adds --start, --end and --frames. `command` keeps references to this object, as after the next
-  /// functions.
+  /// Adds --start, --end, --duration and --frames. `command` keeps references to this object, as after the
+  /// next functions.
   void add_range_to(CommandLine& command, const std::string& group);
   /// Adds the options of the input and its streams.
   void add_streams_to(CommandLine& command, const std::string& group);

@@ -104,7 +104,6 @@ int merge(const MergeOptions& options, Console& console) {
 
 void add_merge_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand("merge", "Join the finished segments of a job into files");
-  command->take_last();
   auto options = std::make_shared<MergeOptions>();
   command->add_option("JOB", options->folder, "Folder of the job")->required();
   constexpr const char* kGroup = "Output";

@@ -47,6 +47,7 @@ struct NoiseCommandOptions {
   std::string drawing;
   std::string region;
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
+  DurationOption duration;
   FieldOptions fields;
   int frames = 16;
   bool overwrite = false;
@@ -89,7 +90,7 @@ Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
   }
   io::ReaderOptions reader_options;
   options.reader.apply_to(reader_options);
-  check_times(reader_options);
+  options.duration.apply_to(reader_options);
   io::Reader reader = open_video(options.input, reader_options.local_only, reader_options);
   NoiseTracker tracker(engine, options.frames);
   FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
@@ -224,6 +225,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->in_range(1, 10000);
   options->reader.add_to(*command, "", {"start", "end", "local_only"});
+  options->duration.add_to(*command);
   options->fields.add_to(*command);
   command
       ->add_option("--region", options->region,

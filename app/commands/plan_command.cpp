@@ -94,7 +94,6 @@ int plan(PlanOptions& options, Console& console) {
 
 void add_plan_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand("plan", "Plan a job for several machines");
-  command->take_last();
   auto options = std::make_shared<PlanOptions>();
   constexpr const char* kGroup = "Input and output";
   command->add_option("INPUT", options->inputs, "Files to denoise, and folders whose files are all denoised")

@@ -149,7 +149,6 @@ int preview(PreviewOptions& options, Console& console) {
 void add_preview_command(CommandLine& program, Command& selected) {
   CommandLine* command =
       program.add_subcommand("preview", "Play a video in a window, noisy and denoised side by side");
-  command->take_last();
   auto options = std::make_shared<PreviewOptions>();
   constexpr const char* kPlaying = "Playing";
   command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")

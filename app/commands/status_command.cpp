@@ -71,7 +71,6 @@ int show_status(const StatusOptions& options, Console& console) {
 
 void add_status_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand("status", "Show the progress of a job");
-  command->take_last();
   auto options = std::make_shared<StatusOptions>();
   command->add_option("JOB", options->folder, "Folder of the job")->required();
   command

@@ -357,7 +357,6 @@ int show_webcam(WebcamOptions& options, Console& console) {
 void add_webcam_command(CommandLine& program, Command& selected) {
   CommandLine* command =
       program.add_subcommand("webcam", "Show a camera or another live source in a window, denoised");
-  command->take_last();
   auto options = std::make_shared<WebcamOptions>();
   constexpr const char* kInput = "Input";
   command

@@ -80,7 +80,6 @@ int work(const WorkCommandOptions& options, Console& console) {
 void add_work_command(CommandLine& program, Command& selected) {
   CommandLine* command =
       program.add_subcommand("work", "Denoise segments of a job; several workers can run at the same time");
-  command->take_last();
   auto options = std::make_shared<WorkCommandOptions>();
   constexpr const char* kGroup = "Job";
   command->add_option("JOB", options->folder, "Folder of the job")->required();

@@ -13,10 +13,10 @@
 #include <sstream>
 #include <system_error>
 
+#include "app/options/arguments.h"
 #include "app/options/help.h"
 #include "core/base/error.h"
 #include "core/base/suggestion.h"
-#include "core/settings/filter_settings.h"
 
 namespace limpid::app {
 namespace {
@@ -205,13 +205,11 @@ void CommandLine::set_version_flag(const std::string& names, const std::string& 
   app_.set_version_flag(names, text, "Print the versions of the program and its libraries and exit");
 }
 
-void CommandLine::take_last() {
-  app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
 CommandLine* CommandLine::add_subcommand(const std::string& name, const std::string& description) {
   subcommands_.push_back(
       std::unique_ptr<CommandLine>(new CommandLine(*app_.add_subcommand(name, description))));
+  // Scripts append to given options, as for ffmpeg.
+  subcommands_.back()->app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   return subcommands_.back().get();
 }
 
@@ -272,47 +270,64 @@ void CommandLine::explain_unexpected(const std::vector<std::string>& arguments) 
       names.push_back(command->get_name());
     }
     if (std::error_code ignored; std::filesystem::exists(*word, ignored)) {
+      std::vector<std::string> rest = arguments;
+      std::erase(rest, "-i");
       throw UsageError(fmt::format("the command is missing; perhaps: {} {} {}", app_.get_name(),
-                                   names.front(), fmt::join(arguments, " ")));
+                                   names.front(), fmt::join(rest, " ")));
     }
     const std::string meant = did_you_mean(*word, names);
     throw UsageError(fmt::format("there is no command '{}'{}", *word, meant.empty() ? hint : meant));
   }
-  const CLI::App& command = chosen.empty() ? app_ : *chosen.front();
   const std::vector<std::string> unexpected = app_.remaining(true);
-  const auto option = std::find_if(unexpected.begin(), unexpected.end(), [](const std::string& argument) {
-    return argument.size() > 1 && argument.starts_with('-');
-  });
-  if (option == unexpected.end()) {
-    throw UsageError(fmt::format("'{}' is one argument too many",
-                                 unexpected.empty() ? std::string() : unexpected.front()));
-  }
-  explain_option(option->substr(0, option->find('=')), command);
+  throw UsageError(fmt::format("'{}' is one argument too many: {}",
+                               unexpected.empty() ? std::string() : unexpected.front(), usage()));
 }
 
-void CommandLine::explain_option(const std::string& name, const CLI::App& command) const {
-  const std::string word = name.substr(name.find_first_not_of('-'));
-  if (const std::vector<const FilterType*> filters = filters_with(word); !filters.empty()) {
-    const auto preferred = std::ranges::find(filters, default_filter(false), &FilterType::name);
-    const FilterType& filter = preferred == filters.end() ? *filters.front() : **preferred;
-    throw UsageError(fmt::format("{} is not an option; give it to a filter: --filter {}:{}=VALUE", name,
-                                 filter.name, word));
-  }
-  std::vector<std::string> names;
-  for (const CLI::Option* known_option : command.get_options()) {
-    for (const std::string& long_name : known_option->get_lnames()) {
-      names.push_back("--" + long_name);
+void CommandLine::explain_missing() const {
+  const CommandLine& command = chosen();
+  for (const CLI::Option* option : command.app_.get_options()) {
+    if (option->get_required() && option->count() == 0) {
+      throw UsageError(fmt::format("{} is missing: {}", option->get_name(option->get_positional()), usage()));
     }
   }
-  throw UsageError(fmt::format("there is no option {}{}", name, did_you_mean(name, names)));
+  throw UsageError(fmt::format("an argument is missing: {}", usage()));
 }
 
-std::string CommandLine::help(bool all) const {
+const CommandLine& CommandLine::chosen() const {
   const std::vector<CLI::App*> chosen = app_.get_subcommands();
   const auto of_command = std::ranges::find_if(
       subcommands_, [&](const auto& command) { return !chosen.empty() && &command->app_ == chosen.front(); });
-  const CommandLine& command = of_command == subcommands_.end() ? *this : **of_command;
-  return help_text(command.text(), &command == this ? "" : app_.get_name(), all);
+  return of_command == subcommands_.end() ? *this : **of_command;
+}
+
+std::string CommandLine::program_of(const CommandLine& command) const {
+  return &command == this ? "" : app_.get_name();
+}
+
+std::string CommandLine::usage() const { return usage_line(chosen().text(), program_of(chosen())); }
+
+const std::vector<std::string>& CommandLine::warnings() const { return chosen().warnings_; }
+
+bool CommandLine::is_given(const std::string& option) const {
+  const CLI::Option* const found = chosen().app_.get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+void CommandLine::check(const std::vector<std::string>& arguments) {
+  const auto name =
+      std::ranges::find_if(arguments, [](const std::string& each) { return !each.starts_with('-'); });
+  const auto command = std::ranges::find_if(subcommands_, [&](const auto& each) {
+    return name != arguments.end() && each->app_.get_name() == *name;
+  });
+  if (subcommands_.empty()) {
+    warnings_ = check_arguments(arguments, text(), "");
+  } else if (command != subcommands_.end()) {
+    (*command)->warnings_ = check_arguments({name + 1, arguments.end()}, (*command)->text(), app_.get_name());
+  }
+}
+
+std::string CommandLine::help(bool all) const {
+  return help_text(chosen().text(), program_of(chosen()), all);
 }
 
 std::optional<std::string> CommandLine::parse(std::vector<std::string> arguments) {
@@ -321,6 +336,7 @@ std::optional<std::string> CommandLine::parse(std::vector<std::string> arguments
     arguments.resize(std::min<std::size_t>(arguments.size(), 1));
     arguments.emplace_back("--help");
   }
+  check(arguments);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 expects
   try {
     app_.parse(std::move(reversed));
@@ -335,6 +351,8 @@ std::optional<std::string> CommandLine::parse(std::vector<std::string> arguments
     return text.str();
   } catch (const CLI::ExtrasError&) {
     explain_unexpected(arguments);
+  } catch (const CLI::RequiredError&) {
+    explain_missing();
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }

@@ -120,8 +120,6 @@ class CommandLine {
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
   /// Adds a flag that prints `text` and exits.
   void set_version_flag(const std::string& names, const std::string& text);
-  /// Options added afterwards may be repeated; the last value is used.
-  void take_last();
   CommandLine* add_subcommand(const std::string& name, const std::string& description);
 
   std::vector<CommandLine*> get_subcommands() const;
@@ -137,19 +135,32 @@ class CommandLine {
   void callback(const std::function<void()>& function);
 
   /// `arguments`: without the name of the program. Returns the text to print if the arguments contain --help
-  /// or --version. Throws UsageError, which suggests a name for an unknown option.
+  /// or --version. Throws UsageError, which suggests a name for an unknown option. If an option is repeated,
+  /// the last value is used.
   std::optional<std::string> parse(std::vector<std::string> arguments);
+  /// Warnings about the arguments of the last parse().
+  const std::vector<std::string>& warnings() const;
+  /// True if the arguments contain the option, for this command or the chosen one.
+  bool is_given(const std::string& option) const;
 
  private:
   explicit CommandLine(CLI::App& subcommand);
   [[noreturn]] void explain_unexpected(const std::vector<std::string>& arguments) const;
-  [[noreturn]] void explain_option(const std::string& name, const CLI::App& command) const;
+  [[noreturn]] void explain_missing() const;
+  /// The command that the arguments chose, or this.
+  const CommandLine& chosen() const;
+  /// The name of the program for texts about `command`.
+  std::string program_of(const CommandLine& command) const;
+  std::string usage() const;
   std::string help(bool all) const;
+  /// Makes the checks of check_arguments().
+  void check(const std::vector<std::string>& arguments);
 
   std::unique_ptr<CLI::App> own_;  ///< nothing for a subcommand
   CLI::App& app_;
   std::deque<Option> options_;
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
+  std::vector<std::string> warnings_;
 };
 
 /// Splits texts of the form KEY=VALUE. Throws UsageError that names `option` for other texts.

@@ -29,24 +29,6 @@ std::string name_of(const OptionText& option) {
   return option.value.empty() || option.is_argument ? name : name + " " + option.value;
 }
 
-std::string usage(const CommandText& command, const std::string& program) {
-  std::string text = program.empty() ? "" : program + " ";
-  text += command.name;
-  if (!command.commands.empty()) {
-    return text + " COMMAND [OPTION]... [ARGUMENT]...";
-  }
-  text += " [OPTION]...";
-  for (const OptionText& option : command.options) {
-    if (option.is_argument) {
-      const std::string name = option.names.front() + (option.many ? "..." : "");
-      text += option.required ? " " + name : " [" + name + "]";
-    } else if (option.required) {
-      text += " " + option.names.front() + " " + option.value;
-    }
-  }
-  return text;
-}
-
 std::string options_of(const CommandText& command, bool all) {
   std::vector<std::string> groups;
   for (const OptionText& option : command.options) {
@@ -89,9 +71,27 @@ std::string wrapped(const std::string& text, std::size_t first, std::size_t inde
   return result;
 }
 
+std::string usage_line(const CommandText& command, const std::string& program) {
+  std::string text = program.empty() ? "" : program + " ";
+  text += command.name;
+  if (!command.commands.empty()) {
+    return text + " COMMAND [OPTION]... [ARGUMENT]...";
+  }
+  text += " [OPTION]...";
+  for (const OptionText& option : command.options) {
+    if (option.is_argument) {
+      const std::string name = option.names.front() + (option.many ? "..." : "");
+      text += option.required ? " " + name : " [" + name + "]";
+    } else if (option.required) {
+      text += " " + option.names.front() + " " + option.value;
+    }
+  }
+  return text;
+}
+
 std::string help_text(const CommandText& command, const std::string& program, bool all) {
   std::string text = command.help + (command.help.ends_with('.') ? "" : ".") + "\n\n";
-  text += "Usage: " + usage(command, program) + "\n";
+  text += "Usage: " + usage_line(command, program) + "\n";
   std::string arguments;
   for (const OptionText& option : command.options) {
     arguments += option.is_argument ? row(option.names.front(), option.help) : "";

@@ -14,6 +14,9 @@ inline constexpr std::size_t kHelpWidth = 100;
 /// command; empty if `command` is the program.
 std::string help_text(const CommandText& command, const std::string& program, bool all);
 
+/// "limpid denoise [OPTION]... INPUT...".
+std::string usage_line(const CommandText& command, const std::string& program);
+
 /// `text` in lines of kHelpWidth columns. The first line starts in column `first`, the others in column
 /// `indent`.
 std::string wrapped(const std::string& text, std::size_t first, std::size_t indent);

@@ -73,7 +73,7 @@ void take(const Given& given, Pairs& pairs, const Pairs& /*standard*/) {
 const MediaFields<io::ReaderOptions>& reader_fields() {
   using Options = io::ReaderOptions;
   static const MediaFields<Options> fields = {
-      {"--start", "[[H:]M:]S", "Start of the passage to denoise, exact to the frame [start of the input]",
+      {"--start", "[[H:]M:]S", "Start of the passage, exact to the frame [start of the input]",
        &Options::start},
       {"--end", "[[H:]M:]S", "End of the passage, counted from the start of the input [its end]",
        &Options::end},
@@ -239,7 +239,26 @@ double parse_time(const std::string& option, const std::string& text) {
   throw UsageError(option + ": '" + text + "' is not a time: seconds, or [hours:]minutes:seconds");
 }
 
-void check_times(const io::ReaderOptions& reader) {
+void DurationOption::add_to(CommandLine& command, const std::string& group) {
+  Option* const option =
+      command.add_option("--duration", text_, "Length of the passage, instead of --end [to the end]")
+          ->type_name("[[H:]M:]S");
+  if (!group.empty()) {
+    option->group(group);
+  }
+}
+
+void DurationOption::apply_to(io::ReaderOptions& reader) const {
+  if (!text_.empty()) {
+    if (reader.end) {
+      throw UsageError("--duration and --end exclude each other");
+    }
+    const double duration = parse_time("--duration", text_);
+    if (duration <= 0) {
+      throw UsageError(fmt::format("--duration: {} s contains no frames", text_));
+    }
+    reader.end = reader.start.value_or(0) + duration;
+  }
   if (reader.end && *reader.end <= reader.start.value_or(0)) {
     throw UsageError(
         fmt::format("--end: {} s is not later than {}", *reader.end,

@@ -86,8 +86,18 @@ class MediaOptions {
 /// UsageError that names the option.
 double parse_time(const std::string& option, const std::string& text);
 
-/// Throws UsageError if the end is not later than the start.
-void check_times(const io::ReaderOptions& reader);
+/// --duration, beside --start and --end.
+class DurationOption {
+ public:
+  /// The command keeps a reference to this object.
+  void add_to(CommandLine& command, const std::string& group = {});
+  /// Sets the end of `reader`, which has its start. Throws UsageError for an illegal value, for a duration
+  /// beside an end, and if the end is not later than the start.
+  void apply_to(io::ReaderOptions& reader) const;
+
+ private:
+  std::string text_;
+};
 
 /// Adds --local-only, for commands that have no other reader options.
 void add_local_only(CommandLine& command, bool& value, const std::string& group = "");

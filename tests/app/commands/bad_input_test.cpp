@@ -75,7 +75,7 @@ TEST_F(BadInputTest, RandomBytes) {
 }
 
 TEST_F(BadInputTest, FfmpegsWayToNameAnEncoder) {
-  expect_refused(make_clip("in.mkv", 1), 2, {"'-c:v'", "-c NAME"}, {"-c:v", "libx264"});
+  expect_refused(make_clip("in.mkv", 1), 2, {"-c:v", "use --codec NAME"}, {"-c:v", "libx264"});
 }
 
 TEST_F(BadInputTest, AnEncoderOfAGpuThatIsNotThere) {

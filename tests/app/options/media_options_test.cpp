@@ -93,11 +93,37 @@ TEST(MediaOptions, JsonWithOtherMembersOrTypesIsRefused) {
   }
 }
 
+/// The passage of these arguments.
+io::ReaderOptions passage(const std::vector<std::string>& arguments) {
+  MediaOptions<io::ReaderOptions> values(reader_fields());
+  DurationOption duration;
+  CommandLine command;
+  values.add_to(command, "", {"start", "end"});
+  duration.add_to(command);
+  EXPECT_FALSE(command.parse(arguments));
+  io::ReaderOptions options;
+  values.apply_to(options);
+  duration.apply_to(options);
+  return options;
+}
+
 TEST(MediaOptions, TheEndIsLaterThanTheStart) {
-  EXPECT_NO_THROW(check_times(parsed(reader_fields(), {"--start", "1", "--end", "2"})));
-  EXPECT_THROW(check_times(parsed(reader_fields(), {"--start", "2", "--end", "2"})), UsageError);
-  EXPECT_THROW(check_times(parsed(reader_fields(), {"--end", "0"})), UsageError);
-  EXPECT_THROW(parsed(reader_fields(), {"--start", "1:60"}), UsageError);
+  EXPECT_EQ(passage({"--start", "1", "--end", "2"}).end, 2);
+  EXPECT_THROW(passage({"--start", "2", "--end", "2"}), UsageError);
+  EXPECT_THROW(passage({"--end", "0"}), UsageError);
+  EXPECT_THROW(passage({"--start", "1:60"}), UsageError);
+}
+
+TEST(MediaOptions, ADurationIsCountedFromTheStart) {
+  EXPECT_EQ(passage({"--duration", "1:02.5"}).end, 62.5);
+  EXPECT_EQ(passage({"--start", "10", "--duration", "5"}).end, 15);
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--duration", "0"},
+                                             {"--duration", "5", "--end", "9"},
+                                             {"--duration", "-1"},
+                                             {"--duration", "x"}}) {
+    EXPECT_THROW(passage(wrong), UsageError) << wrong.at(1);
+  }
 }
 
 }  // namespace

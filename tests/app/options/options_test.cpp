@@ -434,7 +434,108 @@ TEST(CommandLine, SaysWhatMayHaveBeenMeant) {
   EXPECT_EQ(error("-x"), "the command is missing; limpid --help lists the commands");
   EXPECT_EQ(error("denoise --sigmaa=5"), "there is no option --sigmaa; did you mean '--sigma'?");
   EXPECT_EQ(error("denoise --nonesuch"), "there is no option --nonesuch");
-  EXPECT_EQ(error("denoise a b"), "'a' is one argument too many");
+  EXPECT_EQ(error("denoise a b"), "'a' is one argument too many: limpid denoise [OPTION]...");
+  EXPECT_EQ(error("-i " + file), "the command is missing; perhaps: limpid denoise " + file);
+}
+
+/// A command with options as limpid denoise has them.
+class DenoiseLine {
+ public:
+  DenoiseLine() : program_("", "limpid") {
+    CommandLine& command = *program_.add_subcommand("denoise", "");
+    command.add_option("INPUT", inputs, "Video")->required()->take_all();
+    command.add_option("-o,--output", output, "Output file")->type_name("OUTPUT");
+    command.add_option("-c,--codec", codec, "Video encoder")->type_name("NAME");
+    command.add_option("--crf", crf, "Quality")->type_name("N");
+    command.add_option("--pix-fmt", codec, "Pixel format")->type_name("NAME");
+    command.add_option("--start", start, "Start")->type_name("TIME");
+    command.add_option("--strength", strength, "Strength")->type_name("X");
+    command.add_option("-e,--encoder-option", pairs, "Option")
+        ->type_name("KEY=VALUE")
+        ->take_all()
+        ->allow_extra_args(false);
+    command.add_flag("-y,--overwrite", overwrite, "Overwrite");
+    command.add_flag("-n,--no-overwrite", never_overwrite, "Skip");
+    command.add_flag("-q,--quiet", quiet, "Errors only");
+    command.add_flag("--no-audio", no_audio, "No audio");
+    command.add_option("--noise", noise, "Noise profile")->type_name("NOISE");
+  }
+  std::string error(const std::string& arguments) { return usage_error(program_, "denoise " + arguments); }
+  const std::vector<std::string>& warnings() const { return program_.warnings(); }
+
+  std::vector<std::string> inputs, pairs;
+  std::string output, codec, crf, start, strength, noise;
+  bool overwrite = false, never_overwrite = false, quiet = false, no_audio = false;
+
+ private:
+  CommandLine program_;
+};
+
+std::string line_error(const std::string& arguments) { return DenoiseLine().error(arguments); }
+
+TEST(CommandLine, OneDashBeforeALongNameIsRefused) {
+  EXPECT_EQ(line_error("a.mkv -noise auto"), "-noise needs two dashes: --noise NOISE");
+  EXPECT_EQ(line_error("a.mkv -output b.mkv"), "-output needs two dashes: --output OUTPUT");
+  EXPECT_EQ(line_error("a.mkv -crf=18"), "-crf needs two dashes: --crf N");
+  EXPECT_EQ(line_error("a.mkv -pix_fmt yuv420p"), "-pix_fmt needs two dashes: --pix-fmt NAME");
+  EXPECT_EQ(line_error("a.mkv -quiet"), "-quiet needs two dashes: --quiet");
+  EXPECT_EQ(line_error("a.mkv -outptu b.mkv"), "there is no option -outptu; did you mean '--output'?");
+  EXPECT_EQ(line_error("a.mkv -o -noise auto"), "--output: the value OUTPUT is missing (Output file)");
+}
+
+TEST(CommandLine, OptionsOfFfmpegNameThoseOfLimpid) {
+  EXPECT_EQ(line_error("-i a.mkv"),
+            "there is no option -i in limpid denoise; name the input without an option");
+  EXPECT_EQ(line_error("-ss 3 a.mkv"), "there is no option -ss in limpid denoise; use --start TIME");
+  EXPECT_EQ(line_error("a.mkv -c:v libx264"), "there is no option -c:v in limpid denoise; use --codec NAME");
+  EXPECT_EQ(line_error("a.mkv -an"), "there is no option -an in limpid denoise; use --no-audio");
+  EXPECT_EQ(line_error("a.mkv -r 25"),
+            "there is no option -r in limpid denoise; limpid keeps the times of all frames");
+  EXPECT_EQ(line_error("a.mkv --tune grain"),
+            "there is no option --tune in limpid denoise; use --encoder-option tune=VALUE");
+  EXPECT_EQ(line_error("a.mkv -t 3"), "there is no option -t") << "this command has no --duration";
+}
+
+TEST(CommandLine, ShortFlagsMayBeJoinedAndValuesNot) {
+  DenoiseLine line;
+  EXPECT_EQ(line.error("a.mkv -yqo b.mkv"), "no error");
+  EXPECT_TRUE(line.overwrite);
+  EXPECT_TRUE(line.quiet);
+  EXPECT_EQ(line.output, "b.mkv");
+  EXPECT_EQ(line_error("a.mkv -o -"), "no error");
+  EXPECT_EQ(line_error("a.mkv -ob.mkv"), "-ob.mkv: separate the option from its value: -o b.mkv");
+  EXPECT_EQ(line_error("a.mkv -o=b.mkv"), "-o=b.mkv: separate the option from its value: -o b.mkv");
+  EXPECT_EQ(line_error("a.mkv -yx"), "there is no option -yx");
+  EXPECT_EQ(line_error("-- -noise"), "no error") << "files may have any name behind --";
+}
+
+TEST(CommandLine, RepeatedOptionsAreReported) {
+  DenoiseLine line;
+  EXPECT_EQ(line.error("a.mkv --crf 18 --crf 20 -e a=b -e c=d"), "no error");
+  EXPECT_EQ(line.crf, "20");
+  EXPECT_EQ(line.warnings(), std::vector<std::string>{"--crf is given 2 times; the last value, 20, is used"});
+  EXPECT_EQ(line_error("a.mkv -o x.mkv --output y.mkv"),
+            "-o is given twice, with x.mkv and y.mkv; a run has one output");
+}
+
+TEST(CommandLine, MissingValuesAndArgumentsAreNamed) {
+  EXPECT_EQ(line_error("a.mkv --crf"), "--crf: the value N is missing (Quality)");
+  EXPECT_EQ(line_error("a.mkv --crf --quiet"), "--crf: the value N is missing (Quality)");
+  EXPECT_EQ(line_error("a.mkv --crf="), "--crf: the value N is missing (Quality)");
+  EXPECT_EQ(line_error("a.mkv --strength -1"), "no error") << "the value is checked later";
+  EXPECT_EQ(line_error("a.mkv --quiet=1"), "--quiet: takes no value");
+  EXPECT_EQ(line_error("--crf 3"), "INPUT is missing: limpid denoise [OPTION]... INPUT...");
+}
+
+TEST(CommandLine, SuggestionsAreNotTheOpposite) {
+  EXPECT_EQ(
+      line_error("a.mkv --copy-audio"),
+      "there is no option --copy-audio in limpid denoise; this is the default, and --no-audio turns it off");
+  EXPECT_EQ(line_error("a.mkv --audio"),
+            "there is no option --audio in limpid denoise; this is the default, and --no-audio turns it off");
+  EXPECT_EQ(line_error("a.mkv --denoise strong"),
+            "there is no option --denoise in limpid denoise; use --strength X");
+  EXPECT_EQ(line_error("a.mkv --no-noise"), "there is no option --no-noise");
 }
 
 TEST(CommandLine, ParametersOfFiltersAreRefusedWithTheFormToUse) {

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "app/options/arguments.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "app/options/foreign_options.h"
+#include "core/base/error.h"
+#include "core/base/suggestion.h"
+#include "core/settings/filter_settings.h"
+
+namespace limpid::app {
+namespace {
+
+/// The name of an option in messages: the long one.
+const std::string& long_name_of(const OptionText& option) { return option.names.back(); }
+
+std::string with_value(const OptionText& option) {
+  return option.value.empty() ? long_name_of(option) : long_name_of(option) + " " + option.value;
+}
+
+bool is_option(std::string_view argument) { return argument.size() > 1 && argument.starts_with('-'); }
+
+/// The name without its dashes and without a value behind "=".
+std::string bare(std::string_view argument) {
+  std::string name(argument.substr(0, argument.find('=')));
+  name.erase(0, name.find_first_not_of('-'));
+  return name;
+}
+
+class ArgumentCheck {
+ public:
+  ArgumentCheck(const std::vector<std::string>& arguments, const CommandText& command,
+                const std::string& program)
+      : arguments_(arguments),
+        command_(command),
+        name_(program.empty() ? command.name : program + " " + command.name) {}
+
+  std::vector<std::string> run() {
+    while (at_ < arguments_.size() && arguments_[at_] != "--") {
+      const std::string& argument = arguments_[at_++];
+      if (argument.starts_with("--")) {
+        take_long(argument);
+      } else if (is_option(argument)) {
+        take_short(argument);
+      }
+    }
+    return warnings();
+  }
+
+ private:
+  const OptionText* find(const std::string& name) const {
+    const auto found = std::ranges::find_if(command_.options, [&](const OptionText& option) {
+      return !option.is_argument && std::ranges::find(option.names, name) != option.names.end();
+    });
+    return found == command_.options.end() ? nullptr : &*found;
+  }
+
+  /// The option with this long name, which may be written with underscores or in capitals.
+  const OptionText* find_long(std::string name) const {
+    for (char& letter : name) {
+      letter = letter == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    }
+    return name.size() > 1 ? find("--" + name) : nullptr;
+  }
+
+  void take_long(const std::string& argument) {
+    if (argument == "--help-all") {  // not listed for commands without advanced options
+      return;
+    }
+    const std::size_t equals = argument.find('=');
+    const OptionText* const option = find(argument.substr(0, equals));
+    if (option == nullptr) {
+      refuse(argument);
+    }
+    if (equals == std::string::npos) {
+      take(*option);
+    } else if (option->value.empty()) {
+      throw UsageError(long_name_of(*option) + ": takes no value");
+    } else {
+      count(*option, argument.substr(equals + 1));
+    }
+  }
+
+  /// -o, or several flags as in -yq, of which the last may be an option with a value.
+  void take_short(const std::string& argument) {
+    std::vector<const OptionText*> options;
+    for (const char letter : argument.substr(1)) {
+      options.push_back(find({'-', letter}));
+    }
+    const auto is_flag = [](const OptionText* option) { return option != nullptr && option->value.empty(); };
+    if (find_long(bare(argument)) != nullptr || options.back() == nullptr ||
+        !std::all_of(options.begin(), options.end() - 1, is_flag)) {
+      refuse(argument);
+    }
+    std::ranges::for_each(options, [this](const OptionText* option) { take(*option); });
+  }
+
+  /// Takes the value from the next argument.
+  void take(const OptionText& option) {
+    if (option.value.empty()) {
+      return;
+    }
+    if (at_ == arguments_.size() || is_known(arguments_[at_])) {
+      refuse_without_value(option);
+    }
+    count(option, arguments_[at_++]);
+  }
+
+  [[noreturn]] static void refuse_without_value(const OptionText& option) {
+    throw UsageError(
+        fmt::format("{}: the value {} is missing ({})", long_name_of(option), option.value, option.help));
+  }
+
+  bool is_known(const std::string& argument) const {
+    return is_option(argument) &&
+           (find(argument.substr(0, argument.find('='))) != nullptr || find_long(bare(argument)) != nullptr);
+  }
+
+  void count(const OptionText& option, const std::string& value) {
+    if (value.empty() && arguments_[at_ - 1].ends_with('=')) {
+      refuse_without_value(option);
+    }
+    std::vector<std::string>& values = values_[&option];
+    values.push_back(value);
+    if (values.size() == 2 && option.names.front() == "-o") {
+      throw UsageError(
+          fmt::format("-o is given twice, with {} and {}; a run has one output", values[0], values[1]));
+    }
+  }
+
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> warnings;
+    for (const auto& [option, values] : values_) {
+      if (values.size() > 1 && !option->many) {
+        warnings.push_back(fmt::format("{} is given {} times; the last value, {}, is used",
+                                       long_name_of(*option), values.size(), values.back()));
+      }
+    }
+    return warnings;
+  }
+
+  [[noreturn]] void refuse(const std::string& argument) const {
+    const std::string given = argument.substr(0, argument.find('='));
+    const std::string name = bare(argument);
+    if (const OptionText* const option = find_long(name)) {
+      throw UsageError(fmt::format("{} needs two dashes: {}", given, with_value(*option)));
+    }
+    const ForeignOption* foreign = find_foreign_option(name);
+    if (foreign != nullptr && !foreign->own.empty()) {
+      const std::string own(foreign->own);
+      const OptionText* const option = find(own.substr(0, own.find(' ')));
+      if (option != nullptr) {
+        refuse_with(given,
+                    fmt::format("use {}", own.find(' ') == std::string::npos ? with_value(*option) : own));
+      }
+    } else if (foreign != nullptr) {
+      refuse_with(given, std::string(foreign->advice));
+    }
+    refuse_parameter(given, name);
+    refuse_default(given, name);
+    refuse_attached(argument);
+    if (std::error_code ignored; std::filesystem::exists(argument, ignored)) {
+      refuse_with(given, "for the file of this name, write ./" + argument);
+    }
+    throw UsageError(
+        fmt::format("there is no option {}{}", given, did_you_mean("--" + name, candidates(name))));
+  }
+
+  [[noreturn]] void refuse_with(const std::string& given, const std::string& advice) const {
+    throw UsageError(fmt::format("there is no option {} in {}; {}", given, name_, advice));
+  }
+
+  /// Parameters of filters.
+  void refuse_parameter(const std::string& given, const std::string& name) const {
+    if (const std::vector<const FilterType*> filters = filters_with(name); !filters.empty()) {
+      const auto preferred = std::ranges::find(filters, default_filter(false), &FilterType::name);
+      const FilterType& filter = preferred == filters.end() ? *filters.front() : **preferred;
+      throw UsageError(fmt::format("{} is not an option; give it to a filter: --filter {}:{}=VALUE", given,
+                                   filter.name, name));
+    }
+  }
+
+  /// --audio where --no-audio exists.
+  void refuse_default(const std::string& given, const std::string& name) const {
+    for (const std::string_view prefix : {"", "copy-", "keep-", "with-"}) {
+      const std::string part = name.starts_with(prefix) ? name.substr(prefix.size()) : "";
+      if (const OptionText* const option = part.empty() ? nullptr : find("--no-" + part)) {
+        refuse_with(given, fmt::format("this is the default, and {} turns it off", long_name_of(*option)));
+      }
+    }
+  }
+
+  /// -oclean.mkv and -o=clean.mkv.
+  void refuse_attached(const std::string& argument) const {
+    const std::string name = argument.substr(0, 2);
+    const OptionText* const option = find(name);
+    if (option == nullptr || option->value.empty()) {
+      return;
+    }
+    const bool has_equals = argument[2] == '=';
+    if (has_equals || did_you_mean("--" + bare(argument), candidates(bare(argument))).empty()) {
+      throw UsageError(fmt::format("{}: separate the option from its value: {} {}", argument, name,
+                                   argument.substr(has_equals ? 3 : 2)));
+    }
+  }
+
+  /// The long names without those that mean the opposite of `name`.
+  std::vector<std::string> candidates(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const OptionText& option : command_.options) {
+      if (!option.is_argument && option.names.back().starts_with("--no-") == name.starts_with("no-")) {
+        names.push_back(option.names.back());
+      }
+    }
+    return names;
+  }
+
+  const std::vector<std::string>& arguments_;
+  const CommandText& command_;
+  const std::string name_;
+  std::size_t at_ = 0;
+  std::map<const OptionText*, std::vector<std::string>> values_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_arguments(const std::vector<std::string>& arguments,
+                                         const CommandText& command, const std::string& program) {
+  return ArgumentCheck(arguments, command, program).run();
+}
+
+}  // namespace limpid::app
