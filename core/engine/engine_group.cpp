@@ -450,14 +450,35 @@ class EngineGroup final : public Engine {
 
 }  // namespace
 
+namespace {
+
+/// The first device of the family `name` that can run, or the first; `name` for a family without devices.
+std::string best_device(std::string_view name, const std::vector<EngineInfo>& engines) {
+  const std::string prefix = std::string(name) + ":";
+  std::string best(name);
+  for (const EngineInfo& engine : engines) {
+    if (engine.name == name || (engine.available && engine.name.starts_with(prefix))) {
+      return engine.name;
+    }
+    if (best == name && engine.name.starts_with(prefix)) {
+      best = engine.name;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
 std::vector<std::string> expand_engine_name(std::string_view name, const std::vector<EngineInfo>& engines) {
   const auto fail = [&](const std::string& why) {
     throw UsageError("the engines \"" + std::string(name) + "\": " + why);
   };
   constexpr std::string_view kAll = "all";
   const std::size_t colon = name.find(':');
-  if (colon == std::string_view::npos ||
-      (name.find(',') == std::string_view::npos && name.substr(colon + 1) != kAll)) {
+  if (colon == std::string_view::npos) {
+    return {best_device(name, engines)};
+  }
+  if ((name.find(',') == std::string_view::npos && name.substr(colon + 1) != kAll)) {
     return {std::string(name)};
   }
   const std::string family(name.substr(0, colon + 1));

@@ -11,8 +11,8 @@
 namespace limpid {
 
 /// The engine names in `name`: "cuda:0,1,3" and "cuda:all" (those of `engines` that can run) give several of
-/// one family, any other name gives itself. Throws UsageError for lists that mix families, repeat an engine
-/// or are empty.
+/// one family, "cuda" its first device that can run, and any other name itself. Throws UsageError for lists
+/// that mix families, repeat an engine or are empty.
 std::vector<std::string> expand_engine_name(std::string_view name, const std::vector<EngineInfo>& engines);
 
 /// Combines several engines of one family into one engine. They share the frames of a stream in segments with

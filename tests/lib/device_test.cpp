@@ -83,6 +83,13 @@ TEST_F(LibraryOnADevice, FindsTheModuleBesideIt) {
       },
       &found);
   EXPECT_EQ(found, "cuda:3 cpu ");
+  for (const char* name : {"auto", "cuda"}) {
+    const Handle named;
+    start_on(named, name);
+    auto stream = sized<limpid_stream_info>();
+    ASSERT_EQ(limpid_get_stream(named, &stream), LIMPID_OK);
+    EXPECT_STREQ(stream.engine, "cuda:3") << name;
+  }
   const Handle denoiser;
   start_on(denoiser, "auto");
   auto stream = sized<limpid_stream_info>();

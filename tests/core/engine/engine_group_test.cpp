@@ -44,6 +44,10 @@ TEST(EngineGroup, NamesStandForOneEngineOrSeveral) {
   EXPECT_EQ(expand("cuda:2,cuda:0"), (Names{"cuda:2", "cuda:0"}));
   EXPECT_EQ(expand("cuda:all"), (Names{"cuda:0", "cuda:2"}));
   EXPECT_EQ(expand_engine_name("cuda:all", {}), Names{"cuda:0"});
+  EXPECT_EQ(expand("cuda"), Names{"cuda:0"});
+  EXPECT_EQ(expand_engine_name("cuda", {{"cuda:0", "", 0, false}, {"cuda:1", "", 0, true}}), Names{"cuda:1"});
+  EXPECT_EQ(expand_engine_name("cuda", {{"cuda:0", "", 0, false}}), Names{"cuda:0"});
+  EXPECT_EQ(expand_engine_name("cuda", {{"cuda", "", 0, false}}), Names{"cuda"});
   for (const char* name : {"cuda:0,cpu:1", "cuda:0,0", "cuda:0,", "cuda:0,,1"}) {
     const std::string message = message_of([&] { expand(name); });
     EXPECT_NE(message.find(name), std::string::npos) << message;

@@ -107,6 +107,17 @@ TEST_F(CountedFamilies, OpeningAsksOnce) {
   }
 }
 
+TEST_F(CountedFamilies, AFamilyIsItsFirstDeviceThatCanRun) {
+  registry_.open("slow");
+  EXPECT_EQ(last_opened_, "slow:0");
+  registry_.open("fast");
+  EXPECT_EQ(last_opened_, "fast:0");
+  add("busy", {{.name = "busy:0", .description = "in use elsewhere"},
+               {.name = "busy:1", .description = "", .available = true}});
+  registry_.open("busy");
+  EXPECT_EQ(last_opened_, "busy:1");
+}
+
 TEST_F(CountedFamilies, AutoAsksNoneBehindTheFirstThatHasAnEngine) {
   registry_.open("auto");
   EXPECT_EQ(last_opened_, "fast:0");
@@ -122,7 +133,7 @@ TEST_F(CountedFamilies, FailureToOpenIsReported) {
   }
   EXPECT_NE(complaint("fast:0,1").find("\"fast:1\" is not available: in use elsewhere"), std::string::npos);
   EXPECT_EQ(counts_["fast"].opened, 0) << "none is opened if one is not available";
-  for (const char* name : {"fast:3", "fast", "fas", "fast:", "absent:x", "slow:0,fast:0"}) {
+  for (const char* name : {"fast:3", "fas", "fast:", "absent:x", "slow:0,fast:0"}) {
     EXPECT_THROW(registry_.open(name), UsageError) << name;
   }
   EXPECT_NE(complaint("fast:3").find("absent, fast:0, fast:1, fast:2, slow:0, "), std::string::npos)
