@@ -8,7 +8,7 @@
 """
 
 from ._denoising import Denoiser, Engine, StreamInfo, denoise, denoise_frames, estimate_noise
-from ._errors import ArgumentError, EngineError, Error, OutOfMemoryError, StateError
+from ._errors import ArgumentError, ArrayError, EngineError, Error, FileError, OutOfMemoryError, StateError
 from ._limpid import version as __version__
 from ._lists import EngineInfo, FilterInfo, ParameterInfo, engines, filters
 from ._metrics import Quality, measure
@@ -16,11 +16,13 @@ from ._noise import NoiseProfile
 
 __all__ = [
     "ArgumentError",
+    "ArrayError",
     "Denoiser",
     "Engine",
     "EngineError",
     "EngineInfo",
     "Error",
+    "FileError",
     "FilterInfo",
     "NoiseProfile",
     "OutOfMemoryError",

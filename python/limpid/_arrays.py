@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 import numpy
 
 from . import _limpid
-from ._errors import ArgumentError
+from ._errors import ArgumentError, ArrayError
 from ._samples import check_range, check_type, from_filtered, host_view, library_of, samples_of, to_filtered
 
 _COLORS = ("gray", "yuv", "rgb")  # by limpid_color_model
@@ -39,6 +39,7 @@ class How(NamedTuple):
     color: Optional[str] = None
     bit_depth: Optional[int] = None
     data_range: Optional[float] = None
+    channel_axis: Optional[int] = None
 
 
 class Frames:
@@ -55,12 +56,12 @@ class Frames:
         self.value = value
         self.how = how
         self._planar = isinstance(value, tuple)
-        self._parts = list(value) if self._planar else [value]
+        self._parts = [_native(part, use) for part in (value if self._planar else [value])]
         if not self._parts:
             raise ArgumentError("there are no planes")
         arrays = [_import(part, use == "written") for part in self._parts]
         self.shapes = [array.shape for array in arrays]
-        self.axes = _axes(how.axes, self.shapes[0], self._planar)
+        self.axes = _axes(how, self.shapes[0], self._planar)
         self.ordinal = _only([array.ordinal for array in arrays], "memory of different places")
         self.dtype = _only([array.dtype for array in arrays], "samples of different types")
         counts = [dict(zip(self.axes, shape)).get("T") for shape in self.shapes]
@@ -124,7 +125,7 @@ class Frames:
         parts = [
             _empty(part, shape, self.axes, self.dtype, self.ordinal) for part, shape in zip(self._parts, self.shapes)
         ]
-        how = self.how._replace(axes=self.axes)
+        how = self.how._replace(axes=self.axes, channel_axis=None)
         return Frames(tuple(parts) if self._planar else parts[0], how, "written")
 
     def result(self, like: Any) -> Any:
@@ -144,17 +145,50 @@ def _import(part: Any, writable: bool) -> _limpid.Array:
     if isinstance(part, numpy.ma.MaskedArray):
         raise ArgumentError("masks of arrays are not supported: give array.filled(value) or array.data")
     if isinstance(part, numpy.ndarray):
-        check_type(part.dtype.name if part.dtype.isnative else str(part.dtype))
+        check_type(part.dtype.name)
         if writable and not part.flags.writeable:
             raise ArgumentError("results can't be written to an array that is read-only")
         if not writable and any(stride % part.itemsize for stride in part.strides):
             part = numpy.ascontiguousarray(part)  # DLPack has no such strides
-    return _limpid.Array(part, writable)
+    try:
+        return _limpid.Array(part, writable)
+    except TypeError as error:
+        raise ArrayError(str(error)) from None
+    except ValueError as error:
+        raise ArgumentError(str(error)) from None
 
 
-def _axes(said: Optional[str], shape: tuple[int, ...], planar: bool) -> str:
+def _native(part: Any, use: str) -> Any:
+    """The array with samples in the byte order of this machine."""
+    if not isinstance(part, numpy.ndarray) or part.dtype.isnative:
+        return part
+    if use == "written":
+        raise ArgumentError(f"results can't be written to samples of type {part.dtype}, in another byte order")
+    return part.astype(part.dtype.newbyteorder("="))
+
+
+def axes_of(array: Any, how: How) -> str:
+    """The axes of one array."""
+    return _axes(how, _import(_native(array, "read"), False).shape, False)
+
+
+def _axes_by_channel(how: How, shape: tuple[int, ...], planar: bool) -> str:
+    axis = how.channel_axis
+    if how.axes is not None or planar:
+        raise ArgumentError("channel_axis is for one array without axes=")
+    if axis is None or not -len(shape) <= axis < len(shape) or len(shape) not in (3, 4):
+        raise ArgumentError(f"channel_axis={axis} is not possible for an array of shape {shape}")
+    others = "YX" if len(shape) == 3 else "TYX"
+    axis %= len(shape)
+    return others[:axis] + "C" + others[axis:]
+
+
+def _axes(how: How, shape: tuple[int, ...], planar: bool) -> str:
+    said = how.axes
     if 0 in shape:
         raise ArgumentError(f"an array of shape {shape} is empty")
+    if how.channel_axis is not None:
+        return _axes_by_channel(how, shape, planar)
     if said is not None:
         if sorted(said) != sorted(set(said) & set("TCYX")) or not {"Y", "X"} <= set(said) or (planar and "C" in said):
             raise ArgumentError(f"axes='{said}' isn't Y and X once each, and T and, in one array, C at most once")

@@ -15,11 +15,14 @@ from typing import Any, Deque, Iterable, Iterator, NamedTuple, Optional, Sequenc
 import numpy
 
 from . import _limpid
-from ._arrays import Frames, How
+from ._arrays import Frames, How, axes_of
 from ._errors import ArgumentError
 from ._noise import NoiseProfile
+from ._samples import check_sigma, library_of
 
 Setting = Union[None, bool, int, float, str, Sequence[float], NoiseProfile, "os.PathLike[str]"]
+Levels = Union[None, float, str, Sequence[float]]
+Noise = Union[None, float, str, Sequence[float], NoiseProfile, "os.PathLike[str]"]
 Pictures = TypeVar("Pictures")
 
 _INTERLACED, _BEGINS_ANEW, _CONTEXT_ONLY = 1, 2, 4  # limpid_frame_flag
@@ -30,7 +33,8 @@ _MOST_VALUES = 4  # of a setting: one for each plane
 class Engine:
     """A processor that runs denoisers, which can share it on any threads.
 
-    name     "auto", the best of this machine; "cpu"; "cuda:0"; "cuda:0,1"; "cuda:all" (see engines())
+    name     "auto", the best of this machine; "cpu"; "cuda", the first GPU that can run; "cuda:0"; "cuda:0,1";
+             "cuda:all" (see engines())
     threads  number of threads of the CPU engine; 0: one for each processor that the process may use
 
     It is opened when a denoiser first starts on it, which raises the error if it is not available.
@@ -116,6 +120,10 @@ def _text(value: Setting) -> Optional[str]:
     raise ArgumentError(f"{reprlib.repr(value)} is no value for a setting")
 
 
+def _given(settings: dict[str, Setting], **named: Setting) -> dict[str, Setting]:
+    return {**{name: value for name, value in named.items() if value is not None}, **settings}
+
+
 class Denoiser:
     """A stream of frames through a filter: send frames and receive results, in the same order.
 
@@ -144,16 +152,28 @@ class Denoiser:
         color: Optional[str] = None,
         bit_depth: Optional[int] = None,
         data_range: Optional[float] = None,
+        channel_axis: Optional[int] = None,
+        sigma: Levels = None,
+        noise: Noise = None,
+        strength: Levels = None,
+        mix: Optional[float] = None,
+        filter: Optional[str] = None,
+        profile: Optional[str] = None,
         **settings: Setting,
     ) -> None:
-        self._how = How(axes, color, bit_depth, data_range)
+        self._how = How(axes, color, bit_depth, data_range, channel_axis)
         self._engine = engine
         self._settings: dict[str, Optional[str]] = {}
         self._like: Optional[Frames] = None
         self._targets: Deque[Optional[Frames]] = collections.deque()
         self._lock = threading.RLock()
         self._handle = _limpid.Denoiser(_engine(engine)._handle)
-        self.set(**settings)
+        self._sigma: Setting = None
+        self.set(
+            **_given(
+                settings, sigma=sigma, noise=noise, strength=strength, mix=mix, filter=filter, profile=profile
+            )
+        )
 
     def set(self, **settings: Setting) -> None:
         """Changes settings; None resets one to its default.
@@ -168,6 +188,9 @@ class Denoiser:
                 self._handle.set(option, text)
                 self._settings.pop(option, None)  # in the order in which they were set
                 self._settings[option] = text
+            self._sigma = settings.get("sigma", self._sigma)
+            if "sigma" in settings and self._like is not None:
+                self._warn_of_sigma(self._like, 3)
 
     def start(self, frame: Any) -> None:
         """Begins a stream of frames in the format of this one, whose samples are not used. send() does so automatically."""
@@ -269,10 +292,15 @@ class Denoiser:
             warnings.warn(sentence, RuntimeWarning, stacklevel)
         self._like = source
         self._targets.clear()
+        self._warn_of_sigma(source, stacklevel + 1)
+
+    def _warn_of_sigma(self, source: Frames, stacklevel: int) -> None:
+        if sentence := check_sigma(self._sigma, source.dtype, source.how.data_range):
+            warnings.warn(sentence, RuntimeWarning, stacklevel)
 
 
 def _target(out: Any, source: Frames) -> Frames:
-    target = Frames(out, source.how._replace(axes=source.axes), "written")
+    target = Frames(out, source.how._replace(axes=source.axes, channel_axis=None), "written")
     if not target.same_kind_as(source) or target.ordinal != source.ordinal:
         raise ArgumentError(f"out is {target}, and what is to be denoised is {source}")
     return target
@@ -287,20 +315,31 @@ def denoise(
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
     data_range: Optional[float] = None,
+    channel_axis: Optional[int] = None,
     interlaced: bool = False,
+    sigma: Levels = None,
+    noise: Noise = None,
+    strength: Levels = None,
+    mix: Optional[float] = None,
+    filter: Optional[str] = None,
+    profile: Optional[str] = None,
     **settings: Setting,
 ) -> Pictures:
     """Denoises a picture, or a video that is in memory; the result is an array of the same kind.
 
-    array      uint8, uint16, or floats from 0 to 1: of NumPy, PyTorch, CuPy, JAX or anything with DLPack; or a
-               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not. float64 is filtered as
-               float32; the result has the array's type. Arrays on a GPU are denoised there, and not copied
-               to the host; what their current stream has been given is waited for.
+    array      uint8, uint16, int16, or floats from 0 to 1: of NumPy, PyTorch, CuPy, JAX or anything with DLPack; or a
+               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not; or a list of frames, whose
+               result is a list. float64 and int16 are filtered as float32; the result has the array's type, in the
+               byte order of the machine. Arrays on a GPU are denoised there, and not copied to the host; what their
+               current stream has been given is waited for.
     axes       what the array's axes are: T time, C color, Y rows, X columns. Without it (rows, columns),
                (rows, columns, 1 to 4), (time, rows, columns), (time, rows, columns, 1 to 4) and
                (time, 1 to 4, rows, columns) are understood, and of planes (rows, columns) and (time, rows, columns).
                A second of two colors, and a fourth color or plane, is alpha, which isn't filtered.
-    color      "gray", "rgb", "yuv"; without it, arrays with colors are RGB, and planes are YUV
+    channel_axis  the number of the axis of colors, as in scikit-image; the others are (rows, columns) or (time, rows,
+               columns)
+    color      "gray", "rgb", "yuv"; without it, arrays with colors are RGB, and planes are YUV. "channels" filters each
+               of any number of channels by itself, as of a microscope; sigma may have a value for each.
     bit_depth  of uint16: how many low bits are used, 8 to 16 [16]
     data_range the value of white, where black is 0: 255 for floats from 0 to 255, 4095 for uint16 of 12 bits. Floats
                beyond 1.5 are refused without it.
@@ -321,7 +360,14 @@ def denoise(
 
     Results are bit-exact with those of `limpid denoise` with the same settings.
     """
-    source = Frames(array, How(axes, color, bit_depth, data_range))
+    settings = _given(settings, sigma=sigma, noise=noise, strength=strength, mix=mix, filter=filter, profile=profile)
+    how = How(axes, color, bit_depth, data_range, channel_axis)
+    if isinstance(array, list):
+        return _denoise_list(array, out, engine, how, interlaced, settings)
+    if color == "channels":
+        return _denoise_channels(array, out, engine, how, interlaced, settings)
+    source = Frames(array, how)
+    _warn_of_alpha(source)
     if source.count is None:
         settings.setdefault("filter", "bm3d")
     target = source.empty_like() if out is None else _target(out, source)
@@ -351,6 +397,76 @@ def denoise(
     return result if out is None else out
 
 
+def _warn_of_alpha(source: Frames) -> None:
+    how = source.how
+    if "C" not in source.axes or how.axes is not None or how.color is not None:
+        return
+    count = source.shapes[0][source.axes.index("C")]
+    if count == 2 or count == 4 and source.axes[-1] != "C":
+        which = "second of 2" if count == 2 else "fourth of 4"
+        warnings.warn(
+            f"the {which} channels is taken for alpha and is not filtered: give color='channels' to filter each "
+            f"channel, or color='{source.format.color}' if it is alpha",
+            RuntimeWarning,
+            3,
+        )
+
+
+def _denoise_list(
+    frames: list[Any], out: Any, engine: Any, how: How, interlaced: bool, settings: dict[str, Setting]
+) -> Any:
+    if out is not None:
+        raise ArgumentError("out is not possible for a list of frames: the result is a list")
+    if how.color == "channels":
+        raise ArgumentError("color='channels' is not possible for a list of frames: give one array, numpy.stack(frames)")
+    return list(denoise_frames(frames, engine=engine, interlaced=interlaced, **how._asdict(), **settings))
+
+
+def _denoise_channels(
+    array: Any, out: Any, engine: Any, how: How, interlaced: bool, settings: dict[str, Setting]
+) -> Any:
+    if isinstance(array, tuple):
+        raise ArgumentError("color='channels' is for one array with an axis of channels")
+    axes = axes_of(array, how)
+    if "C" not in axes:
+        raise ArgumentError("color='channels' requires an axis of channels: give axes= or channel_axis=")
+    axis = axes.index("C")
+    sigma = settings.get("sigma")
+    levels = list(sigma) if isinstance(sigma, (list, tuple, numpy.ndarray)) else [sigma] * array.shape[axis]
+    if len(levels) != array.shape[axis]:
+        raise ArgumentError(f"sigma has {len(levels)} values, and there are {array.shape[axis]} channels")
+    how = how._replace(axes=axes.replace("C", ""), color=None, channel_axis=None)
+    parts = [
+        denoise(
+            array[(slice(None),) * axis + (channel,)],
+            engine=engine, interlaced=interlaced, **how._asdict(), **{**settings, "sigma": level},
+        )
+        for channel, level in enumerate(levels)
+    ]
+    result = _stack(parts, axis)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _stack(arrays: list[Any], axis: int) -> Any:
+    library = library_of(arrays[0])
+    if library == "torch":
+        import torch
+
+        return torch.stack(arrays, axis)
+    if library == "cupy":
+        import cupy
+
+        return cupy.stack(arrays, axis)
+    if library in ("jax", "jaxlib"):
+        import jax.numpy
+
+        return jax.numpy.stack(arrays, axis)
+    return numpy.stack(arrays, axis)
+
+
 def denoise_frames(
     frames: Iterable[Pictures],
     *,
@@ -359,7 +475,14 @@ def denoise_frames(
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
     data_range: Optional[float] = None,
+    channel_axis: Optional[int] = None,
     interlaced: bool = False,
+    sigma: Levels = None,
+    noise: Noise = None,
+    strength: Levels = None,
+    mix: Optional[float] = None,
+    filter: Optional[str] = None,
+    profile: Optional[str] = None,
     **settings: Setting,
 ) -> Iterator[Pictures]:
     """Denoises a video frame by frame: yields a result for each frame, in order, while it reads more frames.
@@ -368,7 +491,10 @@ def denoise_frames(
     lookahead and those that keep the engine busy. Frames on a GPU must not be changed while they are in progress; those
     in host memory may be.
     """
-    denoiser = Denoiser(engine=engine, axes=axes, color=color, bit_depth=bit_depth, data_range=data_range, **settings)
+    denoiser = Denoiser(
+        engine=engine, axes=axes, color=color, bit_depth=bit_depth, data_range=data_range, channel_axis=channel_axis,
+        sigma=sigma, noise=noise, strength=strength, mix=mix, filter=filter, profile=profile, **settings,
+    )
     return _results(denoiser, frames, interlaced)
 
 
@@ -397,6 +523,7 @@ def estimate_noise(
     color: Optional[str] = None,
     bit_depth: Optional[int] = None,
     data_range: Optional[float] = None,
+    channel_axis: Optional[int] = None,
 ) -> NoiseProfile:
     """Estimates the noise of a picture, a video or the frames of an iterator, as `limpid noise` does.
 
@@ -405,7 +532,7 @@ def estimate_noise(
     """
     if count < 1:
         raise ArgumentError(f"count={count} is less than 1")
-    how = How(axes, color, bit_depth, data_range)
+    how = How(axes, color, bit_depth, data_range, channel_axis)
     if isinstance(frames, tuple) or hasattr(frames, "__dlpack__") or hasattr(frames, "shape"):
         whole = Frames(frames, how)
         kept = [whole]

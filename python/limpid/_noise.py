@@ -8,6 +8,7 @@ import os
 from typing import Any, Union
 
 from . import _limpid
+from ._errors import file_error
 
 
 class NoiseProfile:
@@ -27,13 +28,19 @@ class NoiseProfile:
     @classmethod
     def load(cls, path: Union[str, os.PathLike[str]]) -> NoiseProfile:
         """Reads a file that save() or `limpid noise -o` has written."""
-        with open(path, encoding="utf-8") as file:
-            return cls(file.read())
+        try:
+            with open(path, encoding="utf-8") as file:
+                return cls(file.read())
+        except OSError as error:
+            raise file_error(os.fspath(path), "read", error) from error
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes a file for load() and `limpid denoise --noise`; replaces an existing one."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(json.dumps(self._json(), indent=1) + "\n")
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(json.dumps(self._json(), indent=1) + "\n")
+        except OSError as error:
+            raise file_error(os.fspath(path), "write", error) from error
 
     @property
     def text(self) -> str:

@@ -12,7 +12,8 @@ import numpy
 from ._errors import ArgumentError
 
 _FILTERED = {"uint8": 8, "uint16": 16, "float32": 32, "float16": 16}  # bits
-_CONVERTED = "float64"
+_CONVERTED = ("float64", "int16")
+_LEAST_SIGMA = 0.5  # of floats that are denoised with the intended unit
 _LARGEST_FLOAT = 1.5  # larger samples, without data_range, are on another scale than 0 to 1
 _USUAL_RANGES = (255, 1023, 4095, 16383, 65535)
 
@@ -34,8 +35,11 @@ def samples_of(dtype: str, bit_depth: Optional[int], data_range: Optional[float]
     check_type(dtype)
     filtered = dtype if dtype in _FILTERED else "float32"
     bits = _FILTERED[filtered] if bit_depth is None else bit_depth
+    if dtype == "int16" and bit_depth is not None:
+        raise ArgumentError("bit_depth is not possible for int16: give data_range=, such as data_range=4095")
     if data_range is None:
-        return Samples(filtered, bits, None if filtered == dtype else 1.0)
+        white = numpy.iinfo(dtype).max if dtype == "int16" else 1.0
+        return Samples(filtered, bits, None if filtered == dtype else float(white))
     if bit_depth is not None:
         raise ArgumentError("bit_depth and data_range exclude each other")
     if not isinstance(data_range, numbers.Real) or not 0 < data_range < math.inf:
@@ -48,9 +52,27 @@ def samples_of(dtype: str, bit_depth: Optional[int], data_range: Optional[float]
     return Samples("float32", 32, float(data_range))
 
 
+def check_sigma(sigma: Any, dtype: str, data_range: Optional[float]) -> Optional[str]:
+    """A warning for a standard deviation that seems to be in the unit of floats; None for others."""
+    values = numpy.atleast_1d(numpy.asarray(sigma)) if not isinstance(sigma, (str, type(None))) else numpy.zeros(0)
+    if not dtype.startswith("float") or values.dtype.kind not in "fiu" or not values.size:
+        return None
+    largest = float(values.max())
+    if not 0 < largest < _LEAST_SIGMA:
+        return None
+    white = data_range or 1
+    return (
+        f"sigma={largest:g} is in 8-bit code values, 1/255 of the range: noise of that standard deviation in the unit of "
+        f"the floats is sigma={largest * 255 / white:.4g}"
+    )
+
+
 def check_type(dtype: str) -> None:
-    if dtype not in _FILTERED and dtype != _CONVERTED:
-        raise ArgumentError(f"samples are {dtype}, and uint8, uint16, float16, float32 and float64 can be denoised")
+    if dtype not in _FILTERED and dtype not in _CONVERTED:
+        raise ArgumentError(
+            f"samples are {dtype}, and uint8, uint16, int16, float16, float32 and float64 can be denoised: convert them "
+            "with astype()"
+        )
 
 
 def library_of(array: Any) -> str:
@@ -112,8 +134,9 @@ def to_filtered(array: Any, white: float, on_gpu: bool) -> Any:
 def from_filtered(filtered: Any, array: Any, dtype: str, white: float) -> None:
     """Writes float32 samples times `white` to `array`."""
     samples = filtered * white
-    if dtype.startswith("uint"):
-        samples = samples.round().clip(0, numpy.iinfo(dtype).max)
+    if dtype.startswith(("uint", "int")):
+        limits = numpy.iinfo(dtype)
+        samples = samples.round().clip(limits.min, limits.max)
     if library_of(array) == "torch":
         array.copy_(samples)
     elif library_of(array) == "cupy":

@@ -13,8 +13,14 @@ PICTURE = np.zeros((24, 32), np.uint8)
 @pytest.mark.parametrize(
     "array, options, words",
     [
-        (PICTURE.astype(np.int16), {}, "samples are int16, and uint8, uint16, float16, float32 and float64 can be denoised"),
-        (PICTURE.astype(">u2"), {}, "samples are >u2"),
+        (PICTURE.astype(np.int32), {}, "samples are int32, and uint8, uint16, int16, float16, float32 and float64 can be"),
+        (PICTURE.astype(np.int16), {"bit_depth": 12}, "bit_depth is not possible for int16: give data_range="),
+        (PICTURE, {"out": PICTURE.astype(">u2")}, "another byte order"),
+        ([PICTURE], {"out": [PICTURE]}, "out is not possible for a list of frames"),
+        (PICTURE, {"channel_axis": 2}, r"channel_axis=2 is not possible for an array of shape \(24, 32\)"),
+        (PICTURE, {"channel_axis": 0, "axes": "YX"}, "without axes="),
+        (PICTURE, {"color": "channels"}, "requires an axis of channels"),
+        (np.zeros((24, 32, 5), np.uint8), {"color": "channels", "axes": "YXC", "sigma": (1, 2)}, "sigma has 2 values"),
         (PICTURE.astype(object), {}, "samples are object"),
         (np.zeros(5, np.uint8), {}, r"axes of an array of shape \(5,\) are ambiguous"),
         (np.uint8(5), {}, None),
@@ -64,8 +70,9 @@ def test_wrong_arguments_are_refused_in_a_sentence(array, options, words):
 
 @pytest.mark.parametrize("array", [[1, 2], "text", None, 5])
 def test_what_is_no_array_is_a_type_error(array):
-    with pytest.raises(TypeError, match="is no array"):
-        limpid.denoise(array)
+    for kind in (TypeError, limpid.Error):
+        with pytest.raises(kind, match="is no array"):
+            limpid.denoise(array)
 
 
 def test_buffers_are_arrays():
@@ -85,6 +92,13 @@ def test_status_has_its_exception():
         limpid.Denoiser().stream
     with pytest.raises(limpid.ArgumentError, match="threads=-1"):
         limpid.Engine("cpu", threads=-1)
+
+
+def test_files_have_an_error_of_the_package(tmp_path):
+    for call in (limpid.NoiseProfile.load, limpid.estimate_noise(noisy((64, 64))).save):
+        with pytest.raises(limpid.Error, match="nowhere") as raised:
+            call(tmp_path / "nowhere" / "profile.json")
+        assert isinstance(raised.value, OSError)
 
 
 def test_stream_takes_frames_of_one_kind():

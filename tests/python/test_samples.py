@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Types and ranges of samples, and which axes are colors."""
 
+import inspect
+
 import numpy as np
 import pytest
 from clips import noisy
@@ -109,6 +111,7 @@ def test_ranges_that_contradict_are_refused():
             limpid.denoise(deep, **how)
 
 
+@pytest.mark.filterwarnings("ignore:the second of 2 channels")
 def test_trailing_axes_of_1_to_4_are_colors():
     picture = noisy((40, 60))
     expected = limpid.denoise(picture, **QUICK)
@@ -120,3 +123,83 @@ def test_trailing_axes_of_1_to_4_are_colors():
     assert np.array_equal(limpid.denoise(video[..., :1], **QUICK)[0], expected[..., None])
     assert np.array_equal(limpid.denoise(np.moveaxis(video, 3, 1), **QUICK)[0, 0], expected)
     assert limpid.denoise(both.astype(np.float64) / 255, **QUICK).shape == both.shape
+
+
+def test_signed_and_swapped_samples_are_converted():
+    picture = noisy((48, 64), np.uint16, bits=12)
+    swapped = limpid.denoise(picture.astype(">u2"), bit_depth=12, **QUICK)
+    assert swapped.dtype == np.uint16 and np.array_equal(swapped, limpid.denoise(picture, bit_depth=12, **QUICK))
+    signed = picture.astype(np.int16) - 100
+    result = limpid.denoise(signed, data_range=4095, **QUICK)
+    expected = limpid.denoise(signed / np.float32(4095), **QUICK) * 4095
+    assert result.dtype == np.int16 and np.abs(result - expected).max() < 0.51
+
+
+def test_channel_axis_is_that_of_scikit_image():
+    picture = noisy((48, 64, 3))
+    expected = limpid.denoise(picture, **QUICK)
+    for axis in (-1, 2):
+        assert np.array_equal(limpid.denoise(picture, channel_axis=axis, **QUICK), expected)
+    first = np.moveaxis(picture, -1, 0)
+    assert np.array_equal(limpid.denoise(first, channel_axis=0, **QUICK), np.moveaxis(expected, -1, 0))
+    video = np.stack([picture] * 2)
+    assert np.array_equal(limpid.denoise(video, channel_axis=-1, **QUICK)[1], expected)
+    assert np.array_equal(next(limpid.denoise_frames([first], channel_axis=0, **QUICK)), np.moveaxis(expected, -1, 0))
+
+
+def test_lists_of_frames_become_lists():
+    frames = list(noisy((5, 48, 64)))
+    result = limpid.denoise(frames, sigma=10, profile="fast", engine="cpu")
+    assert isinstance(result, list)
+    assert np.array_equal(np.stack(result), limpid.denoise(np.stack(frames), sigma=10, profile="fast", engine="cpu"))
+
+
+def test_channels_are_filtered_by_themselves():
+    picture = noisy((48, 64, 3))
+    five = np.concatenate([picture, picture[..., :2]], -1)
+    result = limpid.denoise(five, axes="YXC", color="channels", **{**QUICK, "sigma": (10, 5, 10, 20, 10)})
+    for channel, sigma in enumerate((10, 5, 10, 20, 10)):
+        one = limpid.denoise(five[..., channel].copy(), **{**QUICK, "sigma": sigma})
+        assert np.array_equal(result[..., channel], one)
+    out = np.zeros_like(five)
+    assert limpid.denoise(five, axes="YXC", color="channels", out=out, **QUICK) is out and out.any()
+
+
+def test_channels_taken_for_alpha_cause_a_warning(recwarn):
+    two = noisy((48, 64, 3))[..., :2].copy()
+    with pytest.warns(RuntimeWarning, match="second of 2 channels is taken for alpha.*color='gray' if it is"):
+        limpid.denoise(two, **QUICK)
+    four = np.stack([noisy((48, 64))] * 4)
+    with pytest.warns(RuntimeWarning, match="fourth of 4 channels is taken for alpha.*color='rgb' if it is"):
+        limpid.denoise(np.stack([four] * 2), **QUICK)
+    recwarn.clear()
+    limpid.denoise(two, color="gray", **QUICK)
+    limpid.denoise(noisy((48, 64, 4)), **QUICK)
+    assert not recwarn
+
+
+def test_a_sigma_in_the_unit_of_floats_causes_a_warning(recwarn):
+    picture = noisy((48, 64), np.float32)
+    quick = {"filter": "bilateral", "engine": "cpu"}
+    words = "sigma=0.05 is in 8-bit code values.*is sigma=12.75$"
+    with pytest.warns(RuntimeWarning, match=words) as warned:
+        limpid.denoise(picture, sigma=0.05, **quick)
+    assert warned[0].filename == __file__
+    with pytest.warns(RuntimeWarning, match=words) as warned:
+        limpid.Denoiser(sigma=[0.05], **quick).send(picture)
+    with pytest.warns(RuntimeWarning, match="sigma=0.4 .* is sigma=102$"):
+        denoiser = limpid.Denoiser(sigma=12, **quick)
+        denoiser.send(picture)
+        denoiser.set(sigma=np.float32(0.4))
+    recwarn.clear()
+    limpid.denoise(picture, sigma=0, **quick)
+    limpid.denoise(picture, sigma=12, **quick)
+    limpid.denoise(noisy((48, 64)), sigma=0.3, **quick)
+    assert not recwarn
+
+
+def test_common_settings_are_in_the_signature():
+    for function in (limpid.denoise, limpid.denoise_frames, limpid.Denoiser.__init__):
+        parameters = inspect.signature(function).parameters
+        for name in ("sigma", "noise", "strength", "mix", "filter", "profile", "channel_axis"):
+            assert parameters[name].default is None and parameters[name].annotation != inspect.Parameter.empty, name
