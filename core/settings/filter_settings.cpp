@@ -10,6 +10,7 @@
 #include "core/base/lower_case.h"
 #include "core/base/shortest_text.h"
 #include "core/base/suggestion.h"
+#include "core/settings/noise_settings.h"
 
 namespace limpid {
 namespace {
@@ -38,14 +39,20 @@ std::string name_in(const FilterSettings& settings, bool frame_by_frame) {
 
 [[noreturn]] void refuse(const FilterType& type, const std::string& setting,
                          const std::vector<const FilterType*>& filters) {
+  const bool means_frames = setting.ends_with("radius") && find_parameter(type, "reach") != nullptr;
   throw OtherFiltersSetting(setting + " is no option of the filter " + type.name + ", but of " +
-                            names_of(filters));
+                            names_of(filters) +
+                            (means_frames ? "; reach sets the number of frames before and after" : ""));
 }
 
 // Throws the UsageError for a setting that `type` does not have.
 [[noreturn]] void refuse_setting(const FilterType& type, const std::string& name) {
   if (const std::vector<const FilterType*> filters = filters_with(name); !filters.empty()) {
     refuse(type, name, filters);
+  }
+  if (find_noise_field(name) != nullptr) {
+    throw UsageError(type.name + " has no option " + name + "; " + name + " is set beside the filter: --" +
+                     name + " of the program, " + name + " of the library");
   }
   std::vector<std::string> names = {"profile"};
   for (const Parameter<Filter>& parameter : type.parameters) {

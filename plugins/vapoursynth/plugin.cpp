@@ -50,7 +50,7 @@ std::string arguments_of(const Function& function) {
     return "clip:vnode;ref:vnode:opt;sigma:float[]:opt;block_step:int[]:opt;bm_range:int[]:opt;"
            "radius:int:opt;ps_num:int[]:opt;ps_range:int[]:opt;chroma:int:opt;device_id:int:opt;"
            "fast:int:opt;extractor_exp:int:opt;zero_init:int:opt;bm_error_s:data[]:opt;"
-           "transform_2d_s:data[]:opt;transform_1d_s:data[]:opt;";
+           "transform_2d_s:data[]:opt;transform_1d_s:data[]:opt;engine:data:opt;threads:int:opt;";
   }
   std::string arguments =
       "clip:vnode;sigma:float[]:opt;noise:data:opt;strength:float:opt;mix:float:opt;planes:int[]:opt;engine:"
@@ -96,16 +96,12 @@ class FirstSteps {
     const std::scoped_lock lock(mutex_);
     made_.erase(node);
   }
-  // The settings of `ref`. Throws std::runtime_error if it is not a first step of `clip`.
-  plugins::Settings of(const VSNode* ref, const VSNode* clip) {
+  // The settings of `ref`; nothing if it is not a first step of `clip`.
+  std::optional<plugins::Settings> of(const VSNode* ref, const VSNode* clip) {
     const std::scoped_lock lock(mutex_);
     const auto found = made_.find(ref);
-    if (found == made_.end() || found->second.clip != clip) {
-      throw std::runtime_error(
-          "ref: guides are not supported, but for the result of limpid.BM3Dv2 without ref for the same clip; "
-          "leave ref out, or use limpid.Denoise(filter=\"bm3d\") for both steps");
-    }
-    return found->second.settings;
+    return found == made_.end() || found->second.clip != clip ? std::nullopt
+                                                              : std::optional(found->second.settings);
   }
 
  private:
@@ -121,7 +117,7 @@ FirstSteps& first_steps() {
 // Reads the arguments of a call.
 class Call {
  public:
-  // `ref` has the settings of the first step that is the argument ref, if there is one.
+  // `ref` has the settings of the argument ref if that is a first step of BM3Dv2.
   Call(const VSMap* arguments, const VSVideoInfo& clip, const plugins::Settings* ref, const VSAPI* vs)
       : arguments_(arguments), clip_(clip), ref_(ref), vs_(vs) {}
 
@@ -156,9 +152,15 @@ class Call {
     }
   }
 
-  // BM3DCUDA's first step has no `ref`. The second one has the first as `ref`: the library makes both.
+  // BM3DCUDA's first step has no `ref`. The second one has the first, or another guide, as `ref`: the library
+  // makes both steps.
   void take_as_bm3dcuda() {
+    constexpr int kMostRadius = 8;  // V-BM4D reaches over 16 frames
     const int radius = whole_or("radius", 0);
+    if (radius < 0 || radius > kMostRadius) {
+      throw std::runtime_error("radius: " + std::to_string(radius) + " is not possible (0 to " +
+                               std::to_string(kMostRadius) + ")");
+    }
     settings_["filter"] = radius > 0 ? "vbm4d" : "bm3d";
     if (radius > 0) {
       settings_["reach"] = std::to_string(radius);
@@ -166,14 +168,20 @@ class Call {
     if (count_of("device_id") > 0) {
       settings_["engine"] = "cuda:" + std::to_string(whole_or("device_id", 0));
     }
+    for (const char* const argument : {"engine", "threads"}) {
+      if (count_of(argument) > 0) {
+        settings_[argument] = text_of(argument);
+      }
+    }
     // That function takes for noise of sigma what has 3/4 of it.
     constexpr double kScale = 0.75;
     for (int p = 0; p < clip_.format.numPlanes; ++p) {
       request_.planes[p] = level_of(p) > 0;
     }
     set_levels(kScale);
-    const std::string step = ref_ == nullptr ? "" : "-2";
-    settings_["steps"] = ref_ == nullptr ? "1" : "2";
+    const bool both = count_of("ref") > 0;
+    const std::string step = both ? "-2" : "";
+    settings_["steps"] = both ? "2" : "1";
     settings_["step" + step] = std::to_string(whole_or("block_step", 8));
     settings_["search-window" + step] = std::to_string(2 * whole_or("bm_range", 9) + 1);
     take_transform("transform_2d_s", "transform-2d" + step);
@@ -212,9 +220,8 @@ class Call {
     settings_[setting] = name == "wht" ? "walsh-hadamard" : name;
   }
 
-  // In lower case.
+  // In lower case. Lists have equal values here.
   std::string one_text(const char* argument) const {
-    check_one_value(argument);
     std::string text = vs_->mapGetData(arguments_, argument, 0, nullptr);
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
       return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -222,24 +229,9 @@ class Call {
     return text;
   }
 
-  // Throws if a list has values for single planes.
-  void check_one_value(const char* argument) const {
-    for (int i = 1; i < count_of(argument); ++i) {
-      const bool differs = vs_->mapGetType(arguments_, argument) == ptInt
-                               ? vs_->mapGetInt(arguments_, argument, i, nullptr) !=
-                                     vs_->mapGetInt(arguments_, argument, 0, nullptr)
-                               : std::string_view(vs_->mapGetData(arguments_, argument, i, nullptr)) !=
-                                     vs_->mapGetData(arguments_, argument, 0, nullptr);
-      if (differs) {
-        throw std::runtime_error(std::string(argument) + ": all planes have one value here");
-      }
-    }
-  }
-
   int count_of(const char* argument) const { return std::max(vs_->mapNumElements(arguments_, argument), 0); }
 
   int whole_or(const char* argument, int otherwise) const {
-    check_one_value(argument);
     return count_of(argument) > 0 ? vs_->mapGetIntSaturated(arguments_, argument, 0, nullptr) : otherwise;
   }
 
@@ -330,8 +322,20 @@ std::size_t most_kept(const VSVideoInfo& clip, VSCore* core, const VSAPI* vs) {
   return std::clamp<std::size_t>(static_cast<std::size_t>(fit), 1, kMostKept);
 }
 
+// Warns of a guide that is not a first step. Throws std::runtime_error if it is not like the clip.
+void check_guide(const VSVideoInfo& guide, const VSVideoInfo& clip, VSCore* core, const VSAPI* vs) {
+  if (!vsh::isSameVideoFormat(&guide.format, &clip.format) || guide.width != clip.width ||
+      guide.height != clip.height || guide.numFrames != clip.numFrames) {
+    throw std::runtime_error("ref: the guide must have the format, the size and the length of the clip");
+  }
+  vs->logMessage(mtWarning,
+                 "limpid: BM3Dv2: the guide ref is not used, because it is not a result of BM3Dv2 for this "
+                 "clip; both steps of BM3D are computed from the clip",
+                 core);
+}
+
 Request request_of(const Function& function, const VSMap* in, const VSNode* node, const VSVideoInfo& clip,
-                   const VSAPI* vs) {
+                   VSCore* core, const VSAPI* vs) {
   if (!vsh::isConstantVideoFormat(&clip)) {
     throw std::runtime_error("clips whose size or format changes are not supported");
   }
@@ -339,8 +343,11 @@ Request request_of(const Function& function, const VSMap* in, const VSNode* node
     return Call(in, clip, nullptr, vs).request(function);
   }
   const Node ref(vs->mapGetNode(in, "ref", 0, nullptr), vs->freeNode);
-  const plugins::Settings first_step = first_steps().of(ref.get(), node);
-  return Call(in, clip, &first_step, vs).request(function);
+  const std::optional<plugins::Settings> first_step = first_steps().of(ref.get(), node);
+  if (!first_step) {
+    check_guide(*vs->getVideoInfo(ref.get()), clip, core, vs);
+  }
+  return Call(in, clip, first_step ? &*first_step : nullptr, vs).request(function);
 }
 
 // One call of a function: a stream through a denoiser.
@@ -350,7 +357,7 @@ class Denoising {
       : vs_(vs),
         node_(vs->mapGetNode(in, "clip", 0, nullptr), vs->freeNode),
         clip_(*vs->getVideoInfo(node_.get())),
-        request_(request_of(function, in, node_.get(), clip_, vs)),
+        request_(request_of(function, in, node_.get(), clip_, core, vs)),
         denoiser_([vs, core](const char* sentence) {
           vs->logMessage(mtWarning, (std::string("limpid: ") + sentence).c_str(), core);
         }) {
@@ -458,21 +465,99 @@ void VS_CC free_instance(void* instance, VSCore* /*core*/, const VSAPI* /*vs*/) 
   const std::unique_ptr<Denoising> ended(static_cast<Denoising*>(instance));
 }
 
+VSNode* make_node(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs) {
+  auto denoising = std::make_unique<Denoising>(function, in, core, vs);
+  const VSFilterDependency dependency{denoising->node(), rpGeneral};
+  const VSVideoInfo clip = denoising->clip();
+  Denoising* const instance = denoising.release();
+  VSNode* const made = vs->createVideoFilter2(function.name, &clip, get_frame, free_instance,
+                                              fmParallelRequests, &dependency, 1, instance, core);
+  if (made == nullptr) {
+    throw std::runtime_error("VapourSynth could not make the filter");
+  }
+  if (function.as_bm3dcuda && vs->mapNumElements(in, "ref") < 1) {
+    instance->may_be_ref(made);
+  }
+  return made;
+}
+
+constexpr const char* kWholeLists[] = {"block_step", "bm_range", "ps_num", "ps_range"};
+constexpr const char* kTextLists[] = {"bm_error_s", "transform_2d_s", "transform_1d_s"};
+
+// True if a list has other values for some planes.
+bool differs_by_plane(const VSMap* in, const VSAPI* vs) {
+  const auto differs = [&](const char* name, const auto& same) {
+    for (int i = 1; i < vs->mapNumElements(in, name); ++i) {
+      if (!same(name, i)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const auto same_number = [&](const char* name, int i) {
+    return vs->mapGetInt(in, name, i, nullptr) == vs->mapGetInt(in, name, 0, nullptr);
+  };
+  const auto same_text = [&](const char* name, int i) {
+    return std::string_view(vs->mapGetData(in, name, i, nullptr)) == vs->mapGetData(in, name, 0, nullptr);
+  };
+  return std::any_of(std::begin(kWholeLists), std::end(kWholeLists),
+                     [&](const char* name) { return differs(name, same_number); }) ||
+         std::any_of(std::begin(kTextLists), std::end(kTextLists),
+                     [&](const char* name) { return differs(name, same_text); });
+}
+
+using Map = std::unique_ptr<VSMap, decltype(VSAPI::freeMap)>;
+
+// The arguments with the values of one plane; the others are not filtered.
+Map arguments_of_plane(const VSMap* in, int plane, int planes, const VSAPI* vs) {
+  constexpr double kSigma = 3;
+  Map own(vs->createMap(), vs->freeMap);
+  vs->copyMap(in, own.get());
+  const auto index = [&](const char* name) { return std::min(plane, vs->mapNumElements(in, name) - 1); };
+  for (const char* const name : kWholeLists) {
+    if (vs->mapNumElements(in, name) > 0) {
+      vs->mapSetInt(own.get(), name, vs->mapGetInt(in, name, index(name), nullptr), maReplace);
+    }
+  }
+  for (const char* const name : kTextLists) {
+    if (vs->mapNumElements(in, name) > 0) {
+      vs->mapSetData(own.get(), name, vs->mapGetData(in, name, index(name), nullptr), -1, dtUtf8, maReplace);
+    }
+  }
+  vs->mapDeleteKey(own.get(), "sigma");
+  for (int p = 0; p < planes; ++p) {
+    const double sigma =
+        vs->mapNumElements(in, "sigma") > 0 ? vs->mapGetFloat(in, "sigma", index("sigma"), nullptr) : kSigma;
+    vs->mapSetFloat(own.get(), "sigma", p == plane ? sigma : 0, maAppend);
+  }
+  return own;
+}
+
+// A filter for each plane, with the values that the lists have for it.
+VSNode* make_by_plane(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs) {
+  const Node clip(vs->mapGetNode(in, "clip", 0, nullptr), vs->freeNode);
+  const VSVideoFormat format = vs->getVideoInfo(clip.get())->format;
+  const Map shuffle(vs->createMap(), vs->freeMap);
+  for (int plane = 0; plane < format.numPlanes; ++plane) {
+    const Map own = arguments_of_plane(in, plane, format.numPlanes, vs);
+    vs->mapConsumeNode(shuffle.get(), "clips", make_node(function, own.get(), core, vs), maAppend);
+    vs->mapSetInt(shuffle.get(), "planes", plane, maAppend);
+  }
+  vs->mapSetInt(shuffle.get(), "colorfamily", format.colorFamily, maReplace);
+  const Map result(vs->invoke(vs->getPluginByID("com.vapoursynth.std", core), "ShufflePlanes", shuffle.get()),
+                   vs->freeMap);
+  if (const char* const error = vs->mapGetError(result.get())) {
+    throw std::runtime_error(error);
+  }
+  return vs->mapGetNode(result.get(), "clip", 0, nullptr);
+}
+
 void VS_CC create(const VSMap* in, VSMap* out, void* data, VSCore* core, const VSAPI* vs) {
   const Function& function = *static_cast<const Function*>(data);
   try {
-    auto denoising = std::make_unique<Denoising>(function, in, core, vs);
-    const VSFilterDependency dependency{denoising->node(), rpGeneral};
-    const VSVideoInfo clip = denoising->clip();
-    Denoising* const instance = denoising.release();
-    VSNode* const made = vs->createVideoFilter2(function.name, &clip, get_frame, free_instance,
-                                                fmParallelRequests, &dependency, 1, instance, core);
-    if (made == nullptr) {
-      throw std::runtime_error("VapourSynth could not make the filter");
-    }
-    if (function.as_bm3dcuda && vs->mapNumElements(in, "ref") < 1) {
-      instance->may_be_ref(made);
-    }
+    VSNode* const made = function.as_bm3dcuda && differs_by_plane(in, vs)
+                             ? make_by_plane(function, in, core, vs)
+                             : make_node(function, in, core, vs);
     vs->mapConsumeNode(out, "clip", made, maAppend);
   } catch (const std::exception& error) {
     vs->mapSetError(out, (std::string(function.name) + ": " + error.what()).c_str());

@@ -298,7 +298,8 @@ TEST_F(VapourSynth, TakesTheArgumentsOfBm3dCuda) {
   const std::vector<std::pair<const char*, const char*>> first_step{
       {"engine", "auto"}, {"filter", "bm3d"},      {"steps", "1"},
       {"step", "4"},      {"search-window", "19"}, {"sigma", "9,0,6"}};
-  const auto result = [&](const std::vector<Argument>& arguments) {
+  const auto result = [&](std::vector<Argument> arguments) {
+    arguments.insert(arguments.end(), {text("engine", "cpu"), whole("threads", 2)});
     VSNode* const node = invoke("BM3Dv2", frames, arguments);
     EXPECT_NE(node, nullptr) << error_;
     std::vector<Frame> results = node == nullptr ? std::vector<Frame>() : get(node, format, {0, 1, 2, 3});
@@ -353,22 +354,69 @@ TEST_F(VapourSynth, MakesBothStepsOfBm3dWhereTheFirstIsTheReference) {
   api()->freeNode(clip);
 }
 
-TEST_F(VapourSynth, RefusesGuidesThatItDoesNotUse) {
+TEST_F(VapourSynth, ComputesBothStepsForAnyOtherGuide) {
   const FrameFormat format = oracle::as_float(oracle::gray(48, 40));
-  source_.frames = noisy_clip(format, 4);
-  VSNode* const clip = source(source_.frames);
-  VSNode* const other = source(source_.frames);
+  const std::vector<Frame> frames = noisy_clip(format, 4);
+  VSNode* const clip = source(frames);
+  VSNode* const other = source(frames);
   VSNode* const denoised = invoke_on("Bilateral", clip, {number("sigma", 5)});
   VSNode* const basic_of_other = invoke_on("BM3Dv2", other, {});
   VSNode* const basic = invoke_on("BM3Dv2", clip, {});
   VSNode* const both = invoke_on("BM3Dv2", clip, {node("ref", basic)});
+  const std::vector<Frame> results = expected(frames, {{"engine", "auto"},
+                                                       {"filter", "bm3d"},
+                                                       {"steps", "2"},
+                                                       {"step-2", "4"},
+                                                       {"search-window-2", "19"},
+                                                       {"sigma", "2.25"}});
   for (VSNode* const guide : {clip, other, denoised, basic_of_other, both}) {
     ASSERT_NE(guide, nullptr) << error_;
-    EXPECT_EQ(invoke_on("BM3Dv2", clip, {node("ref", guide)}), nullptr);
-    EXPECT_NE(error_.find("BM3Dv2: ref: guides are not supported"), std::string::npos) << error_;
+    VSNode* const guided = invoke_on("BM3Dv2", clip, {whole("block_step", 4), node("ref", guide)});
+    ASSERT_NE(guided, nullptr) << error_;
+    expect_same(get(guided, format, {0, 1, 2, 3}), results);
+    api()->freeNode(guided);
   }
-  for (VSNode* const each : {clip, other, denoised, basic_of_other, basic, both}) {
+  Source small;
+  std::swap(small, source_);
+  VSNode* const another = source(noisy_clip(oracle::as_float(oracle::gray(40, 40)), 4));
+  EXPECT_EQ(invoke_on("BM3Dv2", clip, {node("ref", another)}), nullptr);
+  EXPECT_EQ(error_, "BM3Dv2: ref: the guide must have the format, the size and the length of the clip");
+  for (VSNode* const each : {another, clip, other, denoised, basic_of_other, basic, both}) {
     api()->freeNode(each);
+  }
+}
+
+TEST_F(VapourSynth, ListsOfBm3dCudaHaveAValueForEachPlane) {
+  const FrameFormat format = oracle::as_float(oracle::yuv(48, 40, 0, 0));
+  const std::vector<Frame> frames = noisy_clip(format, 2);
+  VSNode* const made =
+      invoke("BM3Dv2", frames,
+             {number("sigma", 12), number("sigma", 8), whole("block_step", 4), whole("block_step", 6),
+              text("transform_2d_s", "DCT"), text("transform_2d_s", "Haar")});
+  ASSERT_NE(made, nullptr) << error_;
+  const std::vector<Frame> results = get(made, format, {0, 1});
+  api()->freeNode(made);
+  const auto plane = [&](const char* step, const char* transform, const char* sigma) {
+    return expected(frames, {{"engine", "auto"},
+                             {"filter", "bm3d"},
+                             {"steps", "1"},
+                             {"search-window", "19"},
+                             {"step", step},
+                             {"transform-2d", transform},
+                             {"sigma", sigma}});
+  };
+  const std::vector<std::vector<Frame>> planes = {plane("4", "dct", "9,0,0"), plane("6", "haar", "0,6,0"),
+                                                  plane("6", "haar", "0,0,6")};
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    Frame whole = allocate_frame(format);
+    whole.index = results[i].index;
+    for (int p = 0; p < 3; ++p) {
+      for (int y = 0; y < format.height; ++y) {
+        const auto bytes = static_cast<std::size_t>(format.width * format.bytes_per_sample());
+        std::memcpy(whole.planes[p].row<std::byte>(y), planes[p][i].planes[p].row<std::byte>(y), bytes);
+      }
+    }
+    EXPECT_TRUE(oracle::same_bits(results[i], whole)) << i;
   }
 }
 
@@ -408,8 +456,11 @@ TEST_F(VapourSynth, TellsWhatIsWrong) {
   EXPECT_EQ(objection("Bilateral", {number("sigma", -1)}).substr(0, 24), "Bilateral: sigma: '-1,-1");
   EXPECT_EQ(objection("NLM", {number("sigma", 1), text("noise", "auto")}),
             "NLM: sigma and noise exclude each other");
-  EXPECT_EQ(objection("BM3Dv2", {whole("block_step", 4), whole("block_step", 5)}),
-            "BM3Dv2: block_step: all planes have one value here");
+  EXPECT_EQ(objection("BM3Dv2", {whole("radius", 16)}), "BM3Dv2: radius: 16 is not possible (0 to 8)");
+  EXPECT_EQ(
+      objection("Denoise", {whole("radius", 2)}),
+      "Denoise: radius is no option of the filter vbm4d, but of bilateral, adaptive-bilateral; reach sets "
+      "the number of frames before and after");
   EXPECT_EQ(objection("BM3Dv2", {text("bm_error_s", "ZSAD")}), "BM3Dv2: bm_error_s: only SSD is supported");
   EXPECT_EQ(objection("BM3Dv2", {text("transform_2d_s", "DCT"), whole("radius", 1)}),
             "BM3Dv2: transform_2d_s: with radius above 0 the transforms are fixed; leave it out");
