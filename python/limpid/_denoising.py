@@ -10,7 +10,7 @@ import os
 import reprlib
 import threading
 import warnings
-from typing import Any, Deque, Iterable, Iterator, NamedTuple, Optional, Sequence, TypeVar, Union
+from typing import Any, Deque, Iterable, Iterator, NamedTuple, Optional, Sequence, TypeVar, Union, cast
 
 import numpy
 
@@ -120,7 +120,7 @@ def _text(value: Setting) -> Optional[str]:
     raise ArgumentError(f"{reprlib.repr(value)} is no value for a setting")
 
 
-def _given(settings: dict[str, Setting], **named: Setting) -> dict[str, Setting]:
+def _given(settings: dict[str, Setting], **named: Setting) -> dict[str, Any]:
     return {**{name: value for name, value in named.items() if value is not None}, **settings}
 
 
@@ -360,19 +360,19 @@ def denoise(
 
     Results are bit-exact with those of `limpid denoise` with the same settings.
     """
-    settings = _given(settings, sigma=sigma, noise=noise, strength=strength, mix=mix, filter=filter, profile=profile)
+    given = _given(settings, sigma=sigma, noise=noise, strength=strength, mix=mix, filter=filter, profile=profile)
     how = How(axes, color, bit_depth, data_range, channel_axis)
     if isinstance(array, list):
-        return _denoise_list(array, out, engine, how, interlaced, settings)
+        return cast(Pictures, _denoise_list(array, out, engine, how, interlaced, given))
     if color == "channels":
-        return _denoise_channels(array, out, engine, how, interlaced, settings)
+        return cast(Pictures, _denoise_channels(array, out, engine, how, interlaced, given))
     source = Frames(array, how)
     _warn_of_alpha(source)
     if source.count is None:
-        settings.setdefault("filter", "bm3d")
+        given.setdefault("filter", "bm3d")
     target = source.empty_like() if out is None else _target(out, source)
     denoiser = Denoiser(engine=engine)
-    denoiser.set(**settings)
+    denoiser.set(**given)
     denoiser._start(source, 3)
     handle, on_gpu = denoiser._handle, source.ordinal is not None
     stream = denoiser.stream
@@ -405,7 +405,7 @@ def _warn_of_alpha(source: Frames) -> None:
     if count == 2 or count == 4 and source.axes[-1] != "C":
         which = "second of 2" if count == 2 else "fourth of 4"
         warnings.warn(
-            f"the {which} channels is taken for alpha and is not filtered: give color='channels' to filter each "
+            f"the {which} channels counts as alpha and is not filtered: give color='channels' to filter each "
             f"channel, or color='{source.format.color}' if it is alpha",
             RuntimeWarning,
             3,
@@ -413,7 +413,7 @@ def _warn_of_alpha(source: Frames) -> None:
 
 
 def _denoise_list(
-    frames: list[Any], out: Any, engine: Any, how: How, interlaced: bool, settings: dict[str, Setting]
+    frames: list[Any], out: Any, engine: Any, how: How, interlaced: bool, settings: dict[str, Any]
 ) -> Any:
     if out is not None:
         raise ArgumentError("out is not possible for a list of frames: the result is a list")
@@ -423,7 +423,7 @@ def _denoise_list(
 
 
 def _denoise_channels(
-    array: Any, out: Any, engine: Any, how: How, interlaced: bool, settings: dict[str, Setting]
+    array: Any, out: Any, engine: Any, how: How, interlaced: bool, settings: dict[str, Any]
 ) -> Any:
     if isinstance(array, tuple):
         raise ArgumentError("color='channels' is for one array with an axis of channels")

@@ -167,10 +167,10 @@ def test_channels_are_filtered_by_themselves():
 
 def test_channels_taken_for_alpha_cause_a_warning(recwarn):
     two = noisy((48, 64, 3))[..., :2].copy()
-    with pytest.warns(RuntimeWarning, match="second of 2 channels is taken for alpha.*color='gray' if it is"):
+    with pytest.warns(RuntimeWarning, match="second of 2 channels counts as alpha.*color='gray' if it is"):
         limpid.denoise(two, **QUICK)
     four = np.stack([noisy((48, 64))] * 4)
-    with pytest.warns(RuntimeWarning, match="fourth of 4 channels is taken for alpha.*color='rgb' if it is"):
+    with pytest.warns(RuntimeWarning, match="fourth of 4 channels counts as alpha.*color='rgb' if it is"):
         limpid.denoise(np.stack([four] * 2), **QUICK)
     recwarn.clear()
     limpid.denoise(two, color="gray", **QUICK)
