@@ -28,7 +28,8 @@ namespace limpid::app {
 namespace {
 
 constexpr const char* kFirstSteps =
-    R"(limpid denoise noisy.mkv -o clean.mkv   denoise a video or picture
+    R"(limpid denoise noisy.mkv                denoise a video or picture to noisy-denoised.mkv
+limpid denoise noisy.mkv -o clean.mkv   denoise it to another file
 limpid preview noisy.mkv                play it in a window, noisy and denoised side by side
 limpid noise noisy.mkv                  print its noise
 limpid filters                          list the filters

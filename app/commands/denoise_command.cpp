@@ -19,12 +19,12 @@
 #include "app/commands/command.h"
 #include "app/commands/denoise_job.h"
 #include "app/commands/denoising_options.h"
+#include "app/commands/files_report.h"
 #include "app/commands/job_options.h"
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
 #include "app/commands/resumed_job.h"
 #include "app/console/interrupt.h"
-#include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
 #include "app/options/logging_options.h"
@@ -57,6 +57,7 @@ struct DenoiseCommandOptions {
   bool quiet = false;
   bool stats = false;
   bool json = false;
+  std::string csv;
 };
 
 void create_folder(const std::string& folder) {
@@ -98,8 +99,9 @@ struct JobCounts {
 
 /// "3 files denoised, 1 skipped, 0 failed", with the files that an interrupt left.
 std::string summary(const JobCounts& counts, std::size_t jobs) {
-  std::string text = fmt::format("{} files denoised, {} skipped, {} failed", counts.done,
-                                 counts.skipped + counts.existing, counts.failed);
+  std::string text =
+      fmt::format("{} file{} denoised, {} skipped, {} failed", counts.done, counts.done == 1 ? "" : "s",
+                  counts.skipped + counts.existing, counts.failed);
   if (counts.partial > 0) {
     text += fmt::format(", {} partial", counts.partial);
   }
@@ -118,10 +120,9 @@ JobResult run(const Job& job, const DenoiseCommandOptions& options, const Sessio
 }
 
 /// Runs one job after the other; jobs after a failed one still run.
-JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& options,
-                      const Session& session) {
+JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& options, const Session& session,
+                      FilesReport& reports) {
   JobCounts counts;
-  ReportList reports(session.json);
   for (const Jobs::Input& input : jobs.inputs) {
     if (session.interrupts.interrupted()) {
       break;
@@ -132,7 +133,7 @@ JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& op
       const std::string sentence = with_brief_quotes(whole);
       spdlog::error(sentence);
       ++counts.failed;
-      reports.add({{"input", input.file}, {"error", sentence}});
+      reports.add({{"input", input.file}, {"status", "failed"}, {"error", sentence}});
     };
     try {
       const JobResult result = run(job, options, session);
@@ -146,7 +147,7 @@ JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& op
     } catch (const io::NoVideo& error) {
       if (input.from_folder && (error.is_media() || !io::is_media_name(input.file))) {
         spdlog::info(fmt::format("skipped: {}", error.what()));
-        reports.add({{"input", input.file}, {"skipped", error.what()}});
+        reports.add({{"input", input.file}, {"status", "skipped"}, {"skipped", error.what()}});
         ++counts.skipped;
       } else {
         fail(error.what());
@@ -159,7 +160,7 @@ JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& op
       fail(input.file + ": " + error.what());
     }
   }
-  reports.end();
+  reports.end(jobs.inputs.size(), session.interrupts.interrupted());
   return counts;
 }
 
@@ -170,6 +171,7 @@ void set_up_messages(const DenoiseCommandOptions& options, Console& console) {
   }
   for (const std::string& argument : options.arguments) {
     io::require_other_file(logging.file, argument);
+    io::require_other_file(options.csv, argument);
   }
   set_up_logging(console, logging);
 }
@@ -197,16 +199,22 @@ Job settle_job(const DenoiseCommandOptions& options) {
   return job;
 }
 
-JobResult denoise_one(const Job& job, const DenoiseCommandOptions& options, const Session& session) {
+JobResult denoise_one(const Job& job, const DenoiseCommandOptions& options, const Session& session,
+                      FilesReport& reports) {
   try {
-    return run(job, options, session);
-  } catch (const std::exception& error) {
-    if (session.json && job.output != "-") {
-      const auto* const known = dynamic_cast<const Error*>(&error);
-      print_report({{"input", job.input},
-                    {"output", job.output},
-                    {"error", known != nullptr ? known->what() : job.input + ": " + error.what()}});
+    JobResult result = run(job, options, session);
+    if (result.outcome != Outcome::kNothing) {
+      reports.add(result.report);
     }
+    reports.end(1, session.interrupts.interrupted());
+    return result;
+  } catch (const std::exception& error) {
+    const auto* const known = dynamic_cast<const Error*>(&error);
+    reports.add({{"input", job.input},
+                 {"output", job.output},
+                 {"status", "failed"},
+                 {"error", known != nullptr ? known->what() : job.input + ": " + error.what()}});
+    reports.end(1, false);
     throw;
   }
 }
@@ -241,9 +249,13 @@ int denoise(DenoiseCommandOptions& options, Console& console) {
                         .stats = options.stats,
                         .json = options.json,
                         .warnings = options.command->warnings()};
+  FilesReport reports({.json = options.json && jobs.output != "-",
+                       .many = jobs.many,
+                       .csv = options.csv,
+                       .overwrite = options.overwrite});
   bool is_complete = true;
   if (jobs.many) {
-    const JobCounts counts = denoise_all(job, jobs, options, session);
+    const JobCounts counts = denoise_all(job, jobs, options, session, reports);
     const std::string text = summary(counts, jobs.inputs.size());
     const bool nothing = counts.done + counts.existing == 0 && !interrupts.interrupted();
     if (counts.failed > 0 || nothing) {
@@ -254,12 +266,9 @@ int denoise(DenoiseCommandOptions& options, Console& console) {
   } else {
     job.input = jobs.inputs.front().file;
     job.output = jobs.output;
-    const JobResult result = denoise_one(job, options, session);
+    const JobResult result = denoise_one(job, options, session, reports);
     if (result.outcome == Outcome::kNothing) {
       return kExitInterrupted;
-    }
-    if (options.json) {
-      print_report(result.report);
     }
     is_complete = result.outcome != Outcome::kPartial;
   }
@@ -277,11 +286,11 @@ void add_file_options(CommandLine& command, DenoiseCommandOptions& options) {
       ->file();
   command
       .add_option("-o,--output", options.output_option,
-                  "Output file, image sequence, folder, or - for a y4m pipe")
+                  "Output file, image sequence, folder, or - for a y4m pipe [INPUT-denoised.EXT]")
       ->details(
           "In a folder, outputs have the names of the inputs. The output can also be given as the second of "
           "two "
-          "arguments.")
+          "arguments. Pipes, folders and image sequences have no default.")
       ->type_name("OUTPUT")
       ->file()
       ->group(kGroup);
@@ -317,14 +326,20 @@ void add_message_options(CommandLine& command, DenoiseCommandOptions& options) {
       .add_option("--progress", options.progress,
                   "Progress display: auto (on a terminal), plain, json or none [auto]")
       ->details(
-          "json prints one object per second. The display shows frames, rates, and the load in percent of "
-          "decoding, denoising, encoding and of a GPU's "
-          "uploads, "
-          "filtering and downloads.")
+          "plain prints a line with the time and the file every 30 seconds or 5 percent, json an object per "
+          "second. The display shows frames, rates, and the load in percent of decoding, denoising, encoding "
+          "and of a GPU's uploads, filtering and downloads.")
       ->type_name("STYLE")
       ->one_of({"auto", "plain", "json", "none"})
       ->group(kGroup);
   command.add_flag("--json", options.json, "Print a report with the detected noise and all settings as JSON")
+      ->details("Reports of several files are in the list files, beside status and totals.")
+      ->group(kGroup);
+  command
+      .add_option("--csv", options.csv,
+                  "Write a table with a line per file: output, status, frames, time, size, noise, warnings")
+      ->type_name("FILE")
+      ->file(".csv")
       ->group(kGroup);
   command
       .add_flag("--stats", options.stats,
@@ -347,6 +362,7 @@ void add_denoise_command(CommandLine& program, Command& selected) {
   options->engine.add_decoding_to(*command);
   options->denoising.add_encoding_to(*command);
   add_message_options(*command, *options);
+  command->footer("An interrupted run leaves its output so far in NAME.partial.EXT, which is playable.");
   command->callback([&selected, options] {
     selected = [options](Console& console) { return denoise(*options, console); };
   });

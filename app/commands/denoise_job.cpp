@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "app/commands/denoise_report.h"
+#include "app/commands/outlook.h"
 #include "app/console/diagnostics.h"
 #include "app/console/logging.h"
 #include "app/options/filter_options.h"
@@ -148,8 +149,11 @@ class OpenJob {
                          .complete = false};
     {
       Progress progress(session_.console, session_.progress_style, counters_, expected_,
-                        reader_.video().frames_per_second, job_.input);
+                        reader_.video().frames_per_second, job_.input, outlook());
       run_to_the_end(finished);
+      if (finished.complete) {
+        progress.complete();
+      }
       finished.end = progress.state();
     }
     if (counters_.write.frames == 0) {
@@ -183,6 +187,12 @@ class OpenJob {
     } catch (const io::DiskFull& failure) {
       throw broken_off(writer_, failure.what());
     }
+  }
+
+  std::function<std::string(const ProgressState&)> outlook() const {
+    return [used = ProfileInUse{type_of(filter_).name, job_.profile}](const ProgressState& state) {
+      return outlook_text(state, used);
+    };
   }
 
   void finish_file(FinishedJob& finished) {
@@ -286,6 +296,16 @@ JobResult run_to_report(OpenJob& open, const Session& session, const WarningReco
 
 }  // namespace
 
+void settle_name(Job& job, const io::Reader& reader, const Session& session) {
+  const bool is_picture = reader.video().still_picture;
+  if (session.names != nullptr) {
+    job.output = session.names->name_for(job.input, is_picture, job.writer);
+  } else if (job.output.empty()) {
+    job.output = output_beside(job.input, is_picture, job.writer, job.existing == Existing::kAsk);
+    spdlog::info(fmt::format("output: {}", job.output));
+  }
+}
+
 JobResult run_job(Job job, const Session& session) {
   const WarningRecorder warnings;
   std::atomic<bool> failed = false;
@@ -301,9 +321,7 @@ JobResult run_job(Job job, const Session& session) {
     return {};
   }
   report_decoding(session.choice, *reader);
-  if (session.names != nullptr) {
-    job.output = session.names->name_for(job.input, reader->video().still_picture, job.writer);
-  }
+  settle_name(job, *reader, session);
   const Target target = settle_output(job, session);
   if (session.interrupts.interrupted()) {
     return {};
@@ -311,7 +329,8 @@ JobResult run_job(Job job, const Session& session) {
   if (target == Target::kSkipped) {
     const std::string why = job.output + ": exists";
     spdlog::info(fmt::format("skipped: {}", why));
-    return {Outcome::kSkipped, {{"input", job.input}, {"output", job.output}, {"skipped", why}}};
+    return {Outcome::kSkipped,
+            {{"input", job.input}, {"output", job.output}, {"status", "skipped"}, {"skipped", why}}};
   }
   job.writer.overwrite = target == Target::kMayBeReplaced ? io::Overwrite::kAlways : io::Overwrite::kNever;
   std::optional<io::Writer> writer = open_writer(job, *reader, session.interrupts);
@@ -331,7 +350,8 @@ JobResult run_job(Job job, const Session& session) {
       throw;
     }
     warn_of_missing_report(job.output);
-    return {Outcome::kDone, {{"input", job.input}, {"output", job.output}, {"complete", true}}};
+    return {Outcome::kDone,
+            {{"input", job.input}, {"output", job.output}, {"status", "done"}, {"complete", true}}};
   }
 }
 

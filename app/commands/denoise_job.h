@@ -67,6 +67,9 @@ struct JobResult {  // NOLINT(bugprone-exception-escape)
   nlohmann::ordered_json report;  ///< for --json
 };
 
+/// Sets the output of a job that is named after its input.
+void settle_name(Job& job, const io::Reader& reader, const Session& session);
+
 /// Denoises a file and logs the outcome. Throws the error that stopped it.
 JobResult run_job(Job job, const Session& session);
 

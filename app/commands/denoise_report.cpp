@@ -4,11 +4,14 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "app/commands/run_report.h"
 #include "app/console/diagnostics.h"
+#include "app/console/quantity_text.h"
 #include "app/options/media_options.h"
 #include "core/settings/noise_profile.h"
 
@@ -45,17 +48,35 @@ nlohmann::ordered_json encoder_report(const io::WriterOptions& options, const io
 
 }  // namespace
 
+namespace {
+
+/// Names the output that an earlier, interrupted run has left beside a complete one.
+void log_left_partial(const std::string& output) {
+  std::filesystem::path partial(output);
+  partial.replace_filename(partial.stem().string() + ".partial" + partial.extension().string());
+  if (std::error_code ignored; std::filesystem::exists(partial, ignored)) {
+    spdlog::info(fmt::format("{}: is left from an interrupted run, and can be deleted", partial.string()));
+  }
+}
+
+}  // namespace
+
 void log_job(const FinishedJob& finished, const Session& session) {
   const Job& job = finished.job;
   warn_of_the_whole(
       finished.diagnostics,
       {.name = job.input, .frames = finished.counters.read.frames, .expected = finished.expected});
-  spdlog::info(fmt::format("{} frames in {:.1f} s ({:.1f} fps) to {}, {:.1f} MB", finished.end.frames,
-                           finished.end.elapsed, finished.end.average_fps, finished.output,
-                           static_cast<double>(finished.writer.bytes_written()) / 1e6));
+  spdlog::info(fmt::format("{} in {:.1f} s ({} fps) to {}, {}", frames_text(finished.end.frames),
+                           finished.end.elapsed, rate_text(finished.end.average_fps), finished.output,
+                           size_text(finished.writer.bytes_written())));
   if (finished.output != job.output) {
     spdlog::warn(
-        fmt::format("interrupted: {0} contains the output of {1} so far", finished.output, job.output));
+        fmt::format("interrupted: {0} contains the output of {1} so far; only runs that were started with "
+                    "--resume can be continued",
+                    finished.output, job.output));
+  }
+  if (finished.complete) {
+    log_left_partial(finished.output);
   }
   if (session.stats) {
     for (const std::string& line : to_table(finished.counters)) {
@@ -71,6 +92,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   nlohmann::ordered_json report;
   report["input"] = finished.job.input;
   report["output"] = finished.output;
+  report["status"] = finished.complete ? "done" : "partial";
   report["engine"] = session.engine->name();
   report["filter"] = filter_report(finished);
   report["sigma"] = noise_report(finished);

@@ -34,7 +34,7 @@ void list_filters() {
     const std::string purpose = type.help + (type.name == default_filter(false) ? " (default)" : "");
     std::cout << fmt::format("{:<18} {:>6} {:>8} {:>8} {:>5}  {}\n", type.name,
                              text_of(figures.video_psnr, 4), text_of(figures.picture_psnr, 4),
-                             text_of(figures.gpu_ms, 3), text_of(figures.cpu_ms, 3),
+                             text_of(figures.gpu_ms, 3), text_of(figures.cpu_time, 2),
                              wrapped(purpose, kPurposeColumn, kPurposeColumn));
   }
   std::cout << "\n"

@@ -11,6 +11,7 @@
 #include <optional>
 #include <system_error>
 
+#include "app/player/background_write.h"
 #include "core/base/error.h"
 
 namespace limpid::app {
@@ -58,14 +59,43 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> id_of(const std::string& 
   return std::pair<std::uint64_t, std::uint64_t>(status.st_dev, status.st_ino);
 }
 
+/// Throws UsageError for inputs that have no file beside which an output could be written.
+void require_neighbor(const std::string& input) {
+  std::error_code ignored;
+  if (is_folder(input)) {
+    throw UsageError(input + ": the folder for the outputs is missing; add -o FOLDER");
+  }
+  const bool is_file = fs::is_regular_file(input, ignored);
+  const bool is_absent = !fs::exists(input, ignored) && input.find('%') == std::string::npos &&
+                         input.find("://") == std::string::npos;
+  if (input == "-" || (!is_file && !is_absent)) {
+    throw UsageError((input == "-" ? "standard input" : input) + ": the output is missing; add -o OUTPUT");
+  }
+}
+
 }  // namespace
+
+std::vector<Jobs::Input> expand_inputs(const std::vector<std::string>& arguments) {
+  std::vector<Jobs::Input> inputs;
+  for (const std::string& argument : arguments) {
+    if (is_folder(argument)) {
+      const std::vector<Jobs::Input> files = files_of(argument);
+      inputs.insert(inputs.end(), files.begin(), files.end());
+    } else {
+      inputs.push_back({argument, false});
+    }
+  }
+  return inputs;
+}
 
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option) {
   Jobs jobs;
   jobs.output = output_option;
   if (jobs.output.empty()) {
     if (arguments.size() == 1) {
-      throw UsageError("the output is missing: limpid denoise INPUT -o OUTPUT");
+      require_neighbor(arguments.front());
+      jobs.inputs = {{arguments.front(), false}};
+      return jobs;
     }
     if (arguments.size() > 2) {
       throw UsageError("several inputs need a folder for the outputs: -o FOLDER");
@@ -95,14 +125,17 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
           "an output in a folder is named after its input, and standard input has no name; name a file with "
           "-o");
     }
-    if (is_folder(argument)) {
-      const std::vector<Jobs::Input> files = files_of(argument);
-      jobs.inputs.insert(jobs.inputs.end(), files.begin(), files.end());
-    } else {
-      jobs.inputs.push_back({argument, false});
-    }
   }
+  jobs.inputs = expand_inputs(arguments);
   return jobs;
+}
+
+std::string output_beside(const std::string& input, bool still_picture, const io::WriterOptions& options,
+                          bool must_be_free) {
+  const fs::path path(input);
+  const std::string stem = (path.parent_path() / path.stem()).string() + "-denoised";
+  const std::string extension = io::output_extension(input, still_picture, options);
+  return must_be_free ? free_path(stem, extension) : stem + extension;
 }
 
 OutputNames::OutputNames(const Jobs& jobs) : folder_(jobs.output) {

@@ -17,15 +17,24 @@ struct Jobs {
     bool from_folder = false;  ///< found in a folder, so possibly not a media file
   };
   std::vector<Input> inputs;
-  std::string output;        ///< a file, or a folder
+  std::string output;        ///< a file, or a folder; empty: a file beside the input, NAME-denoised.EXT
   bool into_folder = false;  ///< outputs are named after their inputs
   bool many = false;         ///< several inputs, or a folder of them
 };
 
-/// Interprets the arguments IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER. Files
-/// of a folder are sorted by name; skipped files are logged. Without -o, OUT must not be an existing file.
-/// Throws UsageError for illegal arguments, and Error for a folder that cannot be read or is empty.
+/// Interprets the arguments IN, IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER.
+/// Files of a folder are sorted by name; skipped files are logged. Without -o, OUT must not be an existing
+/// file. Throws UsageError for illegal arguments, and Error for a folder that cannot be read or is empty.
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option);
+
+/// The files that the arguments name: files of a folder are sorted by name; skipped files are logged. Throws
+/// Error for a folder that cannot be read or is empty.
+std::vector<Jobs::Input> expand_inputs(const std::vector<std::string>& arguments);
+
+/// The output for an input without -o: NAME-denoised.EXT beside it, with the extension of OutputNames, or
+/// NAME-denoised-2.EXT and so on if `must_be_free` and the file exists.
+std::string output_beside(const std::string& input, bool still_picture, const io::WriterOptions& options,
+                          bool must_be_free);
 
 /// Names for the outputs of jobs that write into a folder.
 class OutputNames {

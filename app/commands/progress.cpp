@@ -2,16 +2,19 @@
 #include "app/commands/progress.h"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <utility>
 
+#include "app/console/quantity_text.h"
 #include "app/console/time_text.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
@@ -31,13 +34,16 @@ std::string whole_seconds(double duration) { return time_text(std::round(duratio
 
 // The container's count of frames is an estimate, and a run may go past it.
 double fraction(const ProgressState& state) {
-  return std::min(1.0, static_cast<double>(state.frames) / static_cast<double>(state.total));
+  return state.total > 0 ? std::min(1.0, static_cast<double>(state.frames) / static_cast<double>(state.total))
+                         : 0.0;
 }
 
-// Short, as the line has to fit a terminal.
-std::string rate_text(double fps) {
-  constexpr double kTenthsMatter = 100;
-  return fps < kTenthsMatter ? fmt::format("{:.1f}", fps) : fmt::format("{:.0f}", fps);
+std::string local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm time{};
+  localtime_r(&now, &time);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", time.tm_year + 1900, time.tm_mon + 1,
+                     time.tm_mday, time.tm_hour, time.tm_min, time.tm_sec);
 }
 
 double rounded(double value) { return std::round(value * 1000) / 1000; }
@@ -116,17 +122,34 @@ std::string to_json_line(const ProgressState& state) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+std::string to_plain_line(const ProgressState& state, const std::string& time) {
+  return fmt::format("{} {}: {}", time, state.input, to_line(state));
+}
+
+bool PlainInterval::is_due(const ProgressState& state) {
+  constexpr double kSeconds = 30;
+  constexpr double kShare = 0.05;
+  if (!state.finished && state.elapsed < elapsed_ + kSeconds && fraction(state) < fraction_ + kShare) {
+    return false;
+  }
+  elapsed_ = state.elapsed;
+  fraction_ = fraction(state);
+  return true;
+}
+
 Progress::Progress(Console& console, ProgressStyle style, const PipelineCounters& counters,
-                   std::int64_t total, double source_fps, std::string input)
+                   std::int64_t total, double source_fps, std::string input,
+                   std::function<std::string(const ProgressState&)> outlook)
     : console_(console),
       style_(style),
       counters_(counters),
       total_(total),
       source_fps_(source_fps),
       input_(std::move(input)),
+      outlook_(style == ProgressStyle::kJson ? nullptr : std::move(outlook)),
       start_(sample()) {
   recent_.push_back(start_);
-  if (style_ != ProgressStyle::kNone) {
+  if (style_ != ProgressStyle::kNone || outlook_) {
     thread_ = start_thread([this](const std::stop_token& stop) { run(stop); });
   }
 }
@@ -150,7 +173,7 @@ ProgressState Progress::state(bool finished) {
   const Sample now = sample();
   ProgressState state;
   state.frames = now.frames;
-  state.total = total_;
+  state.total = complete_ ? now.frames : total_;
   state.source_fps = source_fps_;
   state.input = input_;
   state.finished = finished;
@@ -186,7 +209,9 @@ void Progress::report(bool finished) {
       }
       break;
     case ProgressStyle::kPlain:
-      console_.print_line(to_line(now));
+      if (plain_.is_due(now)) {
+        console_.print_line(printable(to_plain_line(now, local_time())));
+      }
       break;
     case ProgressStyle::kJson:
       console_.print_line(to_json_line(now));
@@ -194,8 +219,36 @@ void Progress::report(bool finished) {
   }
 }
 
+// The rate counts from the first result: filters wait for frames before it.
+void Progress::give_outlook(double elapsed) {
+  constexpr double kFirstSeconds = 4;
+  constexpr std::int64_t kFewFrames = 4;
+  if (!outlook_ || counters_.write.frames == 0) {
+    return;
+  }
+  if (first_results_ == 0) {
+    first_results_ = counters_.write.frames;
+    first_result_at_ = elapsed;
+    return;
+  }
+  const double time = elapsed - first_result_at_;
+  ProgressState now = state();
+  if (time < kFirstSeconds || now.frames - first_results_ < kFewFrames) {
+    return;
+  }
+  now.elapsed = elapsed;
+  now.average_fps = static_cast<double>(now.frames - first_results_) / time;
+  if (const std::string text = outlook_(now); !text.empty()) {
+    spdlog::info(text);
+  }
+  outlook_ = nullptr;
+}
+
 void Progress::try_to_report(bool finished) {
   try {
+    if (!finished) {
+      give_outlook(seconds(Clock::now() - start_.time));
+    }
     report(finished);
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the run continues without this line
   }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -17,7 +19,7 @@ namespace limpid::app {
 enum class ProgressStyle : std::uint8_t {
   kNone,
   kStatus,  ///< one line, rewritten in place; for terminals
-  kPlain,   ///< one line per second
+  kPlain,   ///< one line every 30 seconds or 5 percent, with the time and the name of the source
   kJson,    ///< one JSON object per second, each on a line
 };
 
@@ -47,31 +49,43 @@ struct ProgressState {
   double eta() const;
 };
 
-/// "120/1000
-///
-/// 12.0 %
-///
-/// 30.1 fps, avg 29.8
-///
-/// 0.99x
-///
-/// ETA 0:29
-///
-/// dec 20 den 99 enc 35%"; a device adds " up 9 flt 90 down 8%".
+/// Frames, share, rates, speed, time left, and the load of the stages, separated by two blanks; a device adds
+/// its own load: "up 9 flt 90 down 8%".
 std::string to_line(const ProgressState& state);
 std::string to_json_line(const ProgressState& state);
+/// "2026-11-28 10:00:05 noisy.mkv: " and to_line(). `time`: local time as text.
+std::string to_plain_line(const ProgressState& state, const std::string& time);
+
+/// Decides which states of a run ProgressStyle::kPlain prints.
+class PlainInterval {
+ public:
+  /// True 30 seconds or 5 percent after the last state for which it was true, and at the end.
+  bool is_due(const ProgressState& state);
+
+ private:
+  double elapsed_ = 0;
+  double fraction_ = 0;
+};
 
 /// Reports the progress of a pipeline on standard error, on its own thread, until destroyed.
 class Progress {
  public:
+  /// `outlook`: returns a text about the time left, which is logged once, after the first seconds of results;
+  /// empty for no text.
   Progress(Console& console, ProgressStyle style, const PipelineCounters& counters, std::int64_t total,
-           double source_fps, std::string input = {});
+           double source_fps, std::string input = {},
+           std::function<std::string(const ProgressState&)> outlook = {});
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   Progress(Progress&&) = delete;
   Progress& operator=(Progress&&) = delete;
   ~Progress();
 
+  /// Makes the number of written frames the total: all frames are written.
+  void complete() { complete_ = true; }
+  /// Logs the outlook once the rate is measurable, `elapsed` seconds after the start. The
+  /// thread calls this; tests do it without a thread.
+  void give_outlook(double elapsed);
   /// The current state. May be called while the thread reports.
   ProgressState state(bool finished = false);
 
@@ -93,6 +107,11 @@ class Progress {
   const std::int64_t total_;
   const double source_fps_;
   const std::string input_;
+  std::function<std::string(const ProgressState&)> outlook_;  // empty once it has been given
+  PlainInterval plain_;
+  double first_result_at_ = 0;      // seconds after the start
+  std::int64_t first_results_ = 0;  // number of frames at that time
+  std::atomic<bool> complete_ = false;
   const Sample start_;
   std::mutex recent_mutex_;
   std::deque<Sample> recent_;

@@ -11,6 +11,7 @@
 
 #include "app/commands/job_options.h"
 #include "app/console/diagnostics.h"
+#include "app/console/quantity_text.h"
 #include "app/jobs/merge.h"
 #include "app/jobs/planning.h"
 #include "app/jobs/resumable_folder.h"
@@ -29,7 +30,7 @@ void check_resumable(const Job& job) {
   if (job.input == "-" || job.output == "-") {
     throw UsageError("--resume needs files: a pipe cannot be read again");
   }
-  if (io::is_written_straight(job.output)) {
+  if (!job.output.empty() && io::is_written_straight(job.output)) {
     throw UsageError("--resume: " + job.output + " is a device or an address; name a file");
   }
   require_bounded_reach(job.filter(false), "--resume");
@@ -80,13 +81,15 @@ bool was_completed(const JobFolder& folder, const Job& job, const JobSettings& s
 JobResult skipped(const Job& job) {
   const std::string why = job.output + ": exists";
   spdlog::info(fmt::format("skipped: {}", why));
-  return {Outcome::kSkipped, {{"input", job.input}, {"output", job.output}, {"skipped", why}}};
+  return {Outcome::kSkipped,
+          {{"input", job.input}, {"output", job.output}, {"status", "skipped"}, {"skipped", why}}};
 }
 
 JobResult completed_before(const Job& job, const ResumableFolder& folder) {
   folder.remove();
   spdlog::info(fmt::format("{}: was completed by an earlier run", job.output));
-  return {Outcome::kDone, {{"input", job.input}, {"output", job.output}, {"complete", true}}};
+  return {Outcome::kDone,
+          {{"input", job.input}, {"output", job.output}, {"status", "done"}, {"complete", true}}};
 }
 
 /// Does the missing segments and merges all. Nothing after an interrupt.
@@ -115,11 +118,12 @@ std::optional<MergedFile> work_and_merge(const JobFolder& folder, const Plan& pl
 
 JobResult merged_result(const Job& job, const MergedFile& merged, int segments, int segments_done,
                         const Engine& engine) {
-  spdlog::info(fmt::format("{} frames to {}, {:.1f} MB", merged.frames, job.output,
-                           static_cast<double>(merged.bytes) / 1e6));
+  spdlog::info(fmt::format("{} to {}, {}", frames_text(merged.frames), job.output,
+                           size_text(static_cast<std::int64_t>(merged.bytes))));
   return {Outcome::kDone,
           {{"input", job.input},
            {"output", job.output},
+           {"status", "done"},
            {"engine", engine.name()},
            {"frames", merged.frames},
            {"samples", to_hex(merged.hash)},
@@ -136,9 +140,8 @@ JobResult merged_result(const Job& job, const MergedFile& merged, int segments, 
 JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t segment_frames,
                           const Session& session) {
   check_resumable(job);
-  if (session.names != nullptr) {
-    const io::Reader reader(job.input, job.reader);
-    job.output = session.names->name_for(job.input, reader.video().still_picture, job.writer);
+  if (session.names != nullptr || job.output.empty()) {
+    settle_name(job, io::Reader(job.input, job.reader), session);
   }
   using Kind = ResumableFolder::Kind;
   const std::string path = job.output + ".limpid-job";
@@ -184,7 +187,8 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
   } catch (const std::bad_alloc&) {
     folder.remove();
     warn_of_missing_report(job.output);
-    return {Outcome::kDone, {{"input", job.input}, {"output", job.output}, {"complete", true}}};
+    return {Outcome::kDone,
+            {{"input", job.input}, {"output", job.output}, {"status", "done"}, {"complete", true}}};
   }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "app/console/json_report.h"
 
-#include <algorithm>
-#include <cstddef>
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,8 +14,32 @@ namespace {
 
 constexpr int kIndent = 2;
 
-std::string text_of(const nlohmann::ordered_json& report) {
+/// Rounds to single precision, whose shortest form has few digits: 0.87 instead of 0.8700000047683716.
+void round_numbers(nlohmann::ordered_json& json) {
+  if (json.is_structured()) {
+    for (nlohmann::ordered_json& each : json) {
+      round_numbers(each);
+    }
+  } else if (json.is_number_float() && std::isfinite(json.get<float>())) {
+    json = std::strtod(fmt::format("{}", json.get<float>()).c_str(), nullptr);
+  }
+}
+
+std::string text_of(nlohmann::ordered_json report) {
+  round_numbers(report);
   return report.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// `text` with each line behind the first indented.
+std::string indented(const std::string& text, int columns) {
+  std::string result;
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') {
+      result.append(columns, ' ');
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -24,21 +50,18 @@ void ReportList::add(const nlohmann::ordered_json& report) {
   if (!shown_) {
     return;
   }
-  const std::string text = text_of(report);
-  std::string indented = empty_ ? "[" : ",";
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    indented += '\n' + std::string(kIndent, ' ') + text.substr(begin, end - begin);
-    begin = end + 1;
-  }
-  std::cout << indented << std::flush;
+  std::cout << (empty_ ? "{\n  \"files\": [" : ",") << indented("\n" + text_of(report), 2 * kIndent)
+            << std::flush;
   empty_ = false;
 }
 
-void ReportList::end() const {
-  if (shown_) {
-    std::cout << (empty_ ? "[]" : "\n]") << std::endl;
+void ReportList::end(const nlohmann::ordered_json& summary) const {
+  if (!shown_) {
+    return;
   }
+  std::cout << (empty_ ? "{\n  \"files\": []" : "\n  ]");
+  const std::string text = text_of(summary);
+  std::cout << (summary.empty() ? "\n}" : "," + text.substr(1)) << std::endl;
 }
 
 }  // namespace limpid::app

@@ -5,18 +5,20 @@
 
 namespace limpid::app {
 
-/// Prints a command's report on standard output, indented. Bytes in file names that are not UTF-8 become
-/// U+FFFD.
+/// Prints a command's report on standard output, indented. Numbers have the digits of single precision. Bytes
+/// in file names that are not UTF-8 become U+FFFD.
 void print_report(const nlohmann::ordered_json& report);
 
-/// Prints a list of reports on standard output, in the format of print_report() for an array. Each report is
-/// printed when it is added, and is not stored.
+/// Prints the reports of several files on standard output, in the format of print_report(): an object with
+/// the list "files", and then the members of a summary. Each report is printed when it is added, and is not
+/// stored.
 class ReportList {
  public:
   /// With `shown` false, nothing is printed.
   explicit ReportList(bool shown) : shown_(shown) {}
   void add(const nlohmann::ordered_json& report);
-  void end() const;
+  /// `summary`: an object.
+  void end(const nlohmann::ordered_json& summary) const;
 
  private:
   bool shown_;

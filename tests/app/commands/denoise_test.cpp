@@ -520,6 +520,8 @@ TEST_F(DenoiseTest, ProgressAsJson) {
   }
   EXPECT_EQ(last["input"], input);
   EXPECT_EQ(last["frames"], 5);
+  EXPECT_EQ(last["total"], 5);
+  EXPECT_EQ(last["percent"], 100);
   EXPECT_EQ(last["finished"], true);
 }
 

@@ -62,14 +62,49 @@ TEST(FilterFigures, TimesOnTheGpuAreThoseOfTheResults) {
   expect("nlm-bilateral", value_in(others, "setting", "NLM-bilateral, 7x7 in 21x21", "frame_ms"));
 }
 
+/// The row of a filter and profile, or of the default profile.
+double time_in(const nlohmann::json& rows, const std::string& filter, const std::string& profile) {
+  for (const nlohmann::json& row : rows) {
+    if (row.at("filter") == filter && row.at("profile") == profile) {
+      return row.at("time").get<double>();
+    }
+  }
+  ADD_FAILURE() << "no row " << filter << ":" << profile;
+  return 0;
+}
+
 TEST(FilterFigures, TimesOnTheCpuAreThoseOfTheResults) {
-  const nlohmann::json rows = output_of("cpu_tables_xeon_32_cores.json").at("time_by_size");
-  for (const auto& [filter, row] : {std::pair{"bilateral", "bilateral"},
-                                    {"adaptive-bilateral", "adaptive bilateral"},
-                                    {"nlm", "nlm"},
-                                    {"nlm-bilateral", "nlm-bilateral"},
-                                    {"bm3d", "bm3d"}}) {
-    EXPECT_DOUBLE_EQ(figures_of(filter).cpu_ms.value(), value_in(rows, "filter", row, "1920x1080")) << filter;
+  const nlohmann::json rows = output_of("cpu_filters.json").at("frames");
+  for (const FilterType& type : filter_types()) {
+    EXPECT_DOUBLE_EQ(figures_of(type.name).cpu_time.value(),
+                     time_in(rows, type.name, type.profiles.empty() ? "" : type.default_profile))
+        << type.name;
+    for (const std::string& profile : type.profiles) {
+      if (const ProfileFigures* const figures = figures_of(type.name, profile)) {
+        EXPECT_DOUBLE_EQ(figures->cpu_time.value(), time_in(rows, type.name, profile)) << profile;
+      }
+    }
+  }
+}
+
+TEST(FilterFigures, ProfilesHaveTheFiguresOfTheResults) {
+  const nlohmann::json video = output_of("video_quality.json").at("sigma 20");
+  const nlohmann::json temporal = output_of("cuda_vbm4d_h200.json").at("frames");
+  for (const std::string filter : {"vbm4d", "vnlb", "recursive", "bm3d"}) {
+    ASSERT_NE(quickest_profile(filter), nullptr) << filter;
+    for (const std::string& profile : filter_type(filter).profiles) {
+      const ProfileFigures* const figures = figures_of(filter, profile);
+      if (figures == nullptr) {
+        continue;
+      }
+      const std::string name = filter + ":profile=" + profile;
+      EXPECT_NEAR(figures->video_psnr, value_in(video, "filter", name, "mean"), 0.005) << name;
+      EXPECT_GE(*figures->cpu_time, *quickest_profile(filter)->cpu_time) << name;
+      if (figures->gpu_ms) {
+        const std::string row = filter == "vbm4d" ? profile : filter + " " + profile;
+        EXPECT_NEAR(*figures->gpu_ms, value_in(temporal, "profile", row, "ms"), 0.01) << name;
+      }
+    }
   }
 }
 

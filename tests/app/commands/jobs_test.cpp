@@ -40,7 +40,7 @@ TEST_F(JobsTest, EveryInputGetsItsNameAndExtensionIfThatCanBeWritten) {
   const Outcome outcome = limpid(denoise({matroska, mp4, path("c.nonesuch"), "-o", path("out"), "--json"}));
   expect_success(outcome);
   EXPECT_EQ(files_in("out"), (std::vector<std::string>{"a.mkv", "b.mp4", "c.mkv"}));
-  const nlohmann::json reports = nlohmann::json::parse(outcome.out);
+  const nlohmann::json reports = nlohmann::json::parse(outcome.out)["files"];
   ASSERT_EQ(reports.size(), 3U);
   EXPECT_EQ(reports[1]["output"], path("out/b.mp4"));
   for (const nlohmann::json& report : reports) {
@@ -77,12 +77,55 @@ TEST_F(JobsTest, AFailureIsToldAndTheOthersGoOn) {
   const Outcome outcome = limpid(denoise({path("in"), path("absent.mkv"), "-o", path("out"), "--json"}));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(files_in("out"), (std::vector<std::string>{"whole.mkv"}));
-  const nlohmann::json reports = nlohmann::json::parse(outcome.out);
+  const nlohmann::json reports = nlohmann::json::parse(outcome.out)["files"];
   ASSERT_EQ(reports.size(), 3U);
   EXPECT_NE(reports[0]["error"].get<std::string>().find("cut.mp4"), std::string::npos);
   EXPECT_EQ(reports[1]["frames"], 2);
   EXPECT_NE(reports[2]["error"].get<std::string>().find("absent.mkv"), std::string::npos);
-  EXPECT_EQ(lines(outcome.err).back(), "limpid: 1 files denoised, 0 skipped, 2 failed");
+  EXPECT_EQ(lines(outcome.err).back(), "limpid: 1 file denoised, 0 skipped, 2 failed");
+}
+
+TEST_F(JobsTest, ABatchHasATableAndTotals) {
+  std::filesystem::create_directory(path("in"));
+  make_clip("in/a, b.mkv", 2);
+  write_file(path("in/c.mkv"), "not a video");
+  const Outcome outcome =
+      limpid(denoise({path("in"), "-o", path("out"), "--json", "--csv", path("table.csv")}));
+  EXPECT_EQ(outcome.exit_code, 1);
+  const nlohmann::json printed = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(printed["status"], "failed");
+  EXPECT_EQ(printed["totals"]["inputs"], 2);
+  EXPECT_EQ(printed["totals"]["done"], 1);
+  EXPECT_EQ(printed["totals"]["failed"], 1);
+  EXPECT_EQ(printed["totals"]["frames"], 2);
+  EXPECT_EQ(printed["files"][0]["status"], "done");
+  EXPECT_EQ(printed["files"][1]["status"], "failed");
+  const std::vector<std::string> table = lines(read_file(path("table.csv")));
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0], "input,output,status,frames,seconds,fps,bytes,sigma,warnings,error");
+  EXPECT_EQ(table[1].find("\"" + path("in/a, b.mkv") + "\",\"" + path("out/a, b.mkv") + "\",done,2,"), 0U)
+      << table[1];
+  EXPECT_NE(table[2].find(",failed,,,,,,,"), std::string::npos) << table[2];
+  expect_failure(limpid(denoise({path("in"), "-o", path("out2"), "--csv", path("table.csv")})), 1,
+                 {"table.csv: exists; -y overwrites it"});
+}
+
+TEST_F(JobsTest, AnOutputWithoutANameIsBesideItsInput) {
+  const std::string input = make_clip("noisy.mkv", 2);
+  for (const char* name : {"noisy-denoised.mkv", "noisy-denoised-2.mkv"}) {
+    const Outcome outcome = limpid(denoise({input}));
+    expect_success(outcome);
+    EXPECT_TRUE(std::filesystem::exists(path(name)));
+    EXPECT_NE(outcome.err.find("output: " + path(name)), std::string::npos) << outcome.err;
+  }
+  const Outcome skipped = limpid(denoise({input, "-n"}));
+  expect_success(skipped);
+  EXPECT_NE(skipped.err.find("skipped: " + path("noisy-denoised.mkv")), std::string::npos) << skipped.err;
+  expect_success(limpid(denoise({input, "-y", "--resume"})));
+  EXPECT_EQ(files(), (std::vector<std::string>{"noisy-denoised-2.mkv", "noisy-denoised.mkv", "noisy.mkv"}));
+  expect_failure(limpid(denoise({"-"})), 2, {"standard input: the output is missing; add -o OUTPUT"});
+  expect_failure(limpid(denoise({folder().string()})), 2, {"add -o FOLDER"});
+  expect_failure(limpid(denoise({path("img_%03d.png")})), 2, {"the output is missing"});
 }
 
 TEST_F(JobsTest, ReportsNameFilesOfAnyBytes) {
@@ -126,12 +169,12 @@ TEST_F(JobsTest, AfterCtrlCTheRestIsDoneAndWhatIsWholeIsSkipped) {
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_EQ(files_in("out"), (std::vector<std::string>{"a.mkv", "b.partial.mkv"}));
   EXPECT_GT(frame_count(path("out/b.partial.mkv")), 0U);
-  const nlohmann::json reports = nlohmann::json::parse(outcome.out);
+  const nlohmann::json reports = nlohmann::json::parse(outcome.out)["files"];
   ASSERT_EQ(reports.size(), 2U);
   EXPECT_EQ(reports[0]["complete"], true);
   EXPECT_EQ(reports[1]["complete"], false);
   EXPECT_EQ(reports[1]["output"], path("out/b.partial.mkv"));
-  EXPECT_EQ(lines(outcome.err).back(), "1 files denoised, 0 skipped, 0 failed, 1 partial, 1 not started");
+  EXPECT_EQ(lines(outcome.err).back(), "1 file denoised, 0 skipped, 0 failed, 1 partial, 1 not started");
 
   std::filesystem::copy_file(first, long_one, std::filesystem::copy_options::overwrite_existing);
   std::vector<std::string> resumed = arguments;
@@ -140,7 +183,10 @@ TEST_F(JobsTest, AfterCtrlCTheRestIsDoneAndWhatIsWholeIsSkipped) {
   expect_success(second);
   EXPECT_EQ(files_in("out"), (std::vector<std::string>{"a.mkv", "b.mkv", "b.partial.mkv", "c.mkv"}));
   EXPECT_EQ(lines(second.err).back(), "2 files denoised, 1 skipped, 0 failed");
-  EXPECT_EQ(nlohmann::json::parse(second.out)[0]["skipped"], path("out/a.mkv") + ": exists");
+  EXPECT_NE(second.err.find(path("out/b.partial.mkv") + ": is left from an interrupted run"),
+            std::string::npos)
+      << second.err;
+  EXPECT_EQ(nlohmann::json::parse(second.out)["files"][0]["skipped"], path("out/a.mkv") + ": exists");
 
   const Outcome third = limpid(resumed);
   expect_success(third);

@@ -2,9 +2,16 @@
 #include "app/commands/progress.h"
 
 #include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "app/commands/outlook.h"
+#include "app/console/logging.h"
+#include "app/console/quantity_text.h"
 #include "core/base/error.h"
 
 namespace limpid::app {
@@ -117,6 +124,114 @@ TEST(Progress, JsonIsNullWhereNothingIsKnown) {
   EXPECT_TRUE(json["percent"].is_null());
   EXPECT_TRUE(json["speed"].is_null());
   EXPECT_TRUE(json["eta"].is_null());
+}
+
+TEST(Progress, ACompleteRunHasAHundredPerCentOfWhatThereWas) {
+  Console console;
+  PipelineCounters counters;
+  Progress progress(console, ProgressStyle::kNone, counters, 15, 25);
+  counters.write.frames = 14;  // audio made the container's duration longer
+  EXPECT_EQ(progress.state(true).total, 15) << "it was interrupted";
+  progress.complete();
+  const nlohmann::json json = nlohmann::json::parse(to_json_line(progress.state(true)));
+  EXPECT_EQ(json["percent"], 100);
+  EXPECT_EQ(json["total"], 14);
+  EXPECT_EQ(json["eta"], 0);
+}
+
+TEST(Progress, PlainLinesNameTheFileAndTheTime) {
+  ProgressState state = quarter_done();
+  state.input = "night.mkv";
+  EXPECT_EQ(to_plain_line(state, "2026-11-28 10:00:05"), "2026-11-28 10:00:05 night.mkv: " + to_line(state));
+}
+
+TEST(Progress, PlainLinesComeEveryHalfMinuteOrFivePercent) {
+  PlainInterval interval;
+  ProgressState state;
+  state.total = 10000;
+  std::vector<int> printed;
+  for (int second = 1; second <= 100; ++second) {
+    state.elapsed = second;
+    state.frames = second < 50 ? 10 * second : 500 + 110 * (second - 50);
+    if (interval.is_due(state)) {
+      printed.push_back(second);
+    }
+  }
+  EXPECT_EQ(printed, (std::vector<int>{30, 53, 58, 63, 68, 73, 78, 83, 88, 93, 98}));
+  EXPECT_FALSE(interval.is_due(state));
+  state.finished = true;
+  EXPECT_TRUE(interval.is_due(state));
+}
+
+TEST(Progress, ALineAboutTheTimeLeftComesOnce) {
+  const std::shared_ptr<spdlog::logger> before = spdlog::default_logger();
+  Console console;
+  set_up_logging(console, {});
+  PipelineCounters counters;
+  int asked = 0;
+  testing::internal::CaptureStderr();
+  {
+    Progress progress(console, ProgressStyle::kNone, counters, 1000, 25, "in.mkv", [&](const ProgressState&) {
+      ++asked;
+      return "about 57 min left";
+    });
+    for (int second = 0; second < 8; ++second) {
+      progress.give_outlook(second);
+      counters.write.frames = counters.write.frames + 2;
+    }
+  }
+  spdlog::set_default_logger(before);
+  EXPECT_EQ(asked, 1);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("about 57 min left"), std::string::npos);
+}
+
+ProgressState slow_run() {
+  ProgressState state;
+  state.frames = 100;
+  state.total = 18000;
+  state.average_fps = 5.29;
+  state.elapsed = 20;
+  state.busy = {0.1, 0.99, 0.2};
+  return state;
+}
+
+TEST(Outlook, NamesTheTimeLeftAndAQuickerProfile) {
+  EXPECT_EQ(outlook_text(slow_run(), {"vbm4d", "np"}),
+            "about 56 min left; with --profile fast about 14 min, and 0.6 dB less on the test clips");
+  EXPECT_EQ(outlook_text(slow_run(), {"vbm4d", "fast"}), "about 56 min left");
+  EXPECT_EQ(outlook_text(slow_run(), {"bilateral", ""}), "about 56 min left");
+  ProgressState state = slow_run();
+  state.busy[1] = 0.5;
+  EXPECT_EQ(outlook_text(state, {"vbm4d", "np"}), "about 56 min left") << "the encoder limits the run";
+  state = slow_run();
+  state.on_device = true;
+  EXPECT_EQ(outlook_text(state, {"vbm4d", "np"}),
+            "about 56 min left; with --profile fast about 20 min, and 0.6 dB less on the test clips");
+}
+
+TEST(Outlook, IsEmptyForShortRunsAndUnknownLengths) {
+  ProgressState state = slow_run();
+  state.average_fps = 500;
+  EXPECT_EQ(outlook_text(state, {"vbm4d", "np"}), "");
+  state = slow_run();
+  state.total = 0;
+  EXPECT_EQ(outlook_text(state, {"vbm4d", "np"}), "");
+}
+
+TEST(QuantityText, HasTheDigitsThatMatter) {
+  EXPECT_EQ(frames_text(1), "1 frame");
+  EXPECT_EQ(frames_text(70), "70 frames");
+  EXPECT_EQ(size_text(1), "1 byte");
+  EXPECT_EQ(size_text(2830), "2.8 KB");
+  EXPECT_EQ(size_text(1'340'000), "1.3 MB");
+  EXPECT_EQ(size_text(12'000'000'000), "12.0 GB");
+  EXPECT_EQ(rate_text(0.0475), "0.048");
+  EXPECT_EQ(rate_text(0), "0.0");
+  EXPECT_EQ(rate_text(5.29), "5.3");
+  EXPECT_EQ(rate_text(251.4), "251");
+  EXPECT_EQ(duration_text(50.4), "50 s");
+  EXPECT_EQ(duration_text(3402), "57 min");
+  EXPECT_EQ(duration_text(7790), "2 h 10 min");
 }
 
 TEST(Progress, StyleDependsOnTheTerminal) {

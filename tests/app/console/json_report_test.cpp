@@ -9,23 +9,35 @@
 namespace limpid::app {
 namespace {
 
-std::string printed(const nlohmann::ordered_json& array, bool shown) {
+std::string printed(const nlohmann::ordered_json& files, const nlohmann::ordered_json& summary, bool shown) {
   testing::internal::CaptureStdout();
   ReportList list(shown);
-  for (const auto& report : array) {
+  for (const auto& report : files) {
     list.add(report);
   }
-  list.end();
+  list.end(summary);
   return testing::internal::GetCapturedStdout();
 }
 
-TEST(ReportList, PrintsWhatAnArrayOfItsReportsWouldBe) {
-  for (const char* text :
-       {"[]", R"([{"a": 1}])", R"([{"a": [1, 2], "b": "line\nbreak"}, {}, {"c": null}])"}) {
-    const auto array = nlohmann::ordered_json::parse(text);
-    EXPECT_EQ(printed(array, true), array.dump(2) + "\n");
-    EXPECT_EQ(printed(array, false), "");
+TEST(ReportList, PrintsOneObjectWithTheListAndTheSummary) {
+  for (const char* summary_text : {R"({"status": "done", "totals": {"done": 2}})", "{}"}) {
+    for (const char* text :
+         {"[]", R"([{"a": 1}])", R"([{"a": [1, 2], "b": "line\nbreak"}, {"c": {}}, {"d": null}])"}) {
+      const auto summary = nlohmann::ordered_json::parse(summary_text);
+      nlohmann::ordered_json whole = {{"files", nlohmann::ordered_json::parse(text)}};
+      whole.update(summary);
+      EXPECT_EQ(printed(whole["files"], summary, true), whole.dump(2) + "\n");
+      EXPECT_EQ(printed(whole["files"], summary, false), "");
+    }
   }
+}
+
+TEST(PrintReport, NumbersHaveTheDigitsOfSinglePrecision) {
+  testing::internal::CaptureStdout();
+  print_report({{"certainty", 0.87F}, {"list", {0.1F, 1}}, {"fps", 23.976023976}, {"bytes", 12345678901}});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "{\n  \"certainty\": 0.87,\n  \"list\": [\n    0.1,\n    1\n  ],\n  \"fps\": 23.976025,\n"
+            "  \"bytes\": 12345678901\n}\n");
 }
 
 }  // namespace

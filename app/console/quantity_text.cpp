@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "app/console/quantity_text.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+
+namespace limpid::app {
+
+std::string frames_text(std::int64_t count) {
+  return count == 1 ? "1 frame" : fmt::format("{} frames", count);
+}
+
+std::string size_text(std::int64_t bytes) {
+  constexpr double kKilo = 1e3;
+  constexpr double kMega = 1e6;
+  constexpr double kGiga = 1e9;
+  const auto size = static_cast<double>(bytes);
+  if (size < kKilo) {
+    return bytes == 1 ? "1 byte" : fmt::format("{} bytes", bytes);
+  }
+  return size < kMega   ? fmt::format("{:.1f} KB", size / kKilo)
+         : size < kGiga ? fmt::format("{:.1f} MB", size / kMega)
+                        : fmt::format("{:.1f} GB", size / kGiga);
+}
+
+std::string rate_text(double fps) {
+  constexpr double kTenthsMatter = 100;
+  if (fps > 0 && fps < 1) {
+    return fmt::format("{:.2g}", fps);
+  }
+  return fps < kTenthsMatter ? fmt::format("{:.1f}", fps) : fmt::format("{:.0f}", fps);
+}
+
+std::string duration_text(double seconds) {
+  constexpr double kMostSeconds = 90;
+  constexpr double kMostMinutes = 90;
+  constexpr int kSixty = 60;
+  if (seconds < kMostSeconds) {
+    return fmt::format("{:.0f} s", seconds);
+  }
+  if (seconds < kMostMinutes * kSixty) {
+    return fmt::format("{:.0f} min", seconds / kSixty);
+  }
+  constexpr int kTen = 10;
+  const auto minutes = static_cast<int>(std::round(seconds / kSixty / kTen)) * kTen;
+  return fmt::format("{} h {} min", minutes / kSixty, minutes % kSixty);
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace limpid::app {
+
+/// "1 frame", "70 frames".
+std::string frames_text(std::int64_t count);
+
+/// "830 bytes", "48.2 KB", "1.3 MB" or "12.0 GB", of 1000 units each.
+std::string size_text(std::int64_t bytes);
+
+/// Frames per second in two digits or more: "0.047", "5.3", "29.9", "250".
+std::string rate_text(double fps);
+
+/// A duration in words, rounded: "50 s", "15 min" or "2 h 10 min".
+std::string duration_text(double seconds);
+
+}  // namespace limpid::app
