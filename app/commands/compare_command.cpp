@@ -2,10 +2,13 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -26,7 +29,7 @@
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
 #include "app/options/field_options.h"
-#include "app/options/filter_options.h"
+#include "app/options/filter_list.h"
 #include "app/options/media_options.h"
 #include "app/options/noise_options.h"
 #include "app/pipeline/noise_log.h"
@@ -48,11 +51,11 @@ struct CompareOptions {
   std::string truth;
   NoiseOptions noise;
   FieldOptions fields;
+  MediaOptions<io::ReaderOptions> reader{reader_fields()};
   std::int64_t frames = 10;
   std::string sheet;
   std::string at;
   int crop = 160;
-  bool local_only = false;
   bool overwrite = false;
   bool json = false;
   EngineChoice engine;
@@ -60,6 +63,7 @@ struct CompareOptions {
 
 struct Row {
   std::string filter;
+  std::optional<std::array<float, 3>> sigma;  // of the first frame
   std::optional<Qualities> quality;
   double fps = 0;
   std::optional<double> megabytes;
@@ -101,8 +105,8 @@ struct Clip {
 };
 
 /// Reads the frames once, as the source may be a pipe.
-Clip read_clip(const std::string& url, std::int64_t count, bool local_only) {
-  io::Reader reader = open_video(url, local_only);
+Clip read_clip(const std::string& url, std::int64_t count, const io::ReaderOptions& options) {
+  io::Reader reader = open_video(url, options.local_only, options);
   Clip clip{.frames = {}, .display = reader.display()};
   while (static_cast<std::int64_t>(clip.frames.size()) < count) {
     std::optional<Frame> frame = next_frame(reader);
@@ -120,25 +124,19 @@ Clip read_clip(const std::string& url, std::int64_t count, bool local_only) {
 class Comparison {
  public:
   explicit Comparison(const CompareOptions& options)
-      : options_(options), filters_(parse_filters(options.filters)) {
-    const NoiseSettings noise = options.noise.settings();
+      : options_(options), filters_(parse_filter_list(options.filters, options.noise.settings())) {
     engine_ = options.engine.open();
-    input_ = read_clip(options.input, options.frames, options.local_only);
+    io::ReaderOptions reader;
+    options.reader.apply_to(reader);
+    input_ = read_clip(options.input, options.frames, reader);
     if (!options.truth.empty()) {
-      truth_ = read_clip(options.truth, static_cast<std::int64_t>(frame_count()), options.local_only);
+      truth_ = read_clip(options.truth, static_cast<std::int64_t>(frame_count()), reader);
       if (truth_.frames.size() < frame_count()) {
         throw Error(fmt::format("{}: ends after {} frames, before {}", options.truth, truth_.frames.size(),
                                 options.input));
       }
     }
-    FrameControl control(noise, options.fields.choice(), {.before = 1, .after = 1}, *engine_,
-                         noise_log(noise));
-    std::ranges::for_each(input_.frames, [&](const Frame& frame) { control.send(frame); });
-    control.flush();
-    while (std::optional<LeveledFrame> next = control.receive()) {
-      input_.frames[noise_.size()] = std::move(next->frame);
-      noise_.push_back(next->level);
-    }
+    levels_of(options.noise.settings());
     shown_ = frame_count() / 2;
   }
 
@@ -146,37 +144,71 @@ class Comparison {
   const std::vector<Row>& rows() const { return rows_; }
   const FrameFormat& format() const { return input_.frames.front().format; }
   std::size_t frame_count() const { return input_.frames.size(); }
-  const NoiseModel& noise() const { return noise_.front(); }
+  /// The level of the first frame, without the settings of single filters.
+  const NoiseModel& noise() const { return levels_.front().second.front(); }
 
   void run() {
-    rows_.push_back({.filter = "input", .quality = quality_of(input_.frames), .megabytes = {}});
-    pictures_.push_back(input_.frames[shown_]);
-    for (const FilterText& filter : filters_) {
+    rows_.push_back({.filter = "input", .sigma = {}, .quality = quality_of(input_.frames), .megabytes = {}});
+    keep_pictures(input_.frames);
+    for (const FilterEntry& filter : filters_) {
       run(filter);
     }
   }
 
-  ContactSheet sheet() const {
-    ContactSheet sheet;
-    if (!truth_.frames.empty()) {
-      sheet.add({"truth"}, crop_of(truth_.frames[shown_], truth_.display));
+  /// The sheet of the middle frame, or those of all frames for a sequence.
+  std::vector<ContactSheet> sheets() const {
+    std::vector<ContactSheet> sheets(pictures_.front().size());
+    for (std::size_t frame = 0; frame < sheets.size(); ++frame) {
+      if (!truth_.frames.empty()) {
+        sheets[frame].add({"truth"}, crop_of(truth_.frames[is_sequence() ? frame : shown_], truth_.display));
+      }
+      for (std::size_t i = 0; i < rows_.size(); ++i) {
+        sheets[frame].add(label(rows_[i]), pictures_[i][frame]);
+      }
     }
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      sheet.add(label(rows_[i]), crop_of(pictures_[i], input_.display));
-    }
-    return sheet;
+    return sheets;
   }
 
   /// Throws the errors of sheet().
   void check_sheet() const { static_cast<void>(crop_of(input_.frames[shown_], input_.display)); }
 
  private:
-  void run(const FilterText& filter) {
+  bool is_sequence() const { return options_.sheet.find('%') != std::string::npos; }
+
+  /// The level of each frame, and the frames with their fields marked.
+  const std::vector<NoiseModel>& levels_of(const NoiseSettings& settings) {
+    const auto known = std::ranges::find(levels_, settings, &Levels::first);
+    if (known != levels_.end()) {
+      return known->second;
+    }
+    std::vector<NoiseModel>& levels = levels_.emplace_back(settings, std::vector<NoiseModel>()).second;
+    FrameControl control(settings, options_.fields.choice(), {.before = 1, .after = 1}, *engine_,
+                         noise_log(settings));
+    std::ranges::for_each(input_.frames, [&](const Frame& frame) { control.send(frame); });
+    control.flush();
+    while (std::optional<LeveledFrame> next = control.receive()) {
+      input_.frames[levels.size()] = std::move(next->frame);
+      levels.push_back(next->level);
+    }
+    return levels;
+  }
+
+  void keep_pictures(const std::vector<Frame>& frames) {
+    std::vector<io::RgbImage>& pictures = pictures_.emplace_back();
+    for (std::size_t i = 0; i < frames.size() && !options_.sheet.empty(); ++i) {
+      if (is_sequence() || i == shown_) {
+        pictures.push_back(crop_of(frames[i], input_.display));
+      }
+    }
+  }
+
+  void run(const FilterEntry& filter) {
+    const std::vector<NoiseModel>& noise = levels_of(filter.noise);
     std::vector<Frame> results;
     results.reserve(frame_count());
     const HostMemory memory;
     const auto make_denoiser = [&] {
-      return engine_->make_denoiser(filter.filter(), noise_.front(), format());
+      return engine_->make_denoiser(filter.filter.filter(), noise.front(), format());
     };
     {
       // Leaves the setup of the first frame out of the timing. A stream that has ended accepts no frames.
@@ -196,7 +228,7 @@ class Comparison {
       }
     };
     for (std::size_t i = 0; i < frame_count(); ++i) {
-      denoiser->set_noise(noise_[i]);
+      denoiser->set_noise(noise[i]);
       denoiser->send(input_.frames[i]);
       if (i + 1 - results.size() >= under_way) {
         receive();
@@ -209,7 +241,8 @@ class Comparison {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
     Row row;
-    row.filter = filter.text();
+    row.filter = filter.text;
+    row.sigma = noise.front().sigma;
     row.fps = static_cast<double>(frame_count()) / elapsed.count();
     if (const std::optional<double> growth = memory.growth()) {
       const double kept = static_cast<double>(frame_bytes(format())) * static_cast<double>(results.size());
@@ -217,7 +250,7 @@ class Comparison {
     }
     row.quality = quality_of(results);
     rows_.push_back(std::move(row));
-    pictures_.push_back(results[shown_]);
+    keep_pictures(results);
   }
 
   io::RgbImage crop_of(const Frame& frame, const io::DisplayProperties& display) const {
@@ -254,14 +287,15 @@ class Comparison {
   }
 
   const CompareOptions& options_;
-  std::vector<FilterText> filters_;
+  std::vector<FilterEntry> filters_;
   std::shared_ptr<Engine> engine_;
   Clip input_;
   Clip truth_;
-  std::vector<NoiseModel> noise_;
-  std::size_t shown_ = 0;  // the frame of the contact sheet
+  using Levels = std::pair<NoiseSettings, std::vector<NoiseModel>>;
+  std::deque<Levels> levels_;  // of all frames; the first without the settings of single filters
+  std::size_t shown_ = 0;      // the frame of the contact sheet
   std::vector<Row> rows_;
-  std::vector<Frame> pictures_;
+  std::vector<std::vector<io::RgbImage>> pictures_;  // crops of each row
 };
 
 void print_table(const Comparison& comparison, const CompareOptions& options) {
@@ -311,6 +345,9 @@ void print_json(const Comparison& comparison, const CompareOptions& options) {
   for (const Row& row : comparison.rows()) {
     nlohmann::ordered_json entry;
     entry["filter"] = row.filter;
+    if (row.sigma) {
+      entry["sigma"] = *row.sigma;
+    }
     for (std::size_t i = 0; row.quality && i < planes.size(); ++i) {
       const PlaneQuality& quality = (*row.quality)[i];
       const std::string name(planes[i]);
@@ -327,6 +364,38 @@ void print_json(const Comparison& comparison, const CompareOptions& options) {
   print_report(json);
 }
 
+/// The file of the sheet with this number, which counts for a sequence only.
+std::string sheet_name(const CompareOptions& options, int number) {
+  const std::string& name = options.sheet;
+  const std::size_t percent = name.find('%');
+  if (percent == std::string::npos) {
+    return name;
+  }
+  int width = 0;
+  const char* const end = name.data() + name.size();
+  const auto [behind, error] = std::from_chars(name.data() + percent + 1, end, width);
+  constexpr int kMostDigits = 9;
+  if ((error != std::errc() && error != std::errc::invalid_argument) || behind == end || *behind != 'd' ||
+      width > kMostDigits) {
+    throw UsageError("--sheet: '" + name + "' is not a name such as sheet_%03d.png");
+  }
+  return fmt::format("{}{:0{}}{}", name.substr(0, percent), number, width, std::string(behind + 1, end));
+}
+
+void check_sheet_name(const CompareOptions& options) {
+  if (options.sheet.empty()) {
+    return;
+  }
+  if (std::filesystem::path(options.sheet).extension() != ".png") {
+    throw UsageError("--sheet: '" + options.sheet + "' must end in .png");
+  }
+  std::error_code ignored;
+  if (const std::string first = sheet_name(options, 1);
+      !options.overwrite && std::filesystem::exists(first, ignored)) {
+    throw Error(first + ": exists; -y overwrites it");
+  }
+}
+
 int compare(const CompareOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
   if (options.sheet.empty() && !options.at.empty()) {
@@ -335,18 +404,18 @@ int compare(const CompareOptions& options, Console& console) {
   for (const std::string& source : {options.input, options.truth}) {
     io::require_other_file(options.sheet, source);
   }
-  std::error_code ignored;
-  if (!options.overwrite && !options.sheet.empty() && std::filesystem::exists(options.sheet, ignored)) {
-    throw Error(options.sheet + ": exists; -y overwrites it");
-  }
+  check_sheet_name(options);
   Comparison comparison(options);
   if (!options.sheet.empty()) {
     comparison.check_sheet();
   }
   comparison.run();
   if (!options.sheet.empty()) {
-    io::write_png(options.sheet, comparison.sheet().draw(),
-                  options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
+    const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
+    int number = 1;
+    for (const ContactSheet& sheet : comparison.sheets()) {
+      io::write_png(sheet_name(options, number++), sheet.draw(), overwrite);
+    }
   }
   if (options.json) {
     print_json(comparison, options);
@@ -364,10 +433,9 @@ void add_compare_command(CommandLine& program, Command& selected) {
   auto options = std::make_shared<CompareOptions>();
   command->add_option("INPUT", options->input, "Noisy video or picture")->required()->file();
   command
-      ->add_option(
-          "--filters", options->filters,
-          "Filters separated by commas, with optional parameters: bm3d:profile=fast,bilateral:radius=5 "
-          "[vbm4d, vbm4d:profile=fast, bm3d, nlm and bilateral]")
+      ->add_option("--filters", options->filters,
+                   "Filters separated by commas, each with parameters, strength, sigma or noise: "
+                   "bm3d,vbm4d:strength=light [vbm4d, vbm4d:profile=fast, bm3d, nlm and bilateral]")
       ->type_name("LIST")
       ->words(filter_names());
   command->add_option("--truth", options->truth, "Clean video, for PSNR and SSIM")->type_name("FILE")->file();
@@ -377,7 +445,10 @@ void add_compare_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->in_range(1, 10000);
   command
-      ->add_option("--sheet", options->sheet, "Write a contact sheet with crops of the middle frame as PNG")
+      ->add_option(
+          "--sheet", options->sheet,
+          "Write a PNG with labeled crops of the middle frame; a name such as sheet_%03d.png writes a "
+          "sheet for each frame")
       ->type_name("FILE")
       ->file(".png");
   command->add_option("--at", options->at, "Center of the crops, in pixels [center of the picture]")
@@ -385,7 +456,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
   command->add_option("--crop", options->crop, "Width and height of the crops, 16-4096 [160]")
       ->type_name("N")
       ->in_range(16, 4096);
-  add_local_only(*command, options->local_only);
+  options->reader.add_to(*command, "", {"start", "local_only"});
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing contact sheet");
   command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   options->engine.add_to(*command);

@@ -2,6 +2,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -18,11 +19,13 @@
 #include <vector>
 
 #include "app/commands/command.h"
+#include "app/commands/jobs.h"
 #include "app/commands/measuring.h"
 #include "app/commands/noise_drawing.h"
 #include "app/commands/run_report.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
+#include "app/console/quantity_text.h"
 #include "app/options/engine_options.h"
 #include "app/options/field_options.h"
 #include "app/options/media_options.h"
@@ -42,7 +45,7 @@ namespace limpid::app {
 namespace {
 
 struct NoiseCommandOptions {
-  std::string input;
+  std::vector<std::string> inputs;
   std::string output;
   std::string drawing;
   std::string region;
@@ -52,6 +55,7 @@ struct NoiseCommandOptions {
   int frames = 16;
   bool overwrite = false;
   bool json = false;
+  bool quiet = false;
   EngineChoice engine;
 };
 
@@ -83,7 +87,7 @@ struct Finding {
   std::int64_t frames = 0;  ///< looked at
 };
 
-Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
+Finding find_noise(const std::string& input, const NoiseCommandOptions& options, Engine& engine) {
   std::optional<Region> wanted;
   if (!options.region.empty()) {
     wanted = parse_region(options.region);
@@ -91,7 +95,7 @@ Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
   io::ReaderOptions reader_options;
   options.reader.apply_to(reader_options);
   options.duration.apply_to(reader_options);
-  io::Reader reader = open_video(options.input, reader_options.local_only, reader_options);
+  io::Reader reader = open_video(input, reader_options.local_only, reader_options);
   NoiseTracker tracker(engine, options.frames);
   FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
   Finding finding;
@@ -116,14 +120,14 @@ Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
     ++finding.frames;
   }
   if (finding.frames == 0) {
-    throw Error(options.input + ": has no frames that could be decoded");
+    throw Error(input + ": has no frames that could be decoded");
   }
   finding.scene = noise_of_longest_scene(tracker, finding.frames);
   return finding;
 }
 
 std::string headline(const Finding& finding) {
-  std::string text = fmt::format("{} frames, {}", finding.frames, to_string(finding.format));
+  std::string text = fmt::format("{}, {}", frames_text(finding.frames), to_string(finding.format));
   if (finding.scene.frames < finding.frames) {
     text += fmt::format(", the scene of frames {} to {}", finding.scene.first,
                         finding.scene.first + finding.scene.frames - 1);
@@ -131,8 +135,14 @@ std::string headline(const Finding& finding) {
   return text;
 }
 
-void print_table(const NoiseCommandOptions& options, const Finding& finding, const Engine& engine) {
-  std::cout << fmt::format("{}, {}, engine {}\n", printable(options.input), headline(finding), engine.name());
+/// The visibility of the noise of the strongest plane.
+std::string word_of(const Finding& finding) {
+  return std::string(visibility_of(*std::ranges::max_element(finding.scene.noise.sigma)));
+}
+
+void print_table(const std::string& input, const NoiseCommandOptions& options, const Finding& finding,
+                 const Engine& engine) {
+  std::cout << fmt::format("{}, {}, engine {}\n", printable(input), headline(finding), engine.name());
   if (!options.region.empty()) {
     const Region& region = finding.region;
     std::cout << fmt::format("region {},{},{}x{}\n", region.x, region.y, region.width, region.height);
@@ -150,13 +160,23 @@ void print_table(const NoiseCommandOptions& options, const Finding& finding, con
     }
     std::cout << line << '\n';
   }
-  std::cout << fmt::format("\nestimate: {}\n", evidence_text(finding.scene.noise));
+  std::cout << fmt::format("\nestimate: {}; noise: {}\n", evidence_text(finding.scene.noise),
+                           word_of(finding));
 }
 
-void print_json(const NoiseCommandOptions& options, const Finding& finding, const Engine& engine,
-                const NoiseProfile& profile) {
-  nlohmann::ordered_json json = to_json(profile);
-  json["input"] = options.input;
+/// A line for each of several files.
+void print_line(const std::string& input, const Finding& finding) {
+  std::string levels;
+  for (const ChannelNoise& channel : channels_of(finding.scene.noise, finding.format.color_model)) {
+    levels += fmt::format("  {} {:>5.2f}", channel.name, channel.noise.sigma);
+  }
+  std::cout << fmt::format("{:<40}{}  {}, {}\n", printable(input), levels, word_of(finding),
+                           evidence_text(finding.scene.noise));
+}
+
+nlohmann::ordered_json report_of(const std::string& input, const Finding& finding, const Engine& engine) {
+  nlohmann::ordered_json json = to_json(NoiseProfile{finding.scene.noise, finding.format.color_model});
+  json["input"] = input;
   json["engine"] = engine.name();
   json["frames"] = finding.frames;
   json["scene"] = {{"first", finding.scene.first}, {"frames", finding.scene.frames}};
@@ -172,7 +192,8 @@ void print_json(const NoiseCommandOptions& options, const Finding& finding, cons
     }
   }
   json["evidence"] = evidence_report(finding.scene.noise);
-  print_report(json);
+  json["visibility"] = word_of(finding);
+  return json;
 }
 
 void check_target(const NoiseCommandOptions& options, const std::string& option, const std::string& path,
@@ -183,19 +204,16 @@ void check_target(const NoiseCommandOptions& options, const std::string& option,
   if (std::filesystem::path(path).extension() != extension) {
     throw UsageError(option + ": '" + path + "' must end in " + extension);
   }
-  io::require_other_file(path, options.input);
+  for (const std::string& input : options.inputs) {
+    io::require_other_file(path, input);
+  }
   std::error_code ignored;
   if (!options.overwrite && std::filesystem::exists(path, ignored)) {
     throw Error(path + ": exists; -y overwrites it");
   }
 }
 
-int find(const NoiseCommandOptions& options, Console& console) {
-  set_up_logging(console, {.level = "warning", .file = ""});
-  check_target(options, "-o", options.output, ".json");
-  check_target(options, "--draw", options.drawing, ".svg");
-  const std::shared_ptr<Engine> engine = options.engine.open();
-  const Finding finding = find_noise(options, *engine);
+void save(const NoiseCommandOptions& options, const Finding& finding) {
   const NoiseProfile profile{finding.scene.noise, finding.format.color_model};
   const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
   if (!options.output.empty()) {
@@ -206,10 +224,57 @@ int find(const NoiseCommandOptions& options, Console& console) {
                    draw_noise(finding.scene.noise, finding.format.color_model, "Noise: " + headline(finding)),
                    overwrite);
   }
+}
+
+/// Measures one file after the other; files after a failed one are still measured. Returns the exit code.
+int find_in_many(const std::vector<Jobs::Input>& inputs, const NoiseCommandOptions& options, Engine& engine) {
+  ReportList reports(options.json);
+  int done = 0;
+  int failed = 0;
+  for (const Jobs::Input& input : inputs) {
+    try {
+      const Finding finding = find_noise(input.file, options, engine);
+      reports.add(report_of(input.file, finding, engine));
+      if (!options.json) {
+        print_line(input.file, finding);
+      }
+      ++done;
+    } catch (const io::NoVideo& error) {
+      const bool is_other = input.from_folder && (error.is_media() || !io::is_media_name(input.file));
+      failed += is_other ? 0 : 1;
+      is_other ? spdlog::info(fmt::format("skipped: {}", error.what())) : spdlog::error(error.what());
+      reports.add({{"input", input.file}, {is_other ? "skipped" : "error", error.what()}});
+    } catch (const Error& error) {
+      ++failed;
+      spdlog::error(error.what());
+      reports.add({{"input", input.file}, {"error", error.what()}});
+    }
+  }
+  reports.end({{"status", failed > 0 || done == 0 ? "failed" : "done"},
+               {"totals", {{"inputs", inputs.size()}, {"done", done}, {"failed", failed}}}});
+  return failed > 0 || done == 0 ? kExitFailed : kExitDone;
+}
+
+int find(const NoiseCommandOptions& options, Console& console) {
+  set_up_logging(console, {.level = options.quiet ? "error" : "warning", .file = ""});
+  const std::vector<Jobs::Input> inputs = expand_inputs(options.inputs);
+  const bool many = options.inputs.size() > 1 || inputs.front().from_folder;
+  if (many && (!options.output.empty() || !options.drawing.empty())) {
+    throw UsageError("-o and --draw describe the noise of one file; name a single one");
+  }
+  check_target(options, "-o", options.output, ".json");
+  check_target(options, "--draw", options.drawing, ".svg");
+  const std::shared_ptr<Engine> engine = options.engine.open();
+  if (many) {
+    return find_in_many(inputs, options, *engine);
+  }
+  const std::string& input = inputs.front().file;
+  const Finding finding = find_noise(input, options, *engine);
+  save(options, finding);
   if (options.json) {
-    print_json(options, finding, *engine, profile);
+    print_report(report_of(input, finding, *engine));
   } else {
-    print_table(options, finding, *engine);
+    print_table(input, options, finding, *engine);
   }
   return kExitDone;
 }
@@ -220,7 +285,10 @@ void add_noise_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
       "noise", "Measure the noise of a clip; print it, draw it, or save it as a profile");
   auto options = std::make_shared<NoiseCommandOptions>();
-  command->add_option("INPUT", options->input, "Video or picture")->required()->file();
+  command->add_option("INPUT", options->inputs, "Videos, pictures, and folders whose files are all measured")
+      ->required()
+      ->take_all()
+      ->file();
   command->add_option("--frames", options->frames, "Maximum number of frames to read, 1-10000 [16]")
       ->type_name("N")
       ->in_range(1, 10000);
@@ -238,14 +306,17 @@ void add_noise_command(CommandLine& program, Command& selected) {
       ->type_name("FILE.svg")
       ->file(".svg");
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite existing profiles and drawings");
-  command->add_flag("--json", options->json, "Print JSON, which is also a noise profile");
+  command->add_flag("--json", options->json, "Print JSON; that of one file is also a noise profile");
+  command->add_flag("-q,--quiet", options->quiet, "Print no warnings");
   options->engine.add_to(*command);
   command->footer(
       "sigma is the standard deviation of the noise. low, middle and high are the standard deviations of 8x8 "
       "DCT "
       "coefficients at low, middle and high frequencies, which are equal for white noise. All are in 8-bit "
       "code "
-      "values. Cameras and codecs smooth noise: its high frequencies are weaker. If the frames contain scene "
+      "values. Noise is called faint below a sigma of 3 and strong from 10 on, by its strongest plane. "
+      "Cameras and codecs smooth "
+      "noise: its high frequencies are weaker. If the frames contain scene "
       "cuts, "
       "the longest scene is measured.");
   command->callback(

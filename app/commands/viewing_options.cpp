@@ -40,7 +40,8 @@ Side parse_side(const std::string& name) {
   for (const auto& [known, side] : {std::pair{"split", Side::kSplit},
                                     {"noisy", Side::kNoisy},
                                     {"denoised", Side::kDenoised},
-                                    {"difference", Side::kDifference}}) {
+                                    {"difference", Side::kDifference},
+                                    {"side", Side::kSideBySide}}) {
     if (name == known) {
       return side;
     }
@@ -127,9 +128,11 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
 
 void ViewerCommandOptions::add_window_to(CommandLine& command) {
   constexpr const char* kWindow = "Window";
-  command.add_option("--view", view_, "Picture to show: split, noisy, denoised or difference [split]")
+  command
+      .add_option("--view", view_,
+                  "Picture to show: split, noisy, denoised, difference or side (side by side) [split]")
       ->type_name("NAME")
-      ->one_of({"split", "noisy", "denoised", "difference"})
+      ->one_of({"split", "noisy", "denoised", "difference", "side"})
       ->group(kWindow);
   command.add_option("--zoom", zoom_, "Zoom: 0 (fit the picture), 1, 2, 4 or 8 [0]")
       ->type_name("N")

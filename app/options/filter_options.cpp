@@ -189,7 +189,21 @@ FilterSettings FilterOptions::settings() const {
 }
 
 Filter FilterOptions::filter(bool frame_by_frame) const {
-  return make_filter(settings(), frame_by_frame, "--");
+  try {
+    return make_filter(settings(), frame_by_frame, "--");
+  } catch (const OtherFiltersSetting&) {
+    throw;
+  } catch (const UsageError& error) {
+    // Messages of filters lack the name of the option.
+    const std::string sentence = error.what();
+    for (const ParameterOption& given : parameters_) {
+      const bool is_given = given.integer || given.number || given.word;
+      if (is_given && sentence.find(" " + given.name + " ") != std::string::npos) {
+        throw UsageError("--" + given.name + ": " + sentence);
+      }
+    }
+    throw;
+  }
 }
 
 bool FilterOptions::is_given() const {
@@ -203,16 +217,6 @@ std::vector<std::string> filter_names() {
     names.push_back(type.name);
   }
   return names;
-}
-
-std::vector<FilterText> parse_filters(const std::string& texts) {
-  std::vector<FilterText> filters;
-  for (std::size_t begin = 0; begin <= texts.size();) {
-    const std::size_t end = std::min(texts.find(',', begin), texts.size());
-    filters.emplace_back(texts.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return filters;
 }
 
 }  // namespace limpid::app

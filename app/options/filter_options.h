@@ -79,7 +79,4 @@ class FilterText {
 /// The names of all filters.
 std::vector<std::string> filter_names();
 
-/// Parses filters separated by commas.
-std::vector<FilterText> parse_filters(const std::string& texts);
-
 }  // namespace limpid::app

@@ -46,6 +46,7 @@ constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"cpu", "--engine cpu", ""},
     {"device", "--engine", ""},
     {"jobs j", "--threads", ""},
+    {"strength planes noise", "--filters vbm4d:strength=light,vbm4d:strength=strong", ""},
     {"level denoise amount", "--strength", ""},
     {"noise-level", "--sigma", ""},
     {"recursive subfolders", "", "subfolders are not searched; name each folder"},

@@ -49,6 +49,12 @@ Bands bands_of(const PlaneNoise& noise) {
   return {deviation(0), deviation(1), deviation(2)};
 }
 
+std::string_view visibility_of(float sigma) {
+  constexpr float kVisible = 3;
+  constexpr float kStrong = 10;
+  return sigma <= 0 ? "none" : sigma < kVisible ? "faint" : sigma < kStrong ? "visible" : "strong";
+}
+
 std::string_view kind_of(const PlaneNoise& noise) {
   if (noise.sigma == 0) {
     return "none found";
@@ -94,9 +100,9 @@ std::string evidence_text(const NoiseModel& noise) {
     case NoiseSource::kClean:
       return "not more than in clean pictures";
     case NoiseSource::kBelowPrecision:
-      return "below the samples' precision";
+      return "weaker than one step of the samples";
     case NoiseSource::kRepeatedFrames:
-      return "frames repeat";
+      return "not measurable, because frames repeat";
     case NoiseSource::kMotionLost:
       return "motion could not be followed";
     case NoiseSource::kMotion:

@@ -16,8 +16,7 @@ namespace limpid::app {
 struct ChannelNoise {
   std::string name;
   PlaneNoise noise;
-  /// True if `noise` has its own shape. The shapes of RGB planes follow from those of the opponent channels,
-  /// if present.
+  /// True if `noise` has its own shape. RGB planes have none of their own beside opponent channels.
   bool has_shape = true;
 };
 std::vector<ChannelNoise> channels_of(const NoiseModel& noise, ColorModel color_model);
@@ -33,11 +32,15 @@ Bands bands_of(const PlaneNoise& noise);
 /// "none found", "white", "smooth" if high frequencies are weaker than low ones, or "not white".
 std::string_view kind_of(const PlaneNoise& noise);
 
+/// How visible noise of this standard deviation is: "none", "faint" (below 3), "visible", or "strong" (10 and
+/// above).
+std::string_view visibility_of(float sigma);
+
 /// The share of the noise that is common to successive frames: "65 % repeats"; empty if there is none.
 std::string repetition_text(const PlaneNoise& noise);
 
-/// The evidence for an estimate: "certainty 92 %"; without an estimate the reason, such as "frames repeat".
-/// Empty for given noise.
+/// The evidence for an estimate: "certainty 92 %"; without an estimate the reason, such as "not measurable,
+/// because frames repeat". Empty for given noise.
 std::string evidence_text(const NoiseModel& noise);
 
 /// The name of a NoiseSource in reports: "motion", "single frames", "repeated frames", ...

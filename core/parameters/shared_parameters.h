@@ -36,28 +36,24 @@ Parameter<Parameters> reach_parameter(const std::string& where, int most, int to
   reach.get = [](const Parameters& parameters) {
     return ParameterValue(std::to_string(parameters.before) + "," + std::to_string(parameters.after));
   };
-  reach.set = [where, most](Parameters& parameters, const ParameterValue& value) {
-    const auto fail = [&] {
-      throw UsageError(where + ": a reach is N or N,M: whole numbers from 0 to " + std::to_string(most));
-    };
-    const auto number = [&](std::string_view text) {
+  reach.set = [where, most, numbers](Parameters& parameters, const ParameterValue& value) {
+    const int* const both = std::get_if<int>(&value);
+    const auto* const given = std::get_if<std::string>(&value);
+    const std::string text = both != nullptr ? std::to_string(*both) : given != nullptr ? *given : "";
+    const auto number = [&](std::string_view part) {
       int result = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-      if (error != std::errc() || end != text.data() + text.size() || result < 0 || result > most) {
-        fail();
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), result);
+      if (error != std::errc() || end != part.data() + part.size() || result < 0 || result > most) {
+        std::string sentence = where;
+        sentence.append(": a reach of ").append(text).append(" is not possible (").append(numbers);
+        throw UsageError(sentence.append(", as N or N,M)"));
       }
       return result;
     };
-    if (const int* const both = std::get_if<int>(&value)) {
-      parameters.before = parameters.after = number(std::to_string(*both));
-    } else if (const auto* const text = std::get_if<std::string>(&value)) {
-      const std::size_t comma = text->find(',');
-      parameters.before = number(std::string_view(*text).substr(0, comma));
-      parameters.after =
-          comma == std::string::npos ? parameters.before : number(std::string_view(*text).substr(comma + 1));
-    } else {
-      fail();
-    }
+    const std::size_t comma = std::min(text.find(','), text.size());
+    parameters.before = number(std::string_view(text).substr(0, comma));
+    parameters.after =
+        comma == text.size() ? parameters.before : number(std::string_view(text).substr(comma + 1));
   };
   reach.check = [where, most, together, numbers](const Parameters& parameters) {
     const auto [least, greatest] = std::minmax(parameters.before, parameters.after);

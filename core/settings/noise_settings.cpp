@@ -105,9 +105,10 @@ void parse_strength(NoiseChoice& choice, const std::string& setting, const std::
   const std::optional<float> chroma =
       comma == text.size() ? luma : parse_factor(std::string_view(text).substr(comma + 1));
   if (!luma || !chroma) {
-    throw UsageError(setting + ": '" + text +
-                     "' is neither a number from 0 to 10 nor one of light, medium, strong, nor two of these "
-                     "for luma and chroma, such as 1,0.5");
+    throw UsageError(
+        setting + ": '" + text +
+        "' is not a strength: a number from 0 to 10, light, medium or strong, or two of these for "
+        "luma and chroma, as in 1,0.5");
   }
   choice.settings.strength = {*luma, *chroma};
 }
@@ -176,8 +177,7 @@ const std::vector<NoiseField>& noise_fields() {
        .standard = "all",
        .parse = parse_planes,
        .words = {"all", "luma", "chroma"},
-       .any_case = true,
-       .advanced = true},
+       .any_case = true},
       {.name = "mix",
        .value = "X",
        .help = "Share of the noisy frame in the result, 0-1 [0]",

@@ -57,6 +57,24 @@ TEST_F(CompareTest, NeedsNoTruth) {
   EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv"}));
 }
 
+TEST_F(CompareTest, EntriesHaveStrengthsAndASequenceOfSheetsIsAClip) {
+  const std::string clip = make_clip("a.mkv", 4);
+  const Outcome outcome = limpid({"compare", clip, "--sigma", "10", "--start", "0.04", "--filters",
+                                  "bilateral:strength=light,bilateral:strength=1.4,0.5,bilateral:sigma=2",
+                                  "--sheet", path("s_%02d.png"), "--json"});
+  expect_success(outcome);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["frames"], 3);
+  EXPECT_EQ(json["filters"][1]["filter"], "bilateral:strength=light");
+  EXPECT_EQ(json["filters"][1]["sigma"], nlohmann::json({7, 7, 7}));
+  EXPECT_EQ(json["filters"][2]["sigma"], nlohmann::json({14, 5, 5}));
+  EXPECT_EQ(json["filters"][3]["sigma"], nlohmann::json({2, 2, 2}));
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "s_01.png", "s_02.png", "s_03.png"}));
+  expect_failure(limpid({"compare", clip, "--sheet", path("s.jpg")}), 2, {"s.jpg' must end in .png"});
+  expect_failure(limpid({"compare", clip, "--sheet", path("s_%s.png")}), 2, {"sheet_%03d.png"});
+  expect_failure(limpid({"compare", clip, "--strength", "light"}), 2, {"--filters vbm4d:strength=light"});
+}
+
 TEST_F(CompareTest, ReadsAPipeOnceForFiguresAndSheet) {
   const std::string clip = make_clip("a.mkv", 2);
   const auto sheet_of = [&](const std::string& input, const std::string& name) {

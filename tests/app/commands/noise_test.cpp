@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -79,6 +80,29 @@ class NoiseTest : public ProgramTest {
     return nlohmann::json::parse(outcome.out);
   }
 };
+
+TEST_F(NoiseTest, SeveralFilesAndFoldersHaveALineEach) {
+  std::filesystem::create_directory(path("in"));
+  yuv_clip("in/a.y4m", 12);
+  write_file(path("in/notes.txt"), "not a video");
+  const std::string clip = yuv_clip("b.y4m", 2);
+  const Outcome text = limpid({"noise", path("in"), clip, "-q"});
+  expect_success(text);
+  const std::vector<std::string> table = lines(text.out);
+  ASSERT_EQ(table.size(), 2U) << text.out;
+  EXPECT_NE(table[0].find("strong"), std::string::npos) << table[0];
+  EXPECT_NE(table[1].find("faint"), std::string::npos) << table[1];
+  EXPECT_EQ(text.err, "");
+
+  const Outcome outcome = limpid({"noise", clip, path("absent.mkv"), "--json"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const nlohmann::json printed = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(printed["status"], "failed");
+  EXPECT_EQ(printed["totals"]["done"], 1);
+  EXPECT_EQ(printed["files"][0]["visibility"], "faint");
+  EXPECT_NE(printed["files"][1]["error"].get<std::string>().find("absent.mkv"), std::string::npos);
+  expect_failure(limpid({"noise", clip, clip, "-o", path("n.json")}), 2, {"-o and --draw", "one file"});
+}
 
 TEST_F(NoiseTest, TellsWhiteNoisesDeviation) {
   const std::string clip = yuv_clip("white.y4m", 10);

@@ -19,6 +19,7 @@
 #include "app/console/console.h"
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
+#include "app/options/filter_list.h"
 #include "app/options/filter_options.h"
 #include "app/options/help.h"
 #include "app/options/noise_options.h"
@@ -346,9 +347,11 @@ TEST(FilterOptions, ErrorsNameTheFilterThatHasTheOption) {
     }
     return "";
   };
-  EXPECT_EQ(objection("--reach 17,0"), "vbm4d: a reach is N or N,M: whole numbers from 0 to 16");
+  EXPECT_EQ(
+      objection("--reach 17,0"),
+      "--reach: vbm4d: a reach of 17,0 is not possible (0 to 16 each, at most 16 together, as N or N,M)");
   EXPECT_EQ(objection("--reach 9"),
-            "vbm4d: a reach of 9,9 is not possible (0 to 16 each, at most 16 together)");
+            "--reach: vbm4d: a reach of 9,9 is not possible (0 to 16 each, at most 16 together)");
   EXPECT_EQ(objection("--filter bm3d:patch-size=1"),
             "--filter: bm3d:patch-size=1: first step: a patch size of 1 is not possible (2 to 16)");
   EXPECT_EQ(objection("--filter bm3d:group-size=32"), "");
@@ -394,14 +397,26 @@ TEST(FilterOptions, AnOptionOfAnotherFilterIsAUsageError) {
   EXPECT_THROW(parse_filter_options("--filter nlm:search-window=0"), UsageError);
 }
 
-TEST(FilterText, IsTheSameInOneWord) {
-  const std::vector<FilterText> filters =
-      parse_filters("bm3d:profile=fast:tau=99,nlm,bilateral:radius=5:range-sigma=40");
-  ASSERT_EQ(filters.size(), 3U);
-  EXPECT_EQ(filters[0].text(), "bm3d:profile=fast:tau=99");
-  EXPECT_EQ(filters[0].filter(), parse_filter_options("--filter bm3d:tau=99 --profile fast"));
-  EXPECT_EQ(filters[1].filter(), Filter(NlmParameters()));
-  EXPECT_EQ(filters[2].filter(), Filter(BilateralParameters{.radius = 5, .range_sigma = 40.0F}));
+TEST(FilterList, HasAFilterAndNoiseSettingsInEachEntry) {
+  const NoiseSettings base = parse_noise({"--sigma", "20"});
+  const std::vector<FilterEntry> filters = parse_filter_list(
+      "bm3d:profile=fast:tau=99,nlm,vbm4d:strength=1,0.5:reach=4,2,bilateral:sigma=12,6,6", base);
+  ASSERT_EQ(filters.size(), 4U);
+  EXPECT_EQ(filters[0].text, "bm3d:profile=fast:tau=99");
+  EXPECT_EQ(filters[0].filter.filter(), parse_filter_options("--filter bm3d:tau=99 --profile fast"));
+  EXPECT_EQ(filters[0].noise, base);
+  EXPECT_EQ(filters[1].filter.filter(), Filter(NlmParameters()));
+  EXPECT_EQ(filters[2].text, "vbm4d:strength=1,0.5:reach=4,2");
+  EXPECT_EQ(filters[2].filter.filter(), parse_filter_options("--reach 4,2"));
+  EXPECT_EQ(filters[2].noise, parse_noise({"--sigma", "20", "--strength", "1,0.5"}));
+  EXPECT_EQ(filters[3].noise, parse_noise({"--sigma", "12,6,6"}));
+  try {
+    parse_filter_list("vbm4d:strength=heavy", base);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("--filters: vbm4d:strength=heavy: strength: 'heavy'"))
+        << error.what();
+  }
 }
 
 std::string usage_error(CommandLine& command, const std::string& arguments) {
@@ -608,7 +623,7 @@ TEST(CommandLine, NumbersAreInTheirRangeAndNothingElse) {
 
 TEST(CommandLine, NamesAreTheSameInCapitals) {
   EXPECT_EQ(parse_filter_options("--filter BM3D --profile Fast"), Filter(bm3d_profile(Profile::kFast)));
-  EXPECT_EQ(parse_filters("NLM:decay=9").front().filter(), Filter(NlmParameters{.h = 9.0F}));
+  EXPECT_EQ(parse_filter_list("NLM:decay=9", {}).front().filter.filter(), Filter(NlmParameters{.h = 9.0F}));
 }
 
 TEST(Printable, ControlCharactersAreShownNotObeyed) {

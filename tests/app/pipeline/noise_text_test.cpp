@@ -53,5 +53,12 @@ TEST(NoiseLog, WarnsOnceOfManyFramesWithoutNoise) {
   EXPECT_TRUE(recorder.warnings()[0].starts_with("no noise was found, so frames pass unchanged"));
 }
 
+TEST(NoiseText, LevelsHaveAWord) {
+  EXPECT_EQ(visibility_of(0), "none");
+  EXPECT_EQ(visibility_of(2.9F), "faint");
+  EXPECT_EQ(visibility_of(3), "visible");
+  EXPECT_EQ(visibility_of(10), "strong");
+}
+
 }  // namespace
 }  // namespace limpid::app
