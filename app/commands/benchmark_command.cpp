@@ -398,7 +398,7 @@ void print(const Results& results) {
   for (const auto& [name, rate] : results.alone) {
     print_rate(name, rate);
     std::cout << (name == "denoise"
-                      ? fmt::format("   one at a time {:.3f} ms, 99 % {:.3f}, worst {:.3f}\n",
+                      ? fmt::format("   one at a time {:.4g} ms, 99 % {:.4g}, worst {:.4g}\n",
                                     results.latencies.milliseconds(0.5), results.latencies.milliseconds(0.99),
                                     results.latencies.milliseconds(1))
                       : "\n");
@@ -421,7 +421,7 @@ void print(const std::vector<Part>& parts) {
   std::cout << fmt::format("\n{:<14} {:>10} {:>18} {:>8} {:>8} {:>11} {:>6}\n", "up to frame", "fps",
                            "denoise: median ms", "99 %", "worst", "memory MiB", "files");
   for (const Part& part : parts) {
-    std::cout << fmt::format("{:<14} {:>10.1f} {:>18.3f} {:>8.3f} {:>8.3f} {:>11.1f} {:>6}\n", part.frames,
+    std::cout << fmt::format("{:<14} {:>10.1f} {:>18.4g} {:>8.4g} {:>8.4g} {:>11.1f} {:>6}\n", part.frames,
                              part.fps, part.latencies.milliseconds(0.5), part.latencies.milliseconds(0.99),
                              part.latencies.milliseconds(1),
                              static_cast<double>(part.resident_bytes) / (1 << 20), part.open_files);

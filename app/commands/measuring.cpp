@@ -37,8 +37,9 @@ void check_same_kind(const std::string& reference_url, const Frame& reference, c
   expected.matrix = test.format.matrix;
   expected.range = test.format.range;
   if (expected != test.format) {
-    throw Error(fmt::format("{}: frame {} is {}, but that of {} is {}", test_url, test.index,
-                            to_string(test.format), reference_url, to_string(reference.format)));
+    throw Error(fmt::format(
+        "{}: frame {} is {}, but that of {} is {}; convert one of them, as with ffmpeg -pix_fmt", test_url,
+        test.index, to_string(test.format), reference_url, to_string(reference.format)));
   }
 }
 

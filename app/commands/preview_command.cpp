@@ -107,7 +107,10 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
     constexpr std::chrono::milliseconds kPatienceForNext{60000};
     if (!viewer.stop(next.empty() ? kStopPatience : kPatienceForNext)) {
       if (!next.empty()) {
-        spdlog::error(fmt::format("{}: is not shown: the filter does not end", next));
+        spdlog::error(
+            fmt::format("{}: cannot be opened, because the filter of {} did not stop within a minute; start "
+                        "limpid preview again",
+                        next, options.input));
         exit_code = kExitFailed;
       }
       spdlog::default_logger()->flush();

@@ -143,7 +143,7 @@ class Worker {
       const DoneSegment done = do_segment(folder_, plan_, number, engine_, stop_);
       ++report_.done;
       report_.frames += std::ssize(done.hashes);
-      spdlog::info(fmt::format("segment {} of {}: {} frames in {:.1f} s", number, plan_.segments.size(),
+      spdlog::info(fmt::format("segment {} of {}: {} frames in {:.1f} s", number + 1, plan_.segments.size(),
                                done.hashes.size(), done.seconds));
       std::error_code ignored;
       std::filesystem::remove(folder_.failed(number), ignored);

@@ -136,7 +136,7 @@ std::string options_under(const CommandText& command, const std::string& group) 
       if (option.required && !option.is_argument) {
         text += "It must be given.\n";
       }
-      if (option.many && !option.is_argument) {
+      if (option.many && !option.is_argument && option.help.find("may be repeated") == std::string::npos) {
         text += "It may be given several times.\n";
       }
     }
@@ -217,6 +217,13 @@ std::string command_page(const CommandText& program, const CommandText& command,
   }
   page += options_of(arguments);
   page += ".SH OPTIONS\n" + options_of(options);
+  if (!command.examples.empty()) {
+    page += ".SH EXAMPLES\n.nf\n";
+    for (const std::string& example : command.examples) {
+      page += roff_line(roff_name(example));
+    }
+    page += ".fi\n";
+  }
   if (!command.footer.empty()) {
     page += ".SH NOTES\n" + notes(command.footer);
   }

@@ -226,6 +226,7 @@ CommandText CommandLine::text() const {
   text.name = app_.get_name();
   text.help = app_.get_description();
   text.footer = app_.get_footer();
+  text.examples = examples_;
   for (const Option& option : options_) {
     text.options.push_back(option.text());
   }

@@ -46,6 +46,7 @@ struct CommandText {
   std::string name;
   std::string help;
   std::string footer;
+  std::vector<std::string> examples = {};  ///< command lines
   std::vector<OptionText> options;
   std::vector<CommandText> commands;
 };
@@ -131,6 +132,8 @@ class CommandLine {
   /// Text at the end of the help.
   void footer(const std::string& text);
   std::string get_footer() const;
+  /// Command lines for the end of the help and for manuals.
+  void examples(const std::vector<std::string>& lines) { examples_ = lines; }
   /// Function that parse() calls when the arguments name this command.
   void callback(const std::function<void()>& function);
 
@@ -161,6 +164,7 @@ class CommandLine {
   std::deque<Option> options_;
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
   std::vector<std::string> warnings_;
+  std::vector<std::string> examples_;
 };
 
 /// Splits texts of the form KEY=VALUE. Throws UsageError that names `option` for other texts.

@@ -29,7 +29,6 @@ void EngineChoice::add_to(CommandLine& command) {
                   "Threads of the CPU engine, 1-1024 [one per processor that the process may use]")
       ->type_name("N")
       ->in_range(1, 1024)
-      ->advanced()
       ->group(kGroup);
 }
 

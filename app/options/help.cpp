@@ -104,6 +104,9 @@ std::string help_text(const CommandText& command, const std::string& program, bo
     }
   }
   text += options_of(command, all);
+  for (const std::string& example : command.examples) {
+    text += (&example == &command.examples.front() ? "\nExamples:\n  " : "  ") + example + "\n";
+  }
   std::istringstream footer(command.footer);
   for (std::string line; std::getline(footer, line);) {
     // Indented lines are tables.

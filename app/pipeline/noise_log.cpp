@@ -54,8 +54,7 @@ class NoiseLog {
                              frame.index));
     if (!estimate.has_noise() && strength_ <= 1 && !std::exchange(told_none_, true)) {
       spdlog::warn(
-          "no noise was found, so frames pass unchanged; if noise remains, set a level with --sigma 2, or "
-          "add 2 to the estimate with --strength 3");
+          "no noise was found, so frames pass unchanged; if noise remains, set its level, as in --sigma 2");
     }
   }
 

@@ -41,7 +41,8 @@ void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, con
 VnlbDescription describe_vnlb() {
   VnlbDescription description;
   description.name = "vnlb";
-  description.help = "VNLB: empirical Bayes on patches in space and time; best quality, slow";
+  description.help =
+      "VNLB: empirical Bayes on patches in space and time; slow; best quality with the profile best";
   description.reach = [](const VnlbParameters& parameters) { return reach_of(parameters); };
   for (const auto& [profile, name] : kVnlbProfiles) {
     description.profiles.emplace_back(name);

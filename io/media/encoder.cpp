@@ -29,6 +29,14 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
+/// "; .mkv holds it", or nothing if Matroska does not.
+std::string container_hint(const AVCodec& codec) {
+  const AVOutputFormat* const matroska = av_guess_format("matroska", nullptr, nullptr);
+  const bool holds =
+      matroska != nullptr && avformat_query_codec(matroska, codec.id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+  return holds ? "; a file in .mkv can" : "";
+}
+
 std::vector<std::string> video_encoders() {
   std::vector<std::string> names;
   void* position = nullptr;
@@ -87,7 +95,7 @@ std::string captions_lost_to(const AVCodec& codec) {
 /// ", but 0 to 63" for a numeric option.
 std::string range_of(AVCodecContext& context, const std::string& key) {
   const AVOption* const option = av_opt_find(&context, key.c_str(), nullptr, 0, AV_OPT_SEARCH_CHILDREN);
-  constexpr double kGreatest = 1e9;  // greater ranges mean that libav knows no limit
+  constexpr double kGreatest = 1e9;  // greater ranges stand for no limit
   if (option == nullptr || option->type == AV_OPT_TYPE_FLAGS || option->max <= option->min ||
       option->max > kGreatest || option->min < -kGreatest) {
     return "";
@@ -184,8 +192,11 @@ const AVOutputFormat& choose_container(const std::string& url, const std::string
   const AVOutputFormat* const format = name.empty() ? av_guess_format(nullptr, url.c_str(), nullptr)
                                                     : av_guess_format(name.c_str(), nullptr, nullptr);
   if (format == nullptr) {
-    throw name.empty() ? UsageError(url + ": no container is known for this file name")
-                       : UsageError("no container is called '" + name + "'");
+    throw name.empty()
+        ? UsageError(url +
+                     ": the container is not clear from the name; use a name such as clean.mkv, or "
+                     "-f NAME. The name of a folder ends in /")
+        : UsageError("no container is called '" + name + "'");
   }
   if (writes_several_files(*format)) {
     throw UsageError(url + ": the container " + format->name +
@@ -301,7 +312,7 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
   }
   if (avformat_query_codec(&container, codec_->id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
     throw UsageError(url_ + ": the container " + container.name + " can't hold what the encoder " +
-                     codec_->name + " makes");
+                     codec_->name + " makes" + container_hint(*codec_));
   }
 }
 
@@ -424,7 +435,7 @@ void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::st
   const bool varies = std::abs(av_q2d(source_.base_rate) / av_q2d(source_.frame_rate) - 1) > kNoticeable;
   if (varies && traits.display_matrix && needs_whole_chroma(*codec_)) {
     // QuickTime's table has the durations of pictures in decoding order. If that differs from presentation
-    // order, readers do not know the duration of the last picture.
+    // order, the duration of the last picture is lost.
     context_->max_b_frames = 0;
   }
   if (counts_frames && varies && !traits.separate_files) {

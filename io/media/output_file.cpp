@@ -423,7 +423,12 @@ void OutputFile::create_temporary(const std::string& mark) {
     }
   }
   if (!temporary_) {
-    check(AVERROR(errno), url_, "can't create a file there");
+    const int failure = errno;
+    if (const fs::path folder = target.parent_path();
+        failure == ENOENT && !folder.empty() && !fs::exists(folder, ignored)) {
+      throw Error(url_ + ": the folder " + folder.string() + " does not exist");
+    }
+    check(AVERROR(failure), url_, "can't create a file there");
   }
   make_bytes(true);
 }

@@ -41,7 +41,7 @@ f0r_param_info_t parameter_info(int parameter) {
               "Noise standard deviation in 8-bit code values, divided by 100; 0: estimated from the video"};
     case kStrength:
       return {"strength", F0R_PARAM_DOUBLE,
-              "Factor of the noise level, divided by 2: 0.5 uses the level as it is"};
+              "Strength divided by 2: 0 to 1 is a strength of 0 to 2, and 0.5 the default strength"};
     case kFilter:
       return {"filter", F0R_PARAM_STRING, plugins::filter_names().c_str()};
     case kProfile:

@@ -106,6 +106,9 @@ void explain_camera_failure(const std::string& url, const AVInputFormat* request
         url +
         ": no picture of this sequence was found (--input-option start_number=N sets the first number)");
   }
+  if (std::error_code ignored; code == AVERROR(EIO) && std::filesystem::is_regular_file(url, ignored)) {
+    throw Error(url + ": can't open it: the file is cut off or damaged in its header");
+  }
   check(code, url, "can't open it");
   throw Error(url + ": can't open it");
 }

@@ -26,11 +26,16 @@ bool has_side_data(const AVFrame& frame, AVFrameSideDataType type) {
   return av_frame_get_side_data(&frame, type) != nullptr;
 }
 
+/// The container, or "png" for a picture, whose demuxer has a name of its own.
+std::string file_kind(const LossTarget& target) {
+  return target.is_picture_file ? target.codec.name : target.container.name;
+}
+
 Losses lost_chapters(const Source& source, const LossTarget& target) {
   if (source.input.nb_chapters == 0 || traits_of(target.container).chapters) {
     return {};
   }
-  return {std::string(target.container.name) + " can't hold the source's chapters"};
+  return {file_kind(target) + " can't hold the source's chapters"};
 }
 
 Losses lost_timecode(const Source& source, const LossTarget& target) {
@@ -41,7 +46,7 @@ Losses lost_timecode(const Source& source, const LossTarget& target) {
   if (timecode == nullptr || traits_of(target.container).timecode) {
     return {};
   }
-  return {std::string(target.container.name) + " can't hold the source's timecode (" + timecode->value + ")"};
+  return {file_kind(target) + " can't hold the source's timecode (" + timecode->value + ")"};
 }
 
 Losses lost_dynamic_hdr(const Source& source, const LossTarget& /*target*/) {
@@ -85,8 +90,8 @@ Losses lost_stereo(const Source& source, const LossTarget& target) {
   if (is_kept || !(of_frames || of_container)) {
     return {};
   }
-  return {"the source's packing of stereoscopic (3D) pictures is not kept: " +
-          std::string(target.container.name) + " with " + target.codec.name + " can't store it"};
+  return {"the source's packing of stereoscopic (3D) pictures is not kept: " + file_kind(target) + " with " +
+          target.codec.name + " can't store it"};
 }
 
 /// The value 8 means that the whole picture is active, as without the description.
@@ -99,10 +104,7 @@ Losses lost_active_format(const Source& source, const LossTarget& /*target*/) {
 }
 
 /// ": png can't hold it"
-std::string refusal(const LossTarget& target) {
-  return std::string(": ") + (target.is_picture_file ? target.codec.name : target.container.name) +
-         " can't hold it";
-}
+std::string refusal(const LossTarget& target) { return ": " + file_kind(target) + " can't hold it"; }
 
 Losses lost_exif(const Source& source, const LossTarget& target) {
   const Bytes& exif = kept_metadata(source.first).exif;

@@ -50,7 +50,7 @@ Pictures::Pictures(const Target& target, const Source& source, Diagnostics& diag
   }
   for (const AVStream* const stream : streams_of(source.input)) {
     if (stream != &source.video && is_wanted(source, *stream, diagnostics)) {
-      report_not_held(target.container.name, *stream, "", diagnostics);
+      report_not_held(encoder_.context().codec->name, *stream, "", diagnostics);
     }
   }
   report_losses(diagnostics, source, target, true);
@@ -64,7 +64,9 @@ void Pictures::write_frame(PacketHandle frame) {
                         (file_->bytes()->seekable & AVIO_SEEKABLE_NORMAL) != 0;
   if (!is_sequence(url_)) {
     if (written_ > 1 && !is_stack) {
-      throw Error(url_ + ": holds one picture only; name a sequence such as picture_%04d.png");
+      throw Error(url_ +
+                  ": holds one picture only, and the input has more; name a sequence such as picture_%04d" +
+                  std::filesystem::path(url_).extension().string());
     }
   } else if (file_ == nullptr) {
     file_ = std::make_unique<OutputFile>(picture_name(url_, first_ + written_ - 1), source_url_, overwrite_);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "io/media/container.h"
 #include "io/media/orientation.h"
@@ -19,20 +20,22 @@ bool has_display_matrix(const Source& source) {
 }  // namespace
 
 Rotation::Rotation(const Source& source, const AVOutputFormat& container, Diagnostics& diagnostics) {
-  const std::optional<Orientation> wanted = orientation_of(source.video, source.first);
+  const std::optional<Orientation> needed = orientation_of(source.video, source.first);
   const bool is_held = has_display_matrix(source) && traits_of(container).display_matrix;
-  if (is_held || (wanted && wanted->is_upright())) {
+  if (is_held || (needed && needed->is_upright())) {
     return;
   }
-  const std::string lost = std::string(container.name) + " can't hold the source's rotation: ";
+  const bool is_picture = std::string_view(container.name) == "image2";
+  const std::string lost =
+      std::string(is_picture ? "a picture file" : container.name) + " can't hold the source's rotation: ";
   const bool breaks_fields =
-      is_interlaced(source.first) && wanted && (wanted->transposed || wanted->mirrored_y);
-  is_lost_ = !wanted || breaks_fields || !turned(source.format, *wanted);
+      is_interlaced(source.first) && needed && (needed->transposed || needed->mirrored_y);
+  is_lost_ = !needed || breaks_fields || !turned(source.format, *needed);
   if (is_lost_) {
     report_loss(diagnostics, lost + "players show the picture without it");
   } else {
     report_loss(diagnostics, lost + "the samples are rotated instead");
-    applied_ = *wanted;
+    applied_ = *needed;
   }
 }
 

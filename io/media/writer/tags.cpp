@@ -135,7 +135,7 @@ std::string keep_tags(AVFormatContext& muxer,
     names += (names.empty() ? "" : ", ") + tag;
   }
   return names.empty() ? ""
-                       : std::string(container.name) + " can't hold the source's tags " + names +
+                       : std::string(container.name) + " can't hold the source's tags: " + names +
                              "; -e movflags=use_metadata_tags keeps all tags, but fewer players read them";
 }
 

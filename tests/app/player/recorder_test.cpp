@@ -185,8 +185,7 @@ TEST_F(RecorderTest, FailedStartsAreReportedAndMayBeRepeated) {
   recorder.toggle();
   recorder.serve();
   const News news = next_news(recorder);
-  const std::string failure =
-      path("folder/out.mkv") + ": can't create a file there: No such file or directory";
+  const std::string failure = path("folder/out.mkv") + ": the folder " + path("folder") + " does not exist";
   EXPECT_EQ(news.text, "can't record: " + failure);
   EXPECT_TRUE(news.is_failure);
   EXPECT_EQ(recorder.status(), "RECORDING FAILED");

@@ -534,12 +534,17 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
   }
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.container = "nonesuch"}),
             "usage: no container is called 'nonesuch'");
-  EXPECT_EQ(message_of_writing(path("out.nonesuch")),
-            "usage: " + path("out.nonesuch") + ": no container is known for this file name");
+  EXPECT_EQ(
+      message_of_writing(path("out.nonesuch")),
+      "usage: " + path("out.nonesuch") +
+          ": the container is not clear from the name; use a name such as clean.mkv, or -f NAME. The name of "
+          "a folder "
+          "ends in /");
   EXPECT_EQ(message_of_writing(path("out.mp3")),
             "usage: " + path("out.mp3") + ": the container mp3 can't hold video");
   EXPECT_EQ(message_of_writing(path("out.webm"), {.codec = "libx264"}),
-            "usage: " + path("out.webm") + ": the container webm can't hold what the encoder libx264 makes");
+            "usage: " + path("out.webm") +
+                ": the container webm can't hold what the encoder libx264 makes; a file in .mkv can");
 }
 
 TEST_F(BadInputTest, RefusalsOfTheEncoderAreQuoted) {
@@ -574,9 +579,16 @@ TEST_F(BadInputTest, OutputIsNeverTheInput) {
             path("./source.mkv") + ": is the input itself");
 }
 
+TEST_F(BadInputTest, AHeaderThatIsCutOffIsNoBrokenDisk) {
+  const std::string cut = path("cut.mkv");
+  std::filesystem::copy_file(source(), cut);
+  std::filesystem::resize_file(cut, 300);
+  EXPECT_EQ(message_of_reading(cut), cut + ": can't open it: the file is cut off or damaged in its header");
+}
+
 TEST_F(BadInputTest, UnwritablePlacesAreNamed) {
   EXPECT_EQ(message_of_writing(path("none/out.mkv")),
-            path("none/out.mkv") + ": can't create a file there: No such file or directory");
+            path("none/out.mkv") + ": the folder " + path("none") + " does not exist");
   EXPECT_EQ(message_of_writing(path("."), {.container = "matroska"}),
             path(".") + ": is a directory, not a file");
 }

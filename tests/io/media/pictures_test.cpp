@@ -143,8 +143,10 @@ TEST_F(PicturesTest, OnePictureFileHoldsOneFrame) {
     transcode(clip, path("one.png"));
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()),
-              path("one.png") + ": holds one picture only; name a sequence such as picture_%04d.png");
+    EXPECT_EQ(
+        std::string(error.what()),
+        path("one.png") +
+            ": holds one picture only, and the input has more; name a sequence such as picture_%04d.png");
   }
   EXPECT_EQ(joined(files()), "clip.mkv\n");
 }

@@ -439,7 +439,7 @@ TEST_F(TagsTest, TagsOfPhonesAreKeptAndLossesReported) {
                                   "-f lavfi -i testsrc2=s=32x32:r=25:d=0.08 -c:v mpeg4 -metadata title=Known "
                                   "-metadata shoe=41");
   EXPECT_EQ(joined(transcode(tagged, path("shoe.mp4")).warnings),
-            "mp4 can't hold the source's tags SHOE; -e movflags=use_metadata_tags keeps all tags, but fewer "
+            "mp4 can't hold the source's tags: SHOE; -e movflags=use_metadata_tags keeps all tags, but fewer "
             "players "
             "read them\n");
   EXPECT_TRUE(contains(probe_streams(path("shoe.mp4")), "TAG:title=Known"));

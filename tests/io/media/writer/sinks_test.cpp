@@ -91,7 +91,7 @@ TEST_F(SinksTest, PicturesHoldNothingBeside) {
   made_.add_sound();
   open<Pictures>("p.png", "png");
   EXPECT_EQ(texts_of(diagnostics_),
-            std::vector<std::string>{"image2 can't hold the audio stream #1 (pcm_s16le): it is left out"});
+            std::vector<std::string>{"png can't hold the audio stream #1 (pcm_s16le): it is left out"});
   EXPECT_TRUE(files().empty());
   EXPECT_THROW(open<Pictures>("p.png", "png", {.encoder_options = {{"nosuch", "1"}}}), UsageError);
 }

@@ -113,7 +113,7 @@ TEST(FileTagsTest, QuickTimeKeepsKnownTagsOrThoseOfPhones) {
   };
   EXPECT_EQ(loss("mp4", "artist"), "");
   EXPECT_EQ(loss("mp4", "mine"),
-            "mp4 can't hold the source's tags mine; -e movflags=use_metadata_tags keeps all tags, but fewer "
+            "mp4 can't hold the source's tags: mine; -e movflags=use_metadata_tags keeps all tags, but fewer "
             "players "
             "read them");
   EXPECT_EQ(loss("mp4", "mine", {{"movflags", "use_metadata_tags"}}), "");
