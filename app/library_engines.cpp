@@ -9,7 +9,8 @@
 
 namespace limpid {
 
-// Uses the entry that engine modules have: a library of another build is reported, not called.
+// The library exports its engine like an engine module, with its version, so a library of another version is
+// reported instead of called.
 EngineModule cpu_engines() {
   return engine_module_in(RTLD_DEFAULT, std::string("liblimpid ") + limpid_version());
 }

@@ -77,8 +77,9 @@ void warn_of_other_choice(const WebcamOptions& options, const io::VideoPropertie
         fmt::format("{}x{} instead of {}", video.format.width, video.format.height, options.size));
   }
   constexpr double kSame = 0.01;
-  if (const std::optional<double> wanted = parse_rate(options.fps);
-      wanted && video.frames_per_second > 0 && std::abs(video.frames_per_second / *wanted - 1) > kSame) {
+  if (const std::optional<double> requested = parse_rate(options.fps);
+      requested && video.frames_per_second > 0 &&
+      std::abs(video.frames_per_second / *requested - 1) > kSame) {
     changes.push_back(
         fmt::format("{:.4g} frames a second instead of {}", video.frames_per_second, options.fps));
   }

@@ -63,8 +63,8 @@ struct PipelineCounters {
   bool on_device() const { return filter.frames > 0; }
 };
 
-/// Thrown by run_pipeline() if denoising fails. The results of earlier frames have been written. The message
-/// is that of the failure.
+/// Thrown by run_pipeline() if denoising fails. The results of earlier frames have been written. It has the
+/// message of the failure.
 class DenoisingFailure : public Error {
  public:
   using Error::Error;

@@ -23,7 +23,8 @@
 // inverse matrix; it leaves the patch transposed, with column g of rows 2 t and 2 t + 1 in lane 4 g + t.
 //
 // Operands are half floats, sums and all other values are floats. Mid-gray is subtracted from samples:
-// samples of 8 to 11 bits are exact, and those of the basic estimate have errors of at most 2^-5 code values.
+// samples of 8 to 11 bits are exact, and samples of the basic estimate have errors of at most 2^-5 code
+// values.
 // M is scaled so that its first row is all ones and the mean keeps its precision. The transform across the
 // group is not normalized: level l of Haar leaves coefficients too great by 2^(l / 2), which thresholds and
 // sigma compensate.

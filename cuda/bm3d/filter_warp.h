@@ -44,7 +44,7 @@ __device__ __forceinline__ Operand transform_columns(const Matrix& matrix, const
 }
 
 /// M X M^T of two patches: coefficients (g, 2 t) and (g, 2 t + 1) of the first patch are result[0 .. 1],
-/// those of the second result[2 .. 3]. Given coefficients (g, 2 t) and (g, 2 t + 1) and the inverse matrix,
+/// of the second patch result[2 .. 3]. Given coefficients (g, 2 t) and (g, 2 t + 1) and the inverse matrix,
 /// the result is the transpose of the patch.
 template <bool kExact, bool kLow>
 __device__ __forceinline__ void transform_pair(const Matrix& matrix, const Operand& first,
@@ -109,7 +109,8 @@ struct GroupNoise {
   }
 };
 
-/// Coefficients are 8 times those of the orthonormal transform; its matrix along each axis has this factor.
+/// Coefficients are 8 times the coefficients of the orthonormal transform; its matrix along each axis has
+/// this factor.
 inline constexpr float kCoefficientScale = 8;
 inline const double kMatrixScale = std::sqrt(double{kCoefficientScale});
 

@@ -508,8 +508,8 @@ __device__ __forceinline__ Sweeps sweeps_of(const FastArguments& arguments, int 
   return {sweeps * part / kParts, sweeps * (part + 1) / kParts};
 }
 
-// Pass 1. Rows at a distance of 16 and columns at a distance of 16 share a least offset; those of the other
-// columns rotate.
+// Pass 1. Rows at a distance of 16 and columns at a distance of 16 share a least offset; the least offsets of
+// the other columns rotate.
 template <int kParts>
 __device__ __forceinline__ void find_least(const Tile& tile, const References& references,
                                            const Sweeps& sweeps, float (&least)[2][16]) {

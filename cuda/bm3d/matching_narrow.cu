@@ -7,7 +7,7 @@
 // Matching of patches of 8x8 on tensor cores in windows of up to 25x25, which have so few candidates that a
 // warp keeps all of their offsets in registers: every product is computed once.
 //
-// As in matching_fast.cu, with the reference patch a and a candidate b, |a - b|^2 = |a|^2 + |b|^2 - 2ab.
+// With the reference patch a and a candidate b, |a - b|^2 = |a|^2 + |b|^2 - 2ab, see matching_fast.cu.
 // Accumulators that start at -|b|^2 / 2 - (|a|^2 - expected) / 2 end as minus half of the deviation of the
 // distance from the expected one. Samples are half floats minus a number that is constant for a block, which
 // makes products exact. Here the rows of A are two adjacent references, each at 8 positions: in row 8 h + s,

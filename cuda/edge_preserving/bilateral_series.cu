@@ -18,8 +18,8 @@
 //
 // to 10^-6 for differences d of 8-bit samples. Since cos(w (j - i)) = cos wj cos wi + sin wj sin wi, a sum of
 // weights over a window consists of means of cos wI and sin wI by the spatial weights, for any sample in the
-// center. The sums of d exp(-gamma d^2) and d^2 exp(-gamma d^2) consist of the same means with other factors,
-// those of the series' derivatives. The spatial weights are the product of a column and a row: two products
+// center. The sums of d exp(-gamma d^2) and d^2 exp(-gamma d^2) consist of the same means with the factors
+// of the series' derivatives. The spatial weights are the product of a column and a row: two products
 // with band matrices, on tensor cores. The work therefore does not depend on the radius, but on the number of
 // cosines: 9 for a range sigma of 50, 16 for 20.
 //
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(kThreads, 1) bilateral_series_kernel(const Ser
 }
 
 // The series of 2^(-range d^2) for |d| up to 255. The series is periodic with alternating sign. Its period is
-// so long that the error from repetition is as small as that of the omitted frequencies.
+// so long that the error from repetition is no greater than the error from omitted frequencies.
 struct Series {
   double half_period;  // of the lowest frequency
   int frequencies;

@@ -36,7 +36,7 @@ class EdgePreserving final : public SpatialFilter {
                     cudaStream_t stream);
 
   EdgePreservingFilter filter_;
-  // Working planes of the size of the largest plane; `width` and `height` are those of the current plane.
+  // Working planes of the size of the largest plane; `width` and `height` describe the current plane.
   FloatPlane noisy_plane_;
   FloatPlane result_plane_;
   DeviceMemory noisy_;

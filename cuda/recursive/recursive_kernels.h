@@ -111,8 +111,8 @@ void average_gains(const PatchJob& job, const float* gains, const VarianceCells&
 /// Sets RecursionFlags::is_first according to the patches without a prior.
 void decide_first(const PatchJob& job, cudaStream_t stream);
 
-/// Counts the blocks of a component that differ from those of the last frame. `variance`: variance of the
-/// noise.
+/// Counts the blocks of a component that differ from the blocks of the last frame. `variance`: variance of
+/// the noise.
 void compare_frames(const FloatPlane& noisy, const FloatPlane& last, float variance, int component,
                     RecursionFlags* flags, cudaStream_t stream);
 /// Sets RecursionFlags::repeats. `blocks`: the number of blocks of each component, or 0 for a component that

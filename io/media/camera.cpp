@@ -130,7 +130,7 @@ std::vector<CameraFormat::Mode> modes(const DeviceFile& file, std::uint32_t form
   return modes;
 }
 
-/// The capabilities of this file, which may be less than those of the whole device.
+/// The capabilities of this file; the whole device may have more.
 std::uint32_t own_capabilities(const v4l2_capability& answer) {
   const auto& [driver, card, bus, version, of_device, of_file, reserved] = answer;
   return (of_device & V4L2_CAP_DEVICE_CAPS) != 0 ? of_file : of_device;

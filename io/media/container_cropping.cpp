@@ -21,7 +21,7 @@ AVRational aspect_of(std::int64_t shown_width, std::int64_t shown_height, std::i
   return aspect;
 }
 
-/// RFC 9559, 5.1.4.1.28. The display size is that of the cropped picture.
+/// RFC 9559, 5.1.4.1.28. The display size belongs to the cropped picture.
 ContainerCropping read_video_element(ContainerHeader& header, const Part& video) {
   const auto value = [&](std::uint32_t name) { return header.number(header.find(video, name)); };
   ContainerCropping found{.width = static_cast<int>(value(0xB0)),
@@ -69,8 +69,8 @@ std::optional<ContainerCropping> read_matroska(AVIOContext& bytes, int index) {
   return found;
 }
 
-/// ISO/IEC 14496-12, 12.1.4: the size of the clean aperture, and the offset of its center from that of the
-/// picture, as fractions. Returns false for values that are not defined.
+/// ISO/IEC 14496-12, 12.1.4: the size of the clean aperture, and the offset of its center from the center
+/// of the picture, as fractions. Returns false for values that are not defined.
 bool read_clean_aperture(ContainerHeader& header, const Part& box, ContainerCropping& found) {
   constexpr std::int64_t kSize = 32;
   if (!header.go_to(box, 0, kSize)) {

@@ -46,8 +46,8 @@ const AVOutputFormat& choose_container(const std::string& url, const std::string
 class Encoder {
  public:
   /// Throws UsageError for requests that the encoder or container does not support, and Error if the encoder
-  /// fails. Adds sentences about losses to `warnings`. Options that only the muxer may know are returned by
-  /// muxer_options().
+  /// fails. Adds sentences about losses to `warnings`. muxer_options() returns the options that the
+  /// encoder does not have.
   Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
           const WriterOptions& options, std::vector<std::string>& warnings);
 

@@ -163,7 +163,7 @@ void note_corrupt_packet(void* object, const std::string& line) {
 
 void take_over_logs() {
   av_log_set_callback(on_libav_message);
-  // Independent of libav's log level. Users who want SVT-AV1's lines can set the variable.
+  // Independent of libav's log level. The variable enables SVT-AV1's lines.
   setenv("SVT_LOG", "0", 0);
 }
 

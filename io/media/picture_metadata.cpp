@@ -220,8 +220,8 @@ struct Entry {
   std::vector<Entry> directory;
 };
 
-/// Reads the tags of directories that can be moved to another file. Maker notes cannot be moved: only the
-/// manufacturer knows the meaning of their offsets.
+/// Reads the tags of directories that can be moved to another file. Maker notes cannot be moved: the
+/// meaning of their offsets is not published.
 class EntryReader {
  public:
   explicit EntryReader(const Tiff& tiff) : tiff_(tiff), room_(tiff.size()) {}

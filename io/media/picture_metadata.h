@@ -6,7 +6,7 @@
 // picture to picture of a sequence. The new EXIF has the new size, an upright orientation and no preview.
 // IPTC and extended XMP of a JPEG and texts of a PNG are copied unread to pictures of the same format, but
 // for previews and copies of EXIF. Lost, with a warning: these in other formats; IPTC of TIFF; the maker note
-// into and out of TIFF, since only the manufacturer knows its offsets. Private to io.
+// into and out of TIFF, whose offsets are not published. Private to io.
 
 #include <cstdint>
 #include <span>

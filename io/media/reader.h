@@ -43,8 +43,8 @@ struct ReaderOptions {
   bool subtitles = true;
   bool data = true;  ///< deliver packets of data and attachment streams
   /// Range in seconds from the source's beginning. Times are counted from `start`: earlier frames and packets
-  /// are omitted, chapters and subtitles are cut. Without `start`, times are those of the source. Frames and
-  /// packets from `end` on are omitted.
+  /// are omitted, chapters and subtitles are cut. Without `start`, the times of the source are kept. Frames
+  /// and packets from `end` on are omitted.
   std::optional<double> start;
   std::optional<double> end;
   /// Number of frames before `start` and from `end` on that are delivered in addition, if they exist. They
@@ -142,7 +142,7 @@ class Reader {
 
   /// Diagnostics so far, without damage before a range or before the target of a seek.
   Diagnostics diagnostics() const;
-  /// The error that ended the sound of ReaderOptions::sound_device; empty while it lasts or without one.
+  /// The error that ended the audio of ReaderOptions::sound_device; empty while it lasts or without one.
   std::string sound_failure() const;
   /// Closes ReaderOptions::sound_device, so that another Reader can open it.
   void end_sound();

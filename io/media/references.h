@@ -11,8 +11,8 @@
 
 namespace limpid::io {
 
-/// True for demuxers whose files are lists of other files or addresses: playlists, manifests, scripts. Such a
-/// file gives its author access to all files that this process may read.
+/// True for demuxers whose files are lists of other files or addresses: playlists, manifests, scripts. They
+/// give their author access to all files that this process may read.
 bool follows_references(const AVInputFormat& format);
 
 /// True if the address selects the demuxer, as rtsp://camera/ and rtsps://camera/ do.

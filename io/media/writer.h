@@ -21,7 +21,7 @@ enum class Overwrite : std::uint8_t { kNever, kAlways };
 struct WriterOptions {
   std::string
       codec;  ///< libavcodec encoder by name; empty: selected for the container and depth, libx264 first
-  /// Libav's name; empty: the nearest format to that of the source that the encoder accepts.
+  /// Libav's name; empty: the format of the encoder that is nearest to the source.
   std::string pixel_format;
   std::string container;  ///< libavformat muxer; empty: from the file's name ("-": yuv4mpegpipe)
   /// Dithering of 8-bit output: "auto" or "none"; empty: none; see Ditherer.
@@ -94,8 +94,8 @@ bool has_abandoned_encoders();
 bool is_media_name(const std::string& name);
 
 /// The extension, with its dot, for an output that is named after `input`: the extension of the requested
-/// container; or that of the input, if such a file can store the encoder's output; or ".mkv", and ".png" for
-/// pictures.
+/// container; or the extension of the input, if such a file can store the encoder's output; or ".mkv", and
+/// ".png" for pictures.
 std::string output_extension(const std::string& input, bool still_picture, const WriterOptions& options);
 
 /// Thrown when the disk is full. The space reserved for the end of the file allows Writer::finish_partial().

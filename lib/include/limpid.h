@@ -14,7 +14,7 @@
  *     limpid_flush(denoiser), then limpid_receive() until LIMPID_END
  *     limpid_free(&denoiser);
  *
- * Results are bit-exact with those of the program `limpid denoise` with the same settings.
+ * The program `limpid denoise` gives the same bits with the same settings.
  *
  * ERRORS. Functions that can fail return a limpid_status; values below 0 are errors. limpid_error() returns a
  * sentence about the error, which also goes to the log, if one is set. A failed call leaves the denoiser
@@ -148,9 +148,9 @@ LIMPID_API void limpid_release(limpid_frame* frame);
 /* The CPU with its threads, or a GPU. Several denoisers may share an engine. */
 typedef struct limpid_engine limpid_engine;
 
-/* name: "auto" or NULL, "cpu", "cuda:0", "cuda:0,1", "cuda:all". threads: of the CPU engine, at most 1024; 0:
- * one per processor of the process. The first limpid_start() of a denoiser opens the engine and reports its
- * errors. */
+/* name: "auto" or NULL, "cpu", "cuda" (the first GPU), "cuda:0", "cuda:0,1", "cuda:all". threads: of the CPU
+ * engine, at most 1024; 0: one per processor of the process. The first limpid_start() of a denoiser opens the
+ * engine and reports its errors. */
 LIMPID_API limpid_status limpid_engine_new(limpid_engine** engine, const char* name, int32_t threads);
 /* Denoisers of the engine stay usable. Accepts NULL; sets *engine to NULL. */
 LIMPID_API void limpid_engine_free(limpid_engine** engine);

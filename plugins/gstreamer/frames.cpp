@@ -45,7 +45,7 @@ limpid_frame Mapped::frame() const {
 }
 
 void copy_all_but_samples(GstBuffer* from, GstBuffer* to) {
-  // Deep copies leave out metas of memory.
+  // GST_BUFFER_COPY_DEEP omits metadata that describes the memory of the source.
   constexpr auto kWhat = static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_METADATA | GST_BUFFER_COPY_DEEP);
   gst_buffer_copy_into(to, from, kWhat, 0, static_cast<gsize>(-1));
 }

@@ -13,7 +13,7 @@ constexpr std::size_t kMostKeptResults = 8;
 // A frame at most so far from the last one of a stream uses that stream.
 constexpr int kNear = 16;
 // Renders detect changes of frames at most so far from the rendered one. More distant frames have little
-// weight, and a host may have to make each of them anew.
+// weight, and a host may have to render each of them again.
 constexpr int kChecked = 4;
 constexpr const char* kHostName = "The OpenFX host";
 

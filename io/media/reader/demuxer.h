@@ -57,7 +57,7 @@ class Demuxer {
   /// detected. 0/1 if unknown.
   AVRational average_rate() const;
   AVRational base_rate() const;
-  /// The first time of the source, in microseconds on its clock.
+  /// The earliest time stamp of the source, in microseconds.
   std::int64_t begin() const;
 
   SourceClock& clock() { return clock_; }
@@ -69,7 +69,7 @@ class Demuxer {
   bool has_ended() const { return has_ended_; }
   /// Closes the sound device.
   void end_sound() { sound_.reset(); }
-  /// The error that ended the sound of ReaderOptions::sound_device; empty while it lasts or without one.
+  /// The error that ended the audio of ReaderOptions::sound_device; empty while it lasts or without one.
   std::string sound_failure() const { return sound_ ? sound_->failure() : ""; }
   /// A packet for the caller to copy; null if its stream is not copied.
   std::shared_ptr<Packet> to_copy(PacketHandle packet);

@@ -22,9 +22,9 @@ struct VideoSource {
   std::optional<ContainerCropping> cropping = {};
 };
 
-/// A queue of decoded frames, in presentation order, that sets their times: those of the source, corrected to
-/// increase. Matroska cannot store times before zero, so the first frames may have none. Such frames wait for
-/// the first frame with a time, and their times are counted back from it.
+/// A queue of decoded frames, in presentation order, that sets their times: the times of the source,
+/// corrected to increase. Matroska cannot store times before zero, so the first frames may have none. These
+/// frames wait for the first frame with a time, and their times are counted back from it.
 class FrameTimes {
  public:
   explicit FrameTimes(const VideoSource& source);

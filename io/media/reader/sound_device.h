@@ -17,8 +17,8 @@
 
 namespace limpid::io {
 
-/// An audio device of libavdevice, which is read on a thread of its own, because a device drops sound that
-/// nobody reads in time. Times are those of the device.
+/// An audio device of libavdevice, which is read on a thread of its own, because a device drops audio that
+/// is not read in time. Packets have the times of the device.
 class SoundDevice {
  public:
   /// `interrupted` is called repeatedly during waits, on two threads. Throws Error if the device cannot be

@@ -21,7 +21,7 @@ struct AudioRoute {
   std::string refusal;
 };
 
-/// The user's settings for all audio. By default, audio that the container cannot store is transcoded, and
+/// The user's settings for all audio. Audio that the container cannot store is transcoded by default, and
 /// other audio is copied.
 class Audio {
  public:

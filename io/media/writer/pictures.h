@@ -41,8 +41,7 @@ class Pictures : public Sink {
   const Rotation& rotation_;
   Overwrite overwrite_;
   std::function<void(const std::string&)> when_whole_;
-  std::int64_t
-      first_;  ///< number of the first picture of a sequence: that of the source if it is also a sequence
+  std::int64_t first_;  ///< number of the first picture of a sequence, as in the source if that is a sequence
   std::unique_ptr<OutputFile> file_;     ///< the current file; null between the pictures of a sequence
   TiffStack stack_;                      ///< of a TIFF file that is not a sequence
   std::deque<PictureMetadata> waiting_;  ///< metadata of the frames in the encoder

@@ -190,7 +190,7 @@ bool can_hold_stream(const FileKind& file, const AVStream& stream) {
   if ((container.flags & AVFMT_NOFILE) != 0) {
     return avformat_query_codec(&container, stream.codecpar->codec_id, FF_COMPLIANCE_NORMAL) != 0;
   }
-  // QuickTime's muxer writes codecs without a name there under a name that no software knows.
+  // QuickTime's muxer writes codecs without a name there under a name that no software reads.
   return takes_stream(container, file.video, stream) &&
          (!traits_of(container).display_matrix || is_cover_art(stream) || is_read_again(container, stream));
 }
