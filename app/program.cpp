@@ -21,8 +21,8 @@ struct Examples {
 const std::vector<Examples>& examples() {
   static const std::vector<Examples> all = {
       {"denoise",
-       {"limpid denoise noisy.mkv", "limpid denoise noisy.mkv -o clean.mkv --strength light",
-        "limpid denoise in.mp4 -o out.mp4 --profile fast --crf 18", "limpid denoise holiday/ -o clean/"}},
+       {"limpid denoise noisy.mkv -o clean.mkv --strength light --crf 18",
+        "limpid denoise holiday/ -o clean/ --profile fast"}},
       {"compare",
        {"limpid compare noisy.mkv --filters bm3d,vbm4d:strength=light --sheet s.png",
         "limpid compare noisy.mkv --truth truth.mkv --filters vbm4d,bm3d"}},

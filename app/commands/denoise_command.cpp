@@ -340,6 +340,7 @@ void add_message_options(CommandLine& command, DenoiseCommandOptions& options) {
                   "Write a table with a line per file: output, status, frames, time, size, noise, warnings")
       ->type_name("FILE")
       ->file(".csv")
+      ->advanced()
       ->group(kGroup);
   command
       .add_flag("--stats", options.stats,

@@ -103,7 +103,7 @@ void FilterOptions::add_parameters(CommandLine& command) {
         break;
     }
     option->group(kFilterGroup);
-    if (!only_.empty() || each.name == "steps") {
+    if (!only_.empty() || each.name == "steps" || each.name == "delay") {
       option->advanced();
     }
   }

@@ -108,7 +108,7 @@ const MediaFields<io::WriterOptions>& writer_fields() {
       {"--audio-codec", "NAME",
        "Audio encoder, such as aac; or copy, which drops audio that the container cannot store [copy, or "
        "transcode if required]",
-       &Options::audio_codec},
+       &Options::audio_codec, true},
       {"--audio-bitrate", "RATE", "Bit rate of transcoded audio, such as 160k [about 96k per channel]",
        &Options::audio_bitrate, true},
       {"--pix-fmt", "NAME", "Pixel format of the output [of the source]", &Options::pixel_format},

@@ -13,6 +13,7 @@ void SettingsOption::add_to(CommandLine& command) {
           "Settings file of the window, with filter, noise, strength and mix; other options override it")
       ->type_name("FILE")
       ->file(".json")
+      ->advanced()
       ->group("Noise and strength");
 }
 
