@@ -37,7 +37,7 @@ def measure(
     how = How(axes, color, bit_depth, data_range)
     a, b = Frames(reference, how), Frames(test, how)
     if not a.same_kind_as(b):
-        raise ArgumentError(f"the reference is {a}, and what is compared with it is {b}")
+        raise ArgumentError(f"the reference is {a}, but the test is {b}")
     if a.ordinal is not None or b.ordinal is not None:
         raise ArgumentError("only arrays in host memory can be measured")
     frames = []
