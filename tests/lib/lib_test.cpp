@@ -596,7 +596,9 @@ TEST(Library, WrongSettingsAreToldOf) {
   EXPECT_EQ(limpid_set_int(denoiser, "radius", 3), LIMPID_OK);
   EXPECT_EQ(start(denoiser, oracle::gray(8, 8)), LIMPID_BAD_ARGUMENT);
   EXPECT_STREQ(limpid_error(denoiser),
-               "radius is no option of the filter vbm4d, but of bilateral, adaptive-bilateral");
+               "radius is no option of the filter vbm4d, but of bilateral, adaptive-bilateral; reach sets "
+               "the number of "
+               "frames before and after");
   EXPECT_EQ(limpid_set(denoiser, "radius", nullptr), LIMPID_OK);
   EXPECT_EQ(limpid_set(denoiser, "planes", "luma"), LIMPID_OK);
   EXPECT_EQ(start(denoiser, oracle::rgb(8, 8)), LIMPID_BAD_ARGUMENT);
