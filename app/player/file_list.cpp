@@ -117,6 +117,7 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
   ImGui::SetNextWindowPos({static_cast<float>(window.width) / 2, static_cast<float>(window.height) / 2}, 0,
                           {0.5F, 0.5F});
   ImGui::SetNextWindowSize({width, 0});
+  ImGui::SetNextWindowBgAlpha(1);
   ImGui::Begin("files", nullptr,
                ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings |
@@ -161,7 +162,7 @@ void FileList::draw_rows(std::size_t count, ControlItems& items, const DrawText&
     }
     if (exists) {
       const std::string text = entries_[entry].name + (entries_[entry].is_folder ? "/" : "");
-      items.note(fmt::format("file {}", entries_[entry].name).c_str(), text.c_str());
+      items.note(fmt::format("file {}", entries_[entry].name).c_str(), "");
       draw_text(row, text, static_cast<double>(at.x), static_cast<double>(at.y));
     }
   }

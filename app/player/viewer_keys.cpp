@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -15,6 +15,7 @@
 
 #include "app/console/time_text.h"
 #include "app/pipeline/noise_text.h"
+#include "app/player/osd.h"
 #include "app/player/viewer.h"
 #include "core/base/error.h"
 #include "core/engine/noise_tracker.h"
@@ -72,62 +73,92 @@ io::Rectangle displayed_part(const Region& region, const ViewerOptions& options)
 }
 
 using ViewerAction = std::function<void(Viewer&)>;
-using ViewerActions = std::map<std::string, ViewerAction, std::less<>>;
+
+/// A key, or several of them, with what they do.
+struct KeyBinding {
+  std::string_view key;  ///< WindowEvent::key
+  ViewerAction action;
+  bool repeats = false;  ///< the action is repeated while the key is held
+};
+
+/// A line of the help.
+struct KeyLine {
+  KeyScope scope = KeyScope::kAll;
+  std::string_view mouse;  ///< action of the mouse with the same effect
+  std::string_view help;
+  std::vector<KeyBinding> keys;
+};
+
+std::string text_of(const KeyLine& line) {
+  std::string text;
+  for (const KeyBinding& binding : line.keys) {
+    text += (text.empty() ? "" : " ") + std::string(binding.key == " " ? "SPACE" : binding.key);
+  }
+  return text + (line.mouse.empty() ? "" : ", " + std::string(line.mouse));
+}
 
 }  // namespace
 
-/// The actions of the keys, by subject.
+/// The table of the keys of the window.
 struct ViewerKeys {
-  static ViewerActions playing();
-  static ViewerActions settings();
-  static ViewerActions view();
-  static ViewerActions files();
-  static ViewerActions all();
+  static std::vector<KeyLine> playing();
+  static std::vector<KeyLine> settings();
+  static std::vector<KeyLine> view();
+  static std::vector<KeyLine> files();
+  static const std::vector<KeyLine>& table();
+  /// The binding of a key, and its line; nothing if it has none for this source.
+  static std::pair<const KeyLine*, const KeyBinding*> find(const std::string& key);
 };
 
-ViewerActions ViewerKeys::playing() {
-  const auto seek = [](double seconds) { return [seconds](Viewer& v) { v.seek_by(seconds); }; };
+std::vector<KeyLine> ViewerKeys::playing() {
+  const auto seek = [](double seconds) {
+    return [seconds](Viewer& v) { v.seek_to(v.player_->position() + seconds); };
+  };
+  const auto speed = [](double factor) {
+    return [factor](Viewer& v) { v.change_speed(factor > 0 ? v.player_->speed() * factor : 1); };
+  };
+  const auto volume = [](double more) { return [more](Viewer& v) { v.change_volume(v.volume_ + more); }; };
   const auto pause = [](Viewer& v) { v.toggle_pause(); };
-  return {{" ", pause},
-          {"p", pause},
-          {".", [](Viewer& v) { v.player_->step_forward(); }},
-          {",",
-           [](Viewer& v) {
-             v.asked_at_ = Viewer::Clock::now();
-             v.ended_ = false;
-             v.player_->step_back();
-           }},
-          {"LEFT", seek(-5)},
-          {"RIGHT", seek(5)},
-          {"Shift+LEFT", seek(-60)},
-          {"Shift+RIGHT", seek(60)},
-          {"PGDN", seek(-60)},
-          {"PGUP", seek(60)},
-          {"HOME", [](Viewer& v) { v.seek_to(0); }},
-          {"END",
-           [](Viewer& v) {
-             if (v.options_.duration <= 0) {
-               return v.notice("the duration of this source is not known");
-             }
-             v.player_->set_paused(true);  // to be looked at
-             v.seek_to(v.options_.duration);
-           }},
-          {"[", [](Viewer& v) { v.change_speed(v.player_->speed() / kSpeedStep); }},
-          {"]", [](Viewer& v) { v.change_speed(v.player_->speed() * kSpeedStep); }},
-          {"BACKSPACE", [](Viewer& v) { v.change_speed(1); }},
-          {"/", [](Viewer& v) { v.change_volume(v.volume_ - 0.1); }},
-          {"*", [](Viewer& v) { v.change_volume(v.volume_ + 0.1); }},
-          {"q", [](Viewer& v) { v.quit_ = true; }},
-          {"ESC", [](Viewer& v) {
-             if (v.window_->is_full_screen()) {
-               v.window_->toggle_full_screen();
-             } else {
-               v.quit_ = true;
-             }
-           }}};
+  const auto step_back = [](Viewer& v) {
+    v.asked_at_ = Viewer::Clock::now();
+    v.ended_ = false;
+    v.player_->step_back();
+  };
+  const auto end = [](Viewer& v) {
+    if (v.options_.duration <= 0) {
+      return v.notice("the duration of this source is not known");
+    }
+    v.player_->set_paused(true);  // to be looked at
+    v.seek_to(v.options_.duration);
+  };
+  return {{KeyScope::kMoving, "click", "pause, play", {{" ", pause}, {"p", pause}}},
+          {KeyScope::kMoving,
+           "",
+           "one frame forward, back",
+           {{".", [](Viewer& v) { v.player_->step_forward(); }, true}, {",", step_back, true}}},
+          {KeyScope::kFilm, "", "5 s back, forward", {{"LEFT", seek(-5), true}, {"RIGHT", seek(5), true}}},
+          {KeyScope::kFilm,
+           "",
+           "60 s back, forward",
+           {{"Shift+LEFT", seek(-60), true},
+            {"Shift+RIGHT", seek(60), true},
+            {"PGDN", seek(-60), true},
+            {"PGUP", seek(60), true}}},
+          {KeyScope::kFilm,
+           "",
+           "go to the beginning, the end",
+           {{"HOME", [](Viewer& v) { v.seek_to(0); }}, {"END", end}}},
+          {KeyScope::kFilm,
+           "",
+           "slower, faster, normal speed",
+           {{"[", speed(1 / kSpeedStep), true}, {"]", speed(kSpeedStep), true}, {"BACKSPACE", speed(0)}}},
+          {KeyScope::kMoving,
+           "",
+           "lower, raise the volume",
+           {{"/", volume(-0.1), true}, {"*", volume(0.1), true}}}};
 }
 
-ViewerActions ViewerKeys::settings() {
+std::vector<KeyLine> ViewerKeys::settings() {
   const auto level = [](int direction) {
     return [direction](Viewer& v) { v.change_level(direction, true, true); };
   };
@@ -137,150 +168,247 @@ ViewerActions ViewerKeys::settings() {
   const auto strength = [](int direction, bool luma) {
     return [direction, luma](Viewer& v) { v.change_strength(direction, luma, !luma); };
   };
-  return {{"UP", strength(1, true)},
-          {"DOWN", strength(-1, true)},
-          {"Shift+UP", strength(1, false)},
-          {"Shift+DOWN", strength(-1, false)},
-          {"d", [](Viewer& v) { v.change_mix(1); }},
-          {"D", [](Viewer& v) { v.change_mix(-1); }},
-          {"+", level(1)},
-          {"=", level(1)},
-          {"-", level(-1)},
-          {")", chroma(1)},
-          {"(", chroma(-1)},
-          {"k",
-           [](Viewer& v) {
-             v.linked_ = !v.linked_;
-             v.notice(v.linked_ ? "luma and chroma linked" : "luma and chroma separate");
-           }},
-          {"a",
-           [](Viewer& v) {
-             PlayerSettings settings = v.player_->settings();
-             settings.noise.noise.reset();
-             v.change_settings(settings, "noise estimated from the clip");
-           }},
-          {"v", [](Viewer& v) { v.set_level(); }},
-          {"n", [](Viewer& v) { v.propose_box(); }},
-          {"N", [](Viewer& v) { v.list_files(true); }},
-          {"m", [](Viewer& v) { v.next_filter(1); }},
-          {"M", [](Viewer& v) { v.next_filter(-1); }},
-          {"c", [](Viewer& v) { v.next_profile(1); }},
-          {"C", [](Viewer& v) { v.next_profile(-1); }},
-          {"Q", [](Viewer& v) { v.toggle_pace(); }},
-          {"b", [](Viewer& v) { v.flip_settings(); }},
-          {"B", [](Viewer& v) { v.copy_settings(); }}};
+  const auto mix = [](int direction) { return [direction](Viewer& v) { v.change_mix(direction); }; };
+  const auto filter = [](int direction) { return [direction](Viewer& v) { v.next_filter(direction); }; };
+  const auto profile = [](int direction) { return [direction](Viewer& v) { v.next_profile(direction); }; };
+  const auto estimate = [](Viewer& v) {
+    PlayerSettings settings = v.player_->settings();
+    settings.noise.noise.reset();
+    v.change_settings(settings, "noise estimated from the clip");
+  };
+  const auto link = [](Viewer& v) {
+    v.linked_ = !v.linked_;
+    v.notice(v.linked_ ? "luma and chroma linked" : "luma and chroma separate");
+  };
+  constexpr KeyScope kAll = KeyScope::kAll;
+  return {{kAll,
+           "",
+           "raise, lower the strength",
+           {{"UP", strength(1, true), true}, {"DOWN", strength(-1, true), true}}},
+          {kAll,
+           "",
+           "raise, lower the strength of chroma",
+           {{"Shift+UP", strength(1, false), true}, {"Shift+DOWN", strength(-1, false), true}}},
+          {kAll, "", "more, less of the original in the result", {{"d", mix(1), true}, {"D", mix(-1), true}}},
+          {kAll,
+           "",
+           "undo, redo the last change of a setting",
+           {{"Ctrl+Z", [](Viewer& v) { v.undo(false); }}, {"Ctrl+Y", [](Viewer& v) { v.undo(true); }}}},
+          {kAll,
+           "",
+           "raise, lower the noise level",
+           {{"+", level(1), true}, {"=", level(1), true}, {"-", level(-1), true}}},
+          {kAll, "", "lower, raise the level of chroma", {{"(", chroma(-1), true}, {")", chroma(1), true}}},
+          {kAll,
+           "",
+           "noise: estimated, by hand; link luma and chroma",
+           {{"a", estimate}, {"v", [](Viewer& v) { v.set_level(); }}, {"k", link}}},
+          {kAll,
+           "drag with the right button",
+           "measure the noise in a flat area",
+           {{"n", [](Viewer& v) { v.propose_box(); }}}},
+          {kAll,
+           "",
+           "use a noise profile or settings; save the noise",
+           {{"N", [](Viewer& v) { v.list_files(true); }}, {"Ctrl+N", [](Viewer& v) { v.save_noise(); }}}},
+          {kAll,
+           "",
+           "next, previous filter; next, previous profile",
+           {{"m", filter(1)}, {"M", filter(-1)}, {"c", profile(1)}, {"C", profile(-1)}}},
+          {kAll,
+           "",
+           "quality that keeps pace, or always this filter",
+           {{"Q", [](Viewer& v) { v.toggle_pace(); }}}},
+          {kAll,
+           "",
+           "flip between the settings A and B; copy to the other",
+           {{"b", [](Viewer& v) { v.flip_settings(); }}, {"B", [](Viewer& v) { v.copy_settings(); }}}}};
 }
 
-ViewerActions ViewerKeys::view() {
+std::vector<KeyLine> ViewerKeys::view() {
   const auto side = [](Side chosen) { return [chosen](Viewer& v) { v.change_side(chosen); }; };
-  return {{"0", side(Side::kDifference)},
-          {"1", side(Side::kNoisy)},
-          {"2", side(Side::kDenoised)},
-          {"3", side(Side::kSplit)},
-          {"4", side(Side::kSideBySide)},
-          {"5", [](Viewer& v) { v.show_pair(); }},
-          {"g", [](Viewer& v) { v.change_gain(v.gain_ * 2); }},
-          {"G", [](Viewer& v) { v.change_gain(v.gain_ / 2); }},
-          {"z",
-           [](Viewer& v) {
-             const int next = v.view_.next_zoom(true, v.picture_area());
-             v.change_zoom(next == v.view_.zoom() ? 0 : next, v.pointer_x_, v.pointer_y_);
-           }},
-          {"l",
-           [](Viewer& v) {
-             v.split_.toggle_lock();
-             v.notice(v.split_.locked() ? "split line locked" : "split line follows the pointer");
-           }},
-          {"|",
-           [](Viewer& v) {
-             v.split_.center();
-             v.notice("split line in the middle");
-           }},
-          {"f", [](Viewer& v) { v.window_->toggle_full_screen(); }},
-          {"TAB",
-           [](Viewer& v) {
-             v.panel_.toggle_pin();
-             v.notice(v.panel_.is_pinned() ? "controls stay" : "controls hide");
-           }},
-          {"i",
-           [](Viewer& v) {
-             v.options_.statistics = !v.options_.statistics;
-             v.notice(v.options_.statistics ? "statistics" : "no statistics");
-           }},
-          {"?", [](Viewer& v) {
-             v.help_ = !v.help_;
-             v.notice(v.help_ ? "keys" : "");
-           }}};
+  const auto gain = [](double factor) { return [factor](Viewer& v) { v.change_gain(v.gain_ * factor); }; };
+  const auto zoom = [](bool greater) {
+    return [greater](Viewer& v) {
+      const int next = v.view_.next_zoom(greater, v.picture_area());
+      v.change_zoom(greater && next == v.view_.zoom() ? 0 : next, v.pointer_x_, v.pointer_y_);
+    };
+  };
+  const auto lock = [](Viewer& v) {
+    v.split_.toggle_lock();
+    v.notice(v.split_.locked() ? "split line locked" : "split line follows the pointer");
+  };
+  const auto center = [](Viewer& v) {
+    v.split_.center();
+    v.notice("split line in the middle");
+  };
+  const auto panel = [](Viewer& v) {
+    v.panel_.toggle_panel();
+    v.notice(v.panel_.is_open() ? "settings open" : "settings closed");
+  };
+  const auto statistics = [](Viewer& v) {
+    v.options_.statistics = !v.options_.statistics;
+    v.notice(v.options_.statistics ? "statistics" : "no statistics");
+  };
+  const auto help = [](Viewer& v) {
+    v.help_ = !v.help_;
+    v.notice(v.help_ ? "keys" : "");
+  };
+  constexpr KeyScope kAll = KeyScope::kAll;
+  return {
+      {kAll,
+       "",
+       "difference, noisy, denoised, split, side by side",
+       {{"0", side(Side::kDifference)},
+        {"1", side(Side::kNoisy)},
+        {"2", side(Side::kDenoised)},
+        {"3", side(Side::kSplit)},
+        {"4", side(Side::kSideBySide)}}},
+      {KeyScope::kFile, "", "A left of the line, B right of it", {{"5", [](Viewer& v) { v.show_pair(); }}}},
+      {kAll, "", "gain of the difference", {{"g", gain(2), true}, {"G", gain(0.5), true}}},
+      {kAll, "drag", "move, unlock, center the split line", {{"l", lock}, {"|", center}}},
+      {kAll, "wheel", "zoom in, out; drag to move", {{"z", zoom(true)}, {"Z", zoom(false)}}},
+      {kAll, "double click", "full screen", {{"f", [](Viewer& v) { v.window_->toggle_full_screen(); }}}},
+      {kAll, "", "open, close the settings", {{"TAB", panel}}},
+      {kAll, "", "statistics; these keys", {{"i", statistics}, {"?", help}}},
+      {kAll, "", "close the list, help, area or full screen", {{"ESC", [](Viewer& v) { v.close_top(); }}}},
+      {kAll, "", "quit", {{"q", [](Viewer& v) { v.ask_to_quit(); }}}}};
 }
 
-ViewerActions ViewerKeys::files() {
-  return {{"s", [](Viewer& v) { v.save(&Viewer::save_pictures); }},
-          {"S", [](Viewer& v) { v.save(&Viewer::save_window); }},
-          {"r",
-           [](Viewer& v) {
-             v.notice(v.options_.toggle_recording ? v.options_.toggle_recording()
-                                                  : "only the webcam is recorded");
-           }},
-          {"L",
-           [](Viewer& v) {
-             v.notice(v.options_.toggle_loopback ? v.options_.toggle_loopback()
-                                                 : "only the webcam has a loopback device");
-           }},
-          {"V",
-           [](Viewer& v) {
-             const auto& all = v.options_.cameras;
-             const auto own = std::ranges::find(all, v.options_.source, &CameraChoice::node);
-             const auto next = std::find_if(
-                 own, all.end(), [&](const CameraChoice& each) { return each.node != v.options_.source; });
-             const auto first = std::ranges::find_if(
-                 all, [&](const CameraChoice& each) { return each.node != v.options_.source; });
-             if (first == all.end()) {
-               return v.notice("no other camera");
-             }
-             v.show_camera(static_cast<std::size_t>((next == all.end() ? first : next) - all.begin()));
-           }},
-          // A quarter of a frame more than the frames have, so that rounding leaves none out.
-          {"I",
-           [](Viewer& v) {
-             v.mark_passage(v.passage_.begin, v.position() - 0.25 / v.player_options_.frames_per_second);
-           }},
-          {"O",
-           [](Viewer& v) {
-             v.mark_passage(v.passage_.end, v.position() + 0.75 / v.player_options_.frames_per_second);
-           }},
-          {"X",
-           [](Viewer& v) {
-             v.passage_ = {};
-             v.notice("the whole file");
-           }},
-          {"Ctrl+C", [](Viewer& v) { v.copy_command(); }},
-          {"w", [](Viewer& v) { v.toggle_writing(); }},
-          {"Ctrl+S", [](Viewer& v) { v.save_settings(); }},
-          {"Ctrl+N", [](Viewer& v) { v.save_noise(); }},
-          {"Ctrl+O", [](Viewer& v) { v.list_files(false); }}};
+std::vector<KeyLine> ViewerKeys::files() {
+  // A quarter of a frame more than the frames have, so that rounding leaves none out.
+  const auto mark = [](std::optional<double> Passage::*end, double frames) {
+    return [end, frames](Viewer& v) {
+      v.mark_passage(v.passage_.*end, v.position() + frames / v.player_options_.frames_per_second);
+    };
+  };
+  const auto whole = [](Viewer& v) {
+    v.passage_ = {};
+    v.notice("the whole file");
+  };
+  const auto record = [](Viewer& v) {
+    v.notice(v.options_.toggle_recording ? v.options_.toggle_recording() : "this source is not recorded");
+  };
+  const auto loopback = [](Viewer& v) {
+    v.notice(v.options_.toggle_loopback ? v.options_.toggle_loopback() : "there is no loopback device");
+  };
+  return {
+      {KeyScope::kFilm,
+       "",
+       "begin, end of the passage to write; the whole file",
+       {{"I", mark(&Passage::begin, -0.25)}, {"O", mark(&Passage::end, 0.75)}, {"X", whole}}},
+      {KeyScope::kFile,
+       "",
+       "write the passage or file in the background; cancel that",
+       {{"w", [](Viewer& v) { v.start_writing(); }}, {"W", [](Viewer& v) { v.cancel_writing(); }}}},
+      {KeyScope::kFile,
+       "",
+       "copy the command of this result",
+       {{"Ctrl+C", [](Viewer& v) { v.copy_command(); }}}},
+      {KeyScope::kAll, "", "save these settings", {{"Ctrl+S", [](Viewer& v) { v.save_settings(); }}}},
+      {KeyScope::kFile, "drop a file", "open a file", {{"Ctrl+O", [](Viewer& v) { v.list_files(false); }}}},
+      {KeyScope::kAll,
+       "",
+       "save pictures: noisy, denoised and split; the window",
+       {{"s", [](Viewer& v) { v.save(&Viewer::save_pictures); }},
+        {"S", [](Viewer& v) { v.save(&Viewer::save_window); }}}},
+      {KeyScope::kCamera,
+       "",
+       "record; be a camera for others; next camera",
+       {{"r", record}, {"L", loopback}, {"V", [](Viewer& v) { v.show_next_camera(); }}}}};
 }
 
-ViewerActions ViewerKeys::all() {
-  ViewerActions actions;
-  for (ViewerActions some : {playing(), settings(), view(), files()}) {
-    actions.merge(some);
+const std::vector<KeyLine>& ViewerKeys::table() {
+  static const std::vector<KeyLine> all = [] {
+    std::vector<KeyLine> lines;
+    for (std::vector<KeyLine> some : {playing(), settings(), view(), files()}) {
+      std::ranges::move(some, std::back_inserter(lines));
+    }
+    return lines;
+  }();
+  return all;
+}
+
+std::pair<const KeyLine*, const KeyBinding*> ViewerKeys::find(const std::string& key) {
+  for (const KeyLine& line : table()) {
+    const auto binding = std::ranges::find(line.keys, key, &KeyBinding::key);
+    if (binding != line.keys.end()) {
+      return {&line, &*binding};
+    }
   }
-  return actions;
+  return {};
 }
 
-void Viewer::press(const std::string& key) {
+const std::vector<KeyHelp>& key_help() {
+  static const std::vector<KeyHelp> help = [] {
+    std::vector<KeyHelp> lines;
+    for (const KeyLine& line : ViewerKeys::table()) {
+      KeyHelp& each = lines.emplace_back(KeyHelp{text_of(line), std::string(line.help), line.scope, {}});
+      for (const KeyBinding& binding : line.keys) {
+        each.names.emplace_back(binding.key);
+      }
+    }
+    return lines;
+  }();
+  return help;
+}
+
+void Viewer::press(const std::string& key, bool repeats) {
   restore_pair();
-  static const ViewerActions actions = ViewerKeys::all();
   if (notice_until_ == Clock::time_point::max()) {
     notice_.clear();
     notice_until_ = {};
     redraw_ = true;
   }
-  if (shown_ == nullptr && key != "q" && key != "ESC") {
+  if (shown_ == nullptr && key != "q") {
     early_keys_.push_back(key);
-  } else if (const auto action = actions.find(key); action != actions.end()) {
-    action->second(*this);
+    return;
   }
+  const auto [line, binding] = ViewerKeys::find(key);
+  if (line == nullptr || (repeats && !binding->repeats)) {
+    return;
+  }
+  if (!is_in_scope(line->scope, player_options_.live, options_.still_picture)) {
+    return notice(fmt::format("{}: {}", text_of(*line),
+                              line->scope == KeyScope::kCamera ? "only for cameras"
+                              : player_options_.live           ? "not for cameras"
+                                                               : "not for pictures"));
+  }
+  binding->action(*this);
+}
+
+// ESC closes one thing at a time, and never the window.
+void Viewer::close_top() {
+  redraw_ = true;
+  if (help_) {
+    help_ = false;
+  } else if (box_) {
+    box_.reset();
+  } else if (window_->is_full_screen()) {
+    window_->toggle_full_screen();
+  }
+}
+
+void Viewer::undo(bool forward) {
+  SettingsHistory& history = history_[pair_.second() ? 1 : 0];
+  const PlayerSettings now = player_->settings();
+  const std::optional<PlayerSettings> settings = forward ? history.redo(now) : history.undo(now);
+  if (!settings) {
+    return notice(forward ? "nothing to redo" : "nothing to undo");
+  }
+  apply_settings(*settings, (forward ? "redone: " : "undone: ") + settings_text(*settings));
+}
+
+void Viewer::show_next_camera() {
+  const auto& all = options_.cameras;
+  const auto is_other = [&](const CameraChoice& each) { return each.node != options_.source; };
+  const auto own = std::ranges::find(all, options_.source, &CameraChoice::node);
+  const auto next = std::find_if(own, all.end(), is_other);
+  const auto first = std::ranges::find_if(all, is_other);
+  if (first == all.end()) {
+    return notice("no other camera");
+  }
+  show_camera(static_cast<std::size_t>((next == all.end() ? first : next) - all.begin()));
 }
 
 void Viewer::change_side(Side side) {
@@ -293,9 +421,6 @@ void Viewer::change_side(Side side) {
 }
 
 void Viewer::change_speed(double speed) {
-  if (player_options_.live) {
-    return notice("a live source has its own speed");
-  }
   speed = std::clamp(speed, kSlowest, kFastest);
   if (std::abs(speed - 1) < 0.01) {
     speed = 1;
@@ -307,8 +432,6 @@ void Viewer::change_speed(double speed) {
   }
   notice(fmt::format("speed x{:.2f}", speed));
 }
-
-void Viewer::seek_by(double seconds) { seek_to(player_->position() + seconds); }
 
 void Viewer::seek_to(double seconds) {
   double target = std::max(seconds, 0.0);
@@ -338,7 +461,15 @@ void Viewer::toggle_pause() {
   notice(player_->paused() ? "paused" : "playing");
 }
 
-void Viewer::change_settings(PlayerSettings settings, const std::string& text) {
+// Changes of one gesture are undone together.
+void Viewer::change_settings(const PlayerSettings& settings, const std::string& text, std::uint64_t gesture) {
+  const PlayerSettings before = player_->settings();
+  if (apply_settings(settings, text) && before != player_->settings()) {
+    history_[pair_.second() ? 1 : 0].add(before, gesture);
+  }
+}
+
+bool Viewer::apply_settings(PlayerSettings settings, const std::string& text) {
   // Filters have profiles of their own.
   const FilterType& type = filter_type(settings.filter.name);
   std::optional<std::string>& profile = settings.filter.profile;
@@ -350,7 +481,8 @@ void Viewer::change_settings(PlayerSettings settings, const std::string& text) {
       options_.check(settings);
     }
   } catch (const UsageError& error) {
-    return notice(error.what());
+    notice(error.what());
+    return false;
   }
   if (settings.noise.noise != box_noise_) {
     box_.reset();
@@ -363,6 +495,7 @@ void Viewer::change_settings(PlayerSettings settings, const std::string& text) {
   rates_.forget_slowness();
   player_->set_settings(settings);
   notice(text);
+  return true;
 }
 
 void Viewer::take_noise_of_box() {
@@ -393,13 +526,12 @@ void Viewer::take_noise_of_box() {
   change_settings(settings, "noise measured in the box" + (shape.empty() ? "" : ": " + shape));
 }
 
-// The flattest part of the picture, where the controls do not cover it.
+// The flattest part of the picture, where the bar does not cover it.
 void Viewer::propose_box() {
   const io::Size area = picture_area();
   const io::Size window = window_->size();
-  const double right = std::min(area.width, Controls::panel_left(window.width, scale()));
-  const io::Rectangle seen =
-      view_.picture_part(0, 0, right, window.height - Controls::bar_height(scale()), area);
+  const int bottom = std::min(area.height, window.height - panel_.bar_height(window, scale()));
+  const io::Rectangle seen = view_.picture_part(0, 0, area.width, bottom, area);
   const std::optional<Region> region = flattest_region(
       engine_->in_host_memory(shown_->noisy), stored_region(seen, options_), NoiseTracker::kLeastSide);
   if (!region) {
@@ -451,19 +583,18 @@ void Viewer::change_mix(int direction) {
   change_settings(settings, fmt::format("{:.0f} % of the original in the result", 100 * settings.noise.mix));
 }
 
-// The level that is seen, as a level by hand: white noise, which a command line can repeat.
+// The estimate as a level by hand: white noise, which a command line can repeat.
 void Viewer::set_level() {
   PlayerSettings settings = player_->settings();
-  settings.noise.noise = NoiseProfile{NoiseModel{shown_->level.sigma}, std::nullopt};
-  settings.noise.strength = Strength();
+  settings.noise.noise = NoiseProfile{NoiseModel{shown_->noise.sigma}, std::nullopt};
   change_settings(settings, sigma_text(settings.noise.noise->noise, color_plane_names(options_.format)));
 }
 
 void Viewer::change_level(int direction, bool luma, bool chroma) {
   PlayerSettings settings = player_->settings();
-  // From what is seen, until a level is set by hand, which may not be seen yet.
+  // From the estimate, until a level is set by hand, with which no frame may have been shown yet.
   const bool by_hand = settings.noise.noise && !settings.noise.noise->color_model;
-  NoiseModel level{by_hand ? settings.noise.noise->noise.sigma : shown_->level.sigma};
+  NoiseModel level{by_hand ? settings.noise.noise->noise.sigma : shown_->noise.sigma};
   const auto step = [&](float& sigma) { sigma = step_sigma(sigma, direction); };
   if (luma) {
     step(level.sigma[0]);
@@ -473,7 +604,6 @@ void Viewer::change_level(int direction, bool luma, bool chroma) {
     step(level.sigma[2]);
   }
   settings.noise.noise = NoiseProfile{level, std::nullopt};
-  settings.noise.strength = by_hand ? settings.noise.strength : Strength();
   change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
 }
 
@@ -500,7 +630,7 @@ void Viewer::next_filter(int direction) {
 void Viewer::flip_settings() {
   const PlayerSettings other = pair_.flip(player_->settings());
   pair_choice_ = pair_.second();
-  change_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
+  apply_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
 }
 
 void Viewer::copy_settings() {
@@ -512,9 +642,6 @@ void Viewer::copy_settings() {
 void Viewer::show_pair() {
   if (!pair_.is_complete()) {
     return notice("there are no settings B; B copies the settings, b flips to them");
-  }
-  if (player_options_.live) {
-    return notice("a live source shows one of two settings; b flips between them");
   }
   player_->set_paused(true);
   pair_choice_ = pair_.second();
@@ -583,9 +710,6 @@ void Viewer::change_volume(double volume) {
 }
 
 void Viewer::mark_passage(std::optional<double>& end, double time) {
-  if (player_options_.live) {
-    return notice("a live source has no passages");
-  }
   const Passage before = passage_;
   end = std::max(time, 0.0);
   if (passage_.begin && passage_.end && *passage_.begin >= *passage_.end) {

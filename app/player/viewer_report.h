@@ -30,6 +30,14 @@ struct ViewerReport {
 /// Filter and profile as an option takes them, such as "vbm4d:profile=np".
 std::string filter_text(const PlayerSettings& settings);
 
+/// Filter and profile for labels, such as "vbm4d, profile np".
+std::string short_text(const FilterSettings& filter);
+
+/// What a result is: "denoised, final" if `limpid denoise` writes it, "denoised, draft (bilateral)" if a
+/// quicker filter made it or one without later frames, or "computing". `is_late`: other settings were
+/// requested some time ago.
+std::string result_label(const PlayedFrame& frame, bool is_late, bool live);
+
 /// Filter and strength, such as "vbm4d:profile=np, strength 1.2".
 std::string settings_text(const PlayerSettings& settings);
 

@@ -312,6 +312,7 @@ TEST_F(ControlsPreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
   expect_said(process, "frame: 0");
   click(process, window, "step forward");
   expect_said(process, "frame: 1");
+  click(process, window, "output");
   click(process, window, "in");
   expect_said(process, "key: passage 0:00.075 to the end");
   click(process, window, "step forward");
