@@ -68,7 +68,8 @@ ControlRequests Controls::draw(const ControlState& state, io::Size window, doubl
   if (is_visible(now)) {
     const int bar = bar_height(window, scale);
     items_.put_tooltips_above(static_cast<float>(window.height - bar) - 4 * items_.scale());
-    draw_seek_bar(state, window, bar, open_ && is_narrow(window, scale), items_, requests);
+    const BarParts parts{open_ && is_narrow(window, scale), !open_ && state.writing.has_value()};
+    draw_seek_bar(state, window, bar, parts, items_, requests);
   }
   if (panel_width(window, scale) > 0) {
     draw_panel(state, window, requests);
@@ -127,6 +128,7 @@ void Controls::draw_question(const ControlState& state, io::Size window, Control
   ImGui::SetNextWindowSize(
       {std::min(static_cast<float>(window.width), static_cast<float>(430 * items_.scale())), 0});
   ImGui::SetNextWindowFocus();
+  ImGui::SetNextWindowBgAlpha(1);
   ImGui::Begin("question", nullptr, kFixedPart);
   ImGui::TextWrapped("%s is being written: %.0f %%", state.written.c_str(), 100 * state.writing.value_or(0));
   ImGui::Spacing();

@@ -118,6 +118,10 @@ void PanelPart::draw_passage() {
   if (passage != Passage{}) {
     ImGui::SameLine();
     ask("whole file", "All", false, "X", "Write the whole file again. Key: X");
+  } else {
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted("the whole file");
   }
 }
 

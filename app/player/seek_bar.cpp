@@ -66,11 +66,14 @@ void draw_time_line(const ControlState& state, float width, ControlItems& items,
       thickness * 0.9F, kBarKnob);
 }
 
-void draw_volume(double volume, ControlItems& items, ControlRequests& requests) {
+void draw_volume(double volume, bool has_slider, ControlItems& items, ControlRequests& requests) {
   auto value = static_cast<float>(volume * 100);
   ImGui::SameLine();
   if (items.icon("mute", Icon::kVolume, "Mute, or full volume. Keys: / and *")) {
     requests.volume = volume > 0 ? 0 : 1;
+  }
+  if (!has_slider) {
+    return;
   }
   ImGui::SameLine();
   ImGui::SetNextItemWidth(80 * items.scale());
@@ -151,12 +154,14 @@ void draw_transport(const ControlState& state, float width, ControlItems& items,
   if (!state.live && roomy) {
     draw_speed(state.speed, items, requests);
   }
-  if (state.volume && width > 560 * s) {
-    draw_volume(*state.volume, items, requests);
+  if (state.volume && roomy) {
+    const bool has_slider = width > (state.writing ? 760 : 600) * s;
+    draw_volume(*state.volume, has_slider, items, requests);
   }
 }
 
-void draw_buttons(const ControlState& state, float width, ControlItems& items, ControlRequests& requests) {
+void draw_buttons(const ControlState& state, float width, bool has_progress, ControlItems& items,
+                  ControlRequests& requests) {
   const float s = items.scale();
   ImGui::SetCursorPosX(8 * s);
   if (!state.still_picture) {
@@ -167,8 +172,8 @@ void draw_buttons(const ControlState& state, float width, ControlItems& items, C
                                  "Begin or end a recording. Key: r")) {
     requests.keys.emplace_back("r");
   }
-  if (state.writing && width > 900 * s) {
-    draw_progress(state, 200 * s, items, requests);
+  if (has_progress) {  // as wide as the other buttons allow
+    draw_progress(state, std::clamp(width - 760 * s, 110 * s, 240 * s), items, requests);
   }
   draw_window_buttons(state, width, items, requests);
 }
@@ -197,7 +202,7 @@ void draw_strength_and_writing(const ControlState& state, float width, ControlIt
 
 }  // namespace
 
-void draw_seek_bar(const ControlState& state, io::Size window, int height, bool has_strength,
+void draw_seek_bar(const ControlState& state, io::Size window, int height, const BarParts& parts,
                    ControlItems& items, ControlRequests& requests) {
   const auto width = static_cast<float>(window.width);
   const auto bottom = static_cast<float>(window.height);
@@ -212,11 +217,11 @@ void draw_seek_bar(const ControlState& state, io::Size window, int height, bool 
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings);
   ImGui::GetWindowDrawList()->AddRectFilled({0, top}, {width, bottom}, kBarGround);
-  if (has_strength) {
+  if (parts.strength_row) {
     draw_strength_and_writing(state, width, items, requests);
   }
   ImGui::SetCursorPosY(bottom - top - kButtons * items.scale());
-  draw_buttons(state, width, items, requests);
+  draw_buttons(state, width, parts.progress, items, requests);
   if (state.can_seek && state.duration > 0 && !state.still_picture) {
     ImGui::SetCursorPos({0, bottom - top - kTimeLine * items.scale()});
     draw_time_line(state, width, items, requests);

@@ -117,7 +117,7 @@ class SettingsPanel {
     draw_heading("Noise from");
     const bool estimated = !settings_.noise.noise;
     const bool level = !estimated && !settings_.noise.noise->color_model;
-    ask("noise of the clip", state_.still_picture ? "Picture" : "Clip", estimated, "a",
+    ask("noise of the clip", state_.still_picture ? "Picture" : "Whole clip", estimated, "a",
         "Estimate the noise from the whole picture. Key: a");
     ImGui::SameLine();
     ask("noise level", "Number", level, "v", "Set the noise level by hand. Keys: v, + and -");

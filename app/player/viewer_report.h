@@ -30,7 +30,7 @@ struct ViewerReport {
 /// Filter and profile as an option takes them, such as "vbm4d:profile=np".
 std::string filter_text(const PlayerSettings& settings);
 
-/// Filter and profile for labels, such as "vbm4d, profile np".
+/// Filter and profile for labels, such as "vbm4d np".
 std::string short_text(const FilterSettings& filter);
 
 /// What a result is: "denoised, final" if `limpid denoise` writes it, "denoised, draft (bilateral)" if a
@@ -38,7 +38,7 @@ std::string short_text(const FilterSettings& filter);
 /// requested some time ago.
 std::string result_label(const PlayedFrame& frame, bool is_late, bool live);
 
-/// Filter and strength, such as "vbm4d:profile=np, strength 1.2".
+/// Filter and strength, such as "vbm4d np, strength 1.2".
 std::string settings_text(const PlayerSettings& settings);
 
 /// "sigma Y 14.0 U 11.2 V 13.1", with the names of the color planes.

@@ -151,7 +151,7 @@ TEST(ControlsTest, EveryControlDoesItsWork) {
                                      {"pair", "key: view: settings A and B"},
                                      {"split", "key: view: split"},
                                      {"strength Strong", "key: bilateral, strength 1.4"},
-                                     {"quality Fast", "key: recursive:profile=np, strength 1.4"},
+                                     {"quality Fast", "key: recursive np, strength 1.4"},
                                      {"undo", "key: undone: bilateral, strength 1.4"},
                                      {"redo", "key: redone: recursive"},
                                      {"output", "control: in at "},
@@ -183,10 +183,10 @@ TEST(ControlsTest, SlidersAndListsChangeSettings) {
     ControlsScript::click(log, "all filters");
     ControlsScript::click(log, "filter");
     ControlsScript::click(log, "filter bm3d");
-    EXPECT_TRUE(log.says("key: bm3d:profile=np, strength 2."));
+    EXPECT_TRUE(log.says("key: bm3d np, strength 2."));
     ControlsScript::click(log, "profile");
     ControlsScript::click(log, "profile fast");
-    EXPECT_TRUE(log.says("key: bm3d:profile=fast, strength 2."));
+    EXPECT_TRUE(log.says("key: bm3d fast, strength 2."));
     ControlsScript::click(log, "speed");
     ControlsScript::click(log, "speed 0.25");
     EXPECT_TRUE(log.says("key: speed x0.25"));
@@ -353,7 +353,7 @@ TEST(ControlsTest, AnOpenListGetsTheKeysAndEscNeverQuits) {
     ControlsScript::find(log, "filter bm3d");
     press("DOWN");
     press("ENTER");
-    EXPECT_TRUE(log.says("key: bm3d:profile=np, strength 1"));
+    EXPECT_TRUE(log.says("key: bm3d np, strength 1"));
     EXPECT_EQ(log.count("key: strength"), 0);
     ControlsScript::click(log, "filter");
     EXPECT_TRUE(log.says("control: filter bm3d at ", 2));

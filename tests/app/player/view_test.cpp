@@ -222,7 +222,7 @@ TEST(ResultLabelTest, SaysWhetherTheResultIsADraft) {
   EXPECT_EQ(result_label(frame, false, false), "denoised, draft (bilateral)");
   EXPECT_EQ(result_label(frame, true, false), "computing") << "other settings were requested";
   frame.used = frame.settings;
-  EXPECT_EQ(result_label(frame, false, false), "denoised, draft (vbm4d, profile np)") << "no later frames";
+  EXPECT_EQ(result_label(frame, false, false), "denoised, draft (vbm4d np)") << "no later frames";
   EXPECT_EQ(result_label(frame, false, true), "denoised") << "a camera has no better result";
   frame.used.looks_ahead = true;
   EXPECT_EQ(result_label(frame, false, false), "denoised, final");
