@@ -11,6 +11,7 @@
 
 #include "app/player/noise_plots.h"
 #include "app/player/output_panel.h"
+#include "app/player/viewer_report.h"
 #include "core/filter/filter.h"
 
 namespace limpid::app {

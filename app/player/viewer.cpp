@@ -87,12 +87,14 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       painter_(options_.format, options_.display),
       panel_(options_.overlay),
       view_({converter_.width(), converter_.height()}, converter_.pixel_aspect()),
-      side_(options_.side),
       split_(options_.split),
       engine_(stages.engine),
-      labels_(options_.overlay),
+      editor_(options_.format.color_model, options_.filters),
       asked_at_(Clock::now()) {
   window_size_ = window_->size();
+  state_.side = options_.side;
+  state_.labels = options_.overlay;
+  state_.statistics = options_.statistics;
   if (options_.controls) {
     panel_.toggle_panel();
   }
@@ -415,10 +417,10 @@ std::string Viewer::standing_hint(Clock::time_point now) const {
 
 void Viewer::hint(Clock::time_point now) {
   std::string next = options_.overlay ? standing_hint(now) : "";
-  if (next != hint_) {
-    hint_ = std::move(next);
-    if (!hint_.empty()) {
-      spdlog::debug(fmt::format("hint: {}", hint_));
+  if (next != state_.hint) {
+    state_.hint = std::move(next);
+    if (!state_.hint.empty()) {
+      spdlog::debug(fmt::format("hint: {}", state_.hint));
     }
     redraw_ = true;
   }
@@ -430,7 +432,7 @@ void Viewer::upload_pictures() {
   if (side == Side::kPair) {
     // The picture of before stays until the result is there.
     const auto result = [this](std::size_t which) {
-      const auto frame = pair_.result(which, shown_->sequence, player_->settings());
+      const auto frame = editor_.pair().result(which, shown_->sequence, player_->settings());
       return frame != nullptr ? frame->denoised : shown_->denoised;
     };
     painter_.set_first(result(0));
@@ -450,7 +452,7 @@ void Viewer::upload_pictures() {
 
 io::Size Viewer::picture_area() const {
   io::Size area = stage();
-  area.width /= side_ == Side::kSideBySide ? 2 : 1;
+  area.width /= state_.side == Side::kSideBySide ? 2 : 1;
   return area;
 }
 
@@ -464,7 +466,7 @@ void Viewer::draw_picture() {
                    {left, 0, right - left, size.height},
                    placement.smooth,
                    choice,
-                   gain_},
+                   state_.gain},
                   window_->size());
   };
   window_->clear();
@@ -476,7 +478,7 @@ void Viewer::draw_picture() {
       break;
     case Side::kNoisy:
       draw_part(io::PictureChoice::kFirst, 0, picture_area().width);
-      if (side_ == Side::kSideBySide) {  // and nothing is denoised yet
+      if (state_.side == Side::kSideBySide) {  // and nothing is denoised yet
         placement.target.x += size.width / 2;
         draw_part(io::PictureChoice::kFirst, size.width / 2, size.width);
       }
@@ -531,30 +533,30 @@ ControlState Viewer::control_state() const {
   state.paused = player_->paused() || ended_;
   state.full_screen = window_->is_full_screen();
   state.speed = player_->speed();
-  state.volume = audio_ != nullptr ? std::optional(volume_) : std::nullopt;
-  state.passage = passage_;
-  state.settings =
-      side_ == Side::kPair ? pair_.both(player_->settings())[pair_choice_ ? 1 : 0] : player_->settings();
+  state.volume = audio_ != nullptr ? std::optional(state_.volume) : std::nullopt;
+  state.passage = state_.passage;
+  state.settings = state_.side == Side::kPair ? editor_.pair().both(player_->settings())[pair_choice_ ? 1 : 0]
+                                              : player_->settings();
   state.used = short_text(filter_settings(shown_->is_refined ? shown_->settings : shown_->used));
   state.noise = shown_->noise;
   state.evidence = noise_remark();
   state.color_model = options_.format.color_model;
   state.planes = color_plane_names(options_.format);
-  state.linked = linked_;
-  state.second_settings = side_ == Side::kPair ? pair_choice_ : pair_.second();
+  state.linked = editor_.is_linked();
+  state.second_settings = state_.side == Side::kPair ? pair_choice_ : editor_.pair().second();
   state.has_box = box_ && state.settings.noise.noise == box_noise_;
   state.can_open = options_.refuse_file != nullptr;
   state.loops_back = options_.loops_back && options_.loops_back();
   state.cameras = options_.cameras;
   state.camera = options_.source;
   state.filters = options_.filters;
-  state.side = side_;
+  state.side = state_.side;
   state.zoom = view_.zoom();
-  state.gain = gain_;
+  state.gain = state_.gain;
   state.recording = options_.recording ? options_.recording() : "";
   state.writing = writing_ != nullptr ? std::optional(writing_->progress()) : std::nullopt;
   state.written = std::filesystem::path(written_).filename().string();
-  state.asks_to_quit = asks_to_quit_;
+  state.asks_to_quit = state_.asks_to_quit;
   return state;
 }
 
@@ -681,7 +683,7 @@ bool Viewer::grab_box(const io::WindowEvent& event) {
 }
 
 void Viewer::draw_labels(int split) {
-  if (!labels_) {
+  if (!state_.labels) {
     return;
   }
   const io::Size size = stage();
@@ -718,22 +720,22 @@ void Viewer::draw_labels(int split) {
       label(kDenoisedLabel, result, size.width / 2, false);
       break;
     case Side::kDifference:
-      label(kDifferenceLabel, fmt::format("noisy - denoised, x{:.3g}", gain_), 0, false);
+      label(kDifferenceLabel, fmt::format("noisy - denoised, x{:.3g}", state_.gain), 0, false);
       break;
   }
-  if (drawn != drawn_labels_) {
+  if (drawn != state_.label_text) {
     spdlog::debug(fmt::format("labels: {}", drawn));
-    drawn_labels_ = std::move(drawn);
+    state_.label_text = std::move(drawn);
   }
 }
 
 // The settings A and B, as far as their results are there.
 std::array<std::string, 2> Viewer::pair_labels() const {
   const PlayerSettings used = player_->settings();
-  const std::array<PlayerSettings, 2> both = pair_.both(used);
+  const std::array<PlayerSettings, 2> both = editor_.pair().both(used);
   std::array<std::string, 2> labels;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const bool is_there = pair_.result(i, shown_->sequence, used) != nullptr;
+    const bool is_there = editor_.pair().result(i, shown_->sequence, used) != nullptr;
     labels[i] = fmt::format("{}: {}", i == 0 ? "A" : "B", is_there ? settings_text(both[i]) : "computing");
   }
   return labels;
@@ -757,7 +759,7 @@ void Viewer::draw_text(Clock::time_point now) {
   const int margin = text_margin(line);
   const io::Size size = stage();
   const int inner = size.width - 2 * margin;
-  if (options_.statistics && !help_ && shown_ != nullptr) {
+  if (state_.statistics && !state_.help && shown_ != nullptr) {
     lay_over(kStatisticsBox, statistics_box(lettering_, statistics(), line, size), margin, margin);
   }
   int bottom = bottom_of_pictures() - margin - 2 * line - margin;  // above the labels
@@ -770,10 +772,10 @@ void Viewer::draw_text(Clock::time_point now) {
   if (!notice_.empty() && now < notice_until_) {
     tell(kNoticeBox, notice_);
   }
-  if (!hint_.empty() && !help_) {
-    tell(kHintBox, hint_);
+  if (!state_.hint.empty() && !state_.help) {
+    tell(kHintBox, state_.hint);
   }
-  if (help_) {
+  if (state_.help) {
     std::vector<KeyHelp> help;
     std::ranges::copy_if(key_help(), std::back_inserter(help), [this](const KeyHelp& each) {
       return is_in_scope(each.scope, player_options_.live, options_.still_picture);
@@ -802,7 +804,7 @@ void Viewer::measure(Clock::time_point now) {
     spdlog::debug(fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %",
                               rates_.shown_fps(), 100 * rates_.loads()->denoising));
   }
-  redraw_ = redraw_ || options_.statistics;
+  redraw_ = redraw_ || state_.statistics;
 }
 
 Statistics Viewer::statistics() const {
@@ -930,7 +932,7 @@ void Viewer::handle_key(const io::WindowEvent& event) {
     }
     draw();
   }
-  if (asks_to_quit_) {
+  if (state_.asks_to_quit) {
     for (const auto& [key, reply] :
          {std::pair{"ENTER", QuitAnswer::kFinish}, {"c", QuitAnswer::kCancel}, {"ESC", QuitAnswer::kBack}}) {
       if (event.key == key) {
@@ -958,7 +960,7 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
   if (event.kind == Kind::kPress && shown_ != nullptr && panel_.is_visible(Clock::now())) {
     draw();  // so that the controls find the item below the pointer
   }
-  const bool on_controls = asks_to_quit_ || (controls_.has_pointer() && !on_picture_);
+  const bool on_controls = state_.asks_to_quit || (controls_.has_pointer() && !on_picture_);
   if (event.kind != Kind::kLeave) {
     panel_.notice_pointer(Clock::now(), on_controls);
   }
@@ -983,7 +985,7 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
     on_picture_ = true;
     dragged_ = 0;
     const int half = picture_area().width;
-    pressed_at_ = side_ == Side::kSideBySide && event.x >= half ? half : 0;
+    pressed_at_ = state_.side == Side::kSideBySide && event.x >= half ? half : 0;
     if (grab_box(event)) {
       return;
     }

@@ -20,9 +20,9 @@
 #include "app/player/passage.h"
 #include "app/player/playback_rates.h"
 #include "app/player/player.h"
-#include "app/player/settings_history.h"
-#include "app/player/settings_pair.h"
+#include "app/player/settings_editor.h"
 #include "app/player/view.h"
+#include "app/player/view_state.h"
 #include "app/player/viewer_report.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/field_control.h"
@@ -127,6 +127,8 @@ class Viewer {
   const std::string& next_input() const { return next_input_; }
   /// The camera to show next, after run(); nothing if there is none.
   const std::optional<CameraChoice>& next_camera() const { return next_camera_; }
+  /// For the viewer's own thread.
+  const ViewState& state() const { return state_; }
   const PlayerCounters& counters() const { return player_->counters(); }
 
  private:
@@ -141,11 +143,11 @@ class Viewer {
   void show(const std::shared_ptr<const PlayedFrame>& frame);
   void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
   /// The shown side: a frame that is not denoised yet is shown noisy.
-  Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_; }
+  Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : state_.side; }
   bool awaits_refinement() const;
   /// Seconds, of the shown frame or of the target of a seek.
   double position() const { return player_->is_seeking() ? player_->position() : shown_->time; }
-  bool has_line() const { return side_ == Side::kSplit || side_ == Side::kPair; }
+  bool has_line() const { return state_.side == Side::kSplit || state_.side == Side::kPair; }
   void handle_end();
   void handle(const io::WindowEvent& event);
   void handle_key(const io::WindowEvent& event);
@@ -162,19 +164,12 @@ class Viewer {
   void change_settings(const PlayerSettings& settings, const std::string& text, std::uint64_t gesture = 0);
   /// False if the settings aren't possible.
   bool apply_settings(PlayerSettings settings, const std::string& text);
-  void undo(bool forward);
-  void change_strength(int direction, bool luma, bool chroma);
-  void change_mix(int direction);
-  void change_level(int direction, bool luma, bool chroma);
-  void set_level();
   void take_noise_of_box();
   void propose_box();
   void draw_box();
   bool grab_box(const io::WindowEvent& event);
   View::Point in_picture(const io::WindowEvent& event) const;
   io::Size picture_size() const { return {converter_.width(), converter_.height()}; }
-  void next_profile(int direction);
-  void next_filter(int direction);
   void flip_settings();
   void copy_settings();
   void change_gain(double gain);
@@ -197,7 +192,6 @@ class Viewer {
   void cancel_writing();
   void follow_writing();
   void settle_writing(bool is_interrupted);
-  void toggle_pace();
   void change_zoom(int zoom, double x, double y);
   void save_pictures();
   void save_window();
@@ -225,7 +219,7 @@ class Viewer {
   int bottom_of_pictures() const;
   std::string noise_remark() const;
   /// True if there is a frame, or a hint that explains why there is none.
-  bool can_draw() const { return shown_ != nullptr || !hint_.empty(); }
+  bool can_draw() const { return shown_ != nullptr || !state_.hint.empty(); }
   void measure(Clock::time_point now);
   void follow_audio();
   void seek_audio(double time);
@@ -273,7 +267,7 @@ class Viewer {
   double dragged_ = 0;         ///< pixels that the pointer has moved since
   std::uint64_t gesture_ = 1;  ///< counts presses, of which a double click is one
   View view_;
-  Side side_;
+  ViewState state_;
   io::Lettering lettering_;
   SplitLine split_;
   io::Size window_size_;
@@ -286,12 +280,7 @@ class Viewer {
   std::optional<View::Point> marking_;     ///< where the right button was pressed, in pixels of the window
   std::shared_ptr<Engine> engine_;         ///< denoises, and measures the noise in the box
 
-  Passage passage_;
-  double gain_ = 4;  ///< of the difference
-  double volume_ = 1;
-  bool linked_ = true;  ///< luma and chroma change together
-  SettingsPair pair_;
-  std::array<SettingsHistory, 2> history_;    ///< of A and B
+  SettingsEditor editor_;
   bool pair_choice_ = false;                  ///< B was in use when the view of both began
   std::optional<PlayerSettings> pair_asked_;  ///< settings last requested for the comparison of A and B
   FileList files_;
@@ -299,7 +288,6 @@ class Viewer {
   std::optional<CameraChoice> next_camera_;
   std::unique_ptr<BackgroundWrite> writing_;
   std::string written_;  ///< the file that is written
-  bool asks_to_quit_ = false;
   bool cancels_writing_ = false;
   bool is_lost_ = false;  ///< the window no longer exists
 
@@ -311,12 +299,8 @@ class Viewer {
   bool redraw_ = true;
   bool quit_ = false;
   bool ended_ = false;
-  bool help_ = false;
-  bool labels_;  ///< over the picture: which side is which
 
   std::vector<std::string> early_keys_;  ///< pressed before there was a frame
-  std::string hint_;                     ///< the hint that the window shows, as long as it applies
-  std::string drawn_labels_;             ///< over the picture
   Clock::time_point asked_at_;           ///< when the user last requested another frame or other settings
   Clock::time_point handed_at_;          ///< when the frame that is shown was taken
   std::string notice_;

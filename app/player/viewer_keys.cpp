@@ -31,15 +31,6 @@ constexpr double kSpeedStep = 1.1;
 constexpr double kSlowest = 0.05;
 constexpr double kFastest = 20;
 
-// The next step of sigma from `value`, finer where it is small.
-float step_sigma(float value, int direction) {
-  const float probe = direction > 0 ? value : value - 0.01F;
-  const float step = probe < 5 ? 0.5F : probe < 20 ? 1 : probe < 50 ? 2 : 5;
-  const float stepped = direction > 0 ? (std::floor(value / step + 0.001F) + 1) * step
-                                      : (std::ceil(value / step - 0.001F) - 1) * step;
-  return std::clamp(stepped, 0.0F, kMaxSigma);
-}
-
 // The region of the stored frame that a part of the picture on the screen shows.
 Region stored_region(io::Rectangle part, const ViewerOptions& options) {
   const io::Orientation& turned = options.display.orientation;
@@ -50,13 +41,6 @@ Region stored_region(io::Rectangle part, const ViewerOptions& options) {
   part.y = turned.mirrored_y ? height - part.y - part.height : part.y;
   return turned.transposed ? Region{part.y, part.x, part.height, part.width}
                            : Region{part.x, part.y, part.width, part.height};
-}
-
-// The entry of a list that follows another one, in either direction, from its end to its beginning.
-const std::string& neighbor(const std::vector<std::string>& list, const std::string& entry, int direction) {
-  const auto place = std::find(list.begin(), list.end(), entry) - list.begin();
-  const auto count = static_cast<std::ptrdiff_t>(list.size());
-  return list[static_cast<std::size_t>((place + direction + count) % count)];
 }
 
 // The part of the displayed picture that shows a region of the stored frame.
@@ -101,6 +85,8 @@ std::string text_of(const KeyLine& line) {
 
 /// The table of the keys of the window.
 struct ViewerKeys {
+  using Editor = SettingsEditor;
+
   static std::vector<KeyLine> playing();
   static std::vector<KeyLine> settings();
   static std::vector<KeyLine> view();
@@ -108,6 +94,15 @@ struct ViewerKeys {
   static const std::vector<KeyLine>& table();
   /// The binding of a key, and its line; nothing if it has none for this source.
   static std::pair<const KeyLine*, const KeyBinding*> find(const std::string& key);
+
+  // Actions that change settings.
+  template <typename Make>
+  static ViewerAction edit(Make make);
+  static ViewerAction level(int direction, bool chroma_alone);
+  static ViewerAction strength(int direction, bool luma);
+  static ViewerAction step(Editor::Edit (Editor::*change)(PlayerSettings, int) const, int direction);
+  static ViewerAction change(Editor::Edit (Editor::*change)(PlayerSettings) const);
+  static ViewerAction undo(Editor::Edit (Editor::*undo)(const PlayerSettings&));
 };
 
 std::vector<KeyLine> ViewerKeys::playing() {
@@ -117,7 +112,9 @@ std::vector<KeyLine> ViewerKeys::playing() {
   const auto speed = [](double factor) {
     return [factor](Viewer& v) { v.change_speed(factor > 0 ? v.player_->speed() * factor : 1); };
   };
-  const auto volume = [](double more) { return [more](Viewer& v) { v.change_volume(v.volume_ + more); }; };
+  const auto volume = [](double more) {
+    return [more](Viewer& v) { v.change_volume(v.state_.volume + more); };
+  };
   const auto pause = [](Viewer& v) { v.toggle_pause(); };
   const auto step_back = [](Viewer& v) {
     v.asked_at_ = Viewer::Clock::now();
@@ -158,27 +155,52 @@ std::vector<KeyLine> ViewerKeys::playing() {
            {{"/", volume(-0.1), true}, {"*", volume(0.1), true}}}};
 }
 
+// Does an edit, which is a function of the editor, the settings in use and the estimated noise.
+template <typename Make>
+ViewerAction ViewerKeys::edit(Make make) {
+  return [make](Viewer& v) {
+    const Editor::Edit made = make(v.editor_, v.player_->settings(), v.shown_->noise);
+    v.change_settings(made.settings, made.text);
+  };
+}
+
+ViewerAction ViewerKeys::level(int direction, bool chroma_alone) {
+  return edit([=](const Editor& e, const PlayerSettings& now, const NoiseModel& noise) {
+    return e.level(now, noise, direction, !chroma_alone || e.is_linked(), true);
+  });
+}
+
+ViewerAction ViewerKeys::strength(int direction, bool luma) {
+  return edit([=](const Editor& e, const PlayerSettings& now, const NoiseModel&) {
+    return e.strength(now, direction, luma, !luma);
+  });
+}
+
+ViewerAction ViewerKeys::step(Editor::Edit (Editor::*change)(PlayerSettings, int) const, int direction) {
+  return edit([=](const Editor& e, const PlayerSettings& now, const NoiseModel&) {
+    return (e.*change)(now, direction);
+  });
+}
+
+ViewerAction ViewerKeys::change(Editor::Edit (Editor::*change)(PlayerSettings) const) {
+  return edit(
+      [=](const Editor& e, const PlayerSettings& now, const NoiseModel&) { return (e.*change)(now); });
+}
+
+ViewerAction ViewerKeys::undo(Editor::Edit (Editor::*undo)(const PlayerSettings&)) {
+  return [undo](Viewer& v) {
+    const Editor::Edit made = (v.editor_.*undo)(v.player_->settings());
+    v.apply_settings(made.settings, made.text);
+  };
+}
+
 std::vector<KeyLine> ViewerKeys::settings() {
-  const auto level = [](int direction) {
-    return [direction](Viewer& v) { v.change_level(direction, true, true); };
-  };
-  const auto chroma = [](int direction) {
-    return [direction](Viewer& v) { v.change_level(direction, v.linked_, true); };
-  };
-  const auto strength = [](int direction, bool luma) {
-    return [direction, luma](Viewer& v) { v.change_strength(direction, luma, !luma); };
-  };
-  const auto mix = [](int direction) { return [direction](Viewer& v) { v.change_mix(direction); }; };
-  const auto filter = [](int direction) { return [direction](Viewer& v) { v.next_filter(direction); }; };
-  const auto profile = [](int direction) { return [direction](Viewer& v) { v.next_profile(direction); }; };
-  const auto estimate = [](Viewer& v) {
-    PlayerSettings settings = v.player_->settings();
-    settings.noise.noise.reset();
-    v.change_settings(settings, "noise estimated from the clip");
-  };
+  const auto by_hand = edit([](const Editor& e, const PlayerSettings& now, const NoiseModel& noise) {
+    return e.level_by_hand(now, noise);
+  });
   const auto link = [](Viewer& v) {
-    v.linked_ = !v.linked_;
-    v.notice(v.linked_ ? "luma and chroma linked" : "luma and chroma separate");
+    v.editor_.toggle_linked();
+    v.notice(v.editor_.is_linked() ? "luma and chroma linked" : "luma and chroma separate");
   };
   constexpr KeyScope kAll = KeyScope::kAll;
   return {{kAll,
@@ -189,20 +211,26 @@ std::vector<KeyLine> ViewerKeys::settings() {
            "",
            "raise, lower the strength of chroma",
            {{"Shift+UP", strength(1, false), true}, {"Shift+DOWN", strength(-1, false), true}}},
-          {kAll, "", "more, less of the original in the result", {{"d", mix(1), true}, {"D", mix(-1), true}}},
+          {kAll,
+           "",
+           "more, less of the original in the result",
+           {{"d", step(&Editor::mix, 1), true}, {"D", step(&Editor::mix, -1), true}}},
           {kAll,
            "",
            "undo, redo the last change of a setting",
-           {{"Ctrl+Z", [](Viewer& v) { v.undo(false); }}, {"Ctrl+Y", [](Viewer& v) { v.undo(true); }}}},
+           {{"Ctrl+Z", undo(&Editor::undo)}, {"Ctrl+Y", undo(&Editor::redo)}}},
           {kAll,
            "",
            "raise, lower the noise level",
-           {{"+", level(1), true}, {"=", level(1), true}, {"-", level(-1), true}}},
-          {kAll, "", "lower, raise the level of chroma", {{"(", chroma(-1), true}, {")", chroma(1), true}}},
+           {{"+", level(1, false), true}, {"=", level(1, false), true}, {"-", level(-1, false), true}}},
+          {kAll,
+           "",
+           "lower, raise the level of chroma",
+           {{"(", level(-1, true), true}, {")", level(1, true), true}}},
           {kAll,
            "",
            "noise: estimated, by hand; link luma and chroma",
-           {{"a", estimate}, {"v", [](Viewer& v) { v.set_level(); }}, {"k", link}}},
+           {{"a", change(&Editor::estimated_level)}, {"v", by_hand}, {"k", link}}},
           {kAll,
            "drag with the right button",
            "measure the noise in a flat area",
@@ -214,11 +242,11 @@ std::vector<KeyLine> ViewerKeys::settings() {
           {kAll,
            "",
            "next, previous filter; next, previous profile",
-           {{"m", filter(1)}, {"M", filter(-1)}, {"c", profile(1)}, {"C", profile(-1)}}},
-          {kAll,
-           "",
-           "quality that keeps pace, or always this filter",
-           {{"Q", [](Viewer& v) { v.toggle_pace(); }}}},
+           {{"m", step(&Editor::filter, 1)},
+            {"M", step(&Editor::filter, -1)},
+            {"c", step(&Editor::profile, 1)},
+            {"C", step(&Editor::profile, -1)}}},
+          {kAll, "", "quality that keeps pace, or always this filter", {{"Q", change(&Editor::pace)}}},
           {kAll,
            "",
            "flip between the settings A and B; copy to the other",
@@ -227,7 +255,9 @@ std::vector<KeyLine> ViewerKeys::settings() {
 
 std::vector<KeyLine> ViewerKeys::view() {
   const auto side = [](Side chosen) { return [chosen](Viewer& v) { v.change_side(chosen); }; };
-  const auto gain = [](double factor) { return [factor](Viewer& v) { v.change_gain(v.gain_ * factor); }; };
+  const auto gain = [](double factor) {
+    return [factor](Viewer& v) { v.change_gain(v.state_.gain * factor); };
+  };
   const auto zoom = [](bool greater) {
     return [greater](Viewer& v) {
       const int next = v.view_.next_zoom(greater, v.picture_area());
@@ -247,12 +277,12 @@ std::vector<KeyLine> ViewerKeys::view() {
     v.notice(v.panel_.is_open() ? "settings open" : "settings closed");
   };
   const auto statistics = [](Viewer& v) {
-    v.options_.statistics = !v.options_.statistics;
-    v.notice(v.options_.statistics ? "statistics" : "no statistics");
+    v.state_.statistics = !v.state_.statistics;
+    v.notice(v.state_.statistics ? "statistics" : "no statistics");
   };
   const auto help = [](Viewer& v) {
-    v.help_ = !v.help_;
-    v.notice(v.help_ ? "keys" : "");
+    v.state_.help = !v.state_.help;
+    v.notice(v.state_.help ? "keys" : "");
   };
   constexpr KeyScope kAll = KeyScope::kAll;
   return {
@@ -279,11 +309,11 @@ std::vector<KeyLine> ViewerKeys::files() {
   // A quarter of a frame more than the frames have, so that rounding leaves none out.
   const auto mark = [](std::optional<double> Passage::*end, double frames) {
     return [end, frames](Viewer& v) {
-      v.mark_passage(v.passage_.*end, v.position() + frames / v.player_options_.frames_per_second);
+      v.mark_passage(v.state_.passage.*end, v.position() + frames / v.player_options_.frames_per_second);
     };
   };
   const auto whole = [](Viewer& v) {
-    v.passage_ = {};
+    v.state_.passage = {};
     v.notice("the whole file");
   };
   const auto record = [](Viewer& v) {
@@ -380,23 +410,13 @@ void Viewer::press(const std::string& key, bool repeats) {
 // ESC closes one thing at a time, and never the window.
 void Viewer::close_top() {
   redraw_ = true;
-  if (help_) {
-    help_ = false;
+  if (state_.help) {
+    state_.help = false;
   } else if (box_) {
     box_.reset();
   } else if (window_->is_full_screen()) {
     window_->toggle_full_screen();
   }
-}
-
-void Viewer::undo(bool forward) {
-  SettingsHistory& history = history_[pair_.second() ? 1 : 0];
-  const PlayerSettings now = player_->settings();
-  const std::optional<PlayerSettings> settings = forward ? history.redo(now) : history.undo(now);
-  if (!settings) {
-    return notice(forward ? "nothing to redo" : "nothing to undo");
-  }
-  apply_settings(*settings, (forward ? "redone: " : "undone: ") + settings_text(*settings));
 }
 
 void Viewer::show_next_camera() {
@@ -413,11 +433,11 @@ void Viewer::show_next_camera() {
 
 void Viewer::change_side(Side side) {
   // The same key again goes back to the split view.
-  side_ = side == side_ ? Side::kSplit : side;
+  state_.side = side == state_.side ? Side::kSplit : side;
   static constexpr std::array<const char*, 6> kNames{"split",      "noisy",        "denoised",
                                                      "difference", "side by side", "settings A and B"};
   noisy_uploaded_ = denoised_uploaded_ = false;
-  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(side_)]));
+  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(state_.side)]));
 }
 
 void Viewer::change_speed(double speed) {
@@ -465,11 +485,15 @@ void Viewer::toggle_pause() {
 void Viewer::change_settings(const PlayerSettings& settings, const std::string& text, std::uint64_t gesture) {
   const PlayerSettings before = player_->settings();
   if (apply_settings(settings, text) && before != player_->settings()) {
-    history_[pair_.second() ? 1 : 0].add(before, gesture);
+    editor_.keep(before, gesture);
   }
 }
 
 bool Viewer::apply_settings(PlayerSettings settings, const std::string& text) {
+  if (settings == player_->settings()) {
+    notice(text);
+    return false;
+  }
   // Filters have profiles of their own.
   const FilterType& type = filter_type(settings.filter.name);
   std::optional<std::string>& profile = settings.filter.profile;
@@ -488,7 +512,7 @@ bool Viewer::apply_settings(PlayerSettings settings, const std::string& text) {
     box_.reset();
   }
   awaited_ = settings;
-  if (side_ == Side::kPair) {
+  if (state_.side == Side::kPair) {
     pair_asked_ = settings;
   }
   asked_at_ = Clock::now();
@@ -542,147 +566,68 @@ void Viewer::propose_box() {
   take_noise_of_box();
 }
 
-void Viewer::toggle_pace() {
-  PlayerSettings settings = player_->settings();
-  settings.keeps_pace = !settings.keeps_pace;
-  change_settings(settings, settings.keeps_pace ? "quality: automatic, keeps pace"
-                                                : "quality: always " + filter_text(settings));
-}
-
 void Viewer::change_zoom(int zoom, double x, double y) {
   view_.set_zoom(zoom, x, y, picture_area());
   notice(zoom == 0 ? "zoom: fit" : fmt::format("zoom: {}:1", zoom));
 }
 
-void Viewer::change_strength(int direction, bool luma, bool chroma) {
-  PlayerSettings settings = player_->settings();
-  const auto step = [direction](float& factor) {
-    constexpr float kSteps = 10;  // to 1
-    constexpr float kMost = 10;
-    const float steps = std::round(factor * kSteps) + static_cast<float>(direction);
-    factor = std::clamp(steps / kSteps, 0.0F, kMost);
-  };
-  Strength& strength = settings.noise.strength;
-  const bool together = linked_ || options_.format.color_model != ColorModel::kYuv;
-  if (luma || together) {
-    step(strength.luma);
-  }
-  if (together) {
-    strength.chroma = strength.luma;
-  } else if (chroma) {
-    step(strength.chroma);
-  }
-  change_settings(settings, "strength " + to_string(strength));
-}
-
-void Viewer::change_mix(int direction) {
-  PlayerSettings settings = player_->settings();
-  constexpr float kSteps = 20;  // to 1
-  const float steps = std::round(settings.noise.mix * kSteps) + static_cast<float>(direction);
-  settings.noise.mix = std::clamp(steps / kSteps, 0.0F, 1.0F);
-  change_settings(settings, fmt::format("{:.0f} % of the original in the result", 100 * settings.noise.mix));
-}
-
-// The estimate as a level by hand: white noise, which a command line can repeat.
-void Viewer::set_level() {
-  PlayerSettings settings = player_->settings();
-  settings.noise.noise = NoiseProfile{NoiseModel{shown_->noise.sigma}, std::nullopt};
-  change_settings(settings, sigma_text(settings.noise.noise->noise, color_plane_names(options_.format)));
-}
-
-void Viewer::change_level(int direction, bool luma, bool chroma) {
-  PlayerSettings settings = player_->settings();
-  // From the estimate, until a level is set by hand, with which no frame may have been shown yet.
-  const bool by_hand = settings.noise.noise && !settings.noise.noise->color_model;
-  NoiseModel level{by_hand ? settings.noise.noise->noise.sigma : shown_->noise.sigma};
-  const auto step = [&](float& sigma) { sigma = step_sigma(sigma, direction); };
-  if (luma) {
-    step(level.sigma[0]);
-  }
-  if (chroma) {
-    step(level.sigma[1]);
-    step(level.sigma[2]);
-  }
-  settings.noise.noise = NoiseProfile{level, std::nullopt};
-  change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
-}
-
-void Viewer::next_profile(int direction) {
-  PlayerSettings settings = player_->settings();
-  const std::vector<std::string>& profiles = filter_type(settings.filter.name).profiles;
-  if (profiles.empty()) {
-    return notice(settings.filter.name + " has no profiles");
-  }
-  const std::string profile = neighbor(profiles, settings.filter.profile.value_or(""), direction);
-  settings.filter.profile = profile;
-  change_settings(settings, "profile " + profile);
-}
-
-void Viewer::next_filter(int direction) {
-  if (options_.filters.size() < 2) {
-    return notice("there is no filter but " + player_->settings().filter.name);
-  }
-  PlayerSettings settings = player_->settings();
-  settings.filter.name = neighbor(options_.filters, settings.filter.name, direction);
-  change_settings(settings, "filter " + settings.filter.name);
-}
-
 void Viewer::flip_settings() {
-  const PlayerSettings other = pair_.flip(player_->settings());
-  pair_choice_ = pair_.second();
-  apply_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
+  const PlayerSettings other = editor_.pair().flip(player_->settings());
+  pair_choice_ = editor_.pair().second();
+  apply_settings(other,
+                 fmt::format("settings {}: {}", editor_.pair().second() ? "B" : "A", settings_text(other)));
 }
 
 void Viewer::copy_settings() {
-  pair_.copy(player_->settings());
-  notice(fmt::format("settings copied to {}", pair_.second() ? "A" : "B"));
+  editor_.pair().copy(player_->settings());
+  notice(fmt::format("settings copied to {}", editor_.pair().second() ? "A" : "B"));
 }
 
 // Both settings are shown of a paused picture.
 void Viewer::show_pair() {
-  if (!pair_.is_complete()) {
+  if (!editor_.pair().is_complete()) {
     return notice("there are no settings B; B copies the settings, b flips to them");
   }
   player_->set_paused(true);
-  pair_choice_ = pair_.second();
+  pair_choice_ = editor_.pair().second();
   pair_asked_.reset();  // frames with these settings may not come while paused
   change_side(Side::kPair);
 }
 
 // Ends a change of settings that the view of both has made, not the user.
 void Viewer::restore_pair() {
-  if (side_ == Side::kPair && pair_.second() != pair_choice_) {
-    pair_asked_ = pair_.flip(player_->settings());
+  if (state_.side == Side::kPair && editor_.pair().second() != pair_choice_) {
+    pair_asked_ = editor_.pair().flip(player_->settings());
     player_->set_settings(*pair_asked_);
   }
 }
 
 // Denoises the picture with A and with B, one after the other.
 void Viewer::follow_pair() {
-  if (side_ != Side::kPair || shown_ == nullptr || shown_->is_waiting || player_->will_refine()) {
+  if (state_.side != Side::kPair || shown_ == nullptr || shown_->is_waiting || player_->will_refine()) {
     return;
   }
   if (!player_->paused()) {
     return change_side(Side::kSplit);
   }
   const PlayerSettings used = player_->settings();
-  const std::size_t own = pair_.second() ? 1 : 0;
-  const auto other_result = [&] { return pair_.result(1 - own, shown_->sequence, used); };
+  const std::size_t own = editor_.pair().second() ? 1 : 0;
+  const auto other_result = [&] { return editor_.pair().result(1 - own, shown_->sequence, used); };
   if (shown_->settings == used) {
-    if (pair_.result(own, shown_->sequence, used) != shown_) {
-      pair_.keep(shown_, used);
+    if (editor_.pair().result(own, shown_->sequence, used) != shown_) {
+      editor_.pair().keep(shown_, used);
       redraw_ = true;
       if (other_result() != nullptr) {
         spdlog::debug(fmt::format("pair: A and B of frame {}", shown_->noisy.index));
       }
     }
-    if (other_result() != nullptr && pair_.second() == pair_choice_) {
+    if (other_result() != nullptr && editor_.pair().second() == pair_choice_) {
       return;
     }
   } else if (pair_asked_ == used) {
     return;  // under way
   }
-  pair_asked_ = pair_.flip(used);
+  pair_asked_ = editor_.pair().flip(used);
   awaited_ = pair_asked_;
   asked_at_ = Clock::now();
   player_->set_settings(*pair_asked_);
@@ -696,28 +641,29 @@ void Viewer::show_camera(std::size_t number) {
 
 void Viewer::change_gain(double gain) {
   constexpr double kMostGain = 32;
-  gain_ = std::clamp(gain, 1.0, kMostGain);
-  notice(fmt::format("gain of the difference x{:.3g}", gain_));
+  state_.gain = std::clamp(gain, 1.0, kMostGain);
+  notice(fmt::format("gain of the difference x{:.3g}", state_.gain));
 }
 
 void Viewer::change_volume(double volume) {
   if (audio_ == nullptr) {
     return notice("no audio");
   }
-  volume_ = std::clamp(volume, 0.0, 1.0);
-  audio_->set_volume(volume_);
-  notice(fmt::format("volume {:.0f} %", 100 * volume_));
+  state_.volume = std::clamp(volume, 0.0, 1.0);
+  audio_->set_volume(state_.volume);
+  notice(fmt::format("volume {:.0f} %", 100 * state_.volume));
 }
 
 void Viewer::mark_passage(std::optional<double>& end, double time) {
-  const Passage before = passage_;
+  const Passage before = state_.passage;
   end = std::max(time, 0.0);
-  if (passage_.begin && passage_.end && *passage_.begin >= *passage_.end) {
-    passage_ = before;
+  if (state_.passage.begin && state_.passage.end && *state_.passage.begin >= *state_.passage.end) {
+    state_.passage = before;
     return notice("a passage begins before its end");
   }
-  notice(fmt::format("passage {} to {}", passage_.begin ? time_text(*passage_.begin) : "the beginning",
-                     passage_.end ? time_text(*passage_.end) : "the end"));
+  notice(fmt::format("passage {} to {}",
+                     state_.passage.begin ? time_text(*state_.passage.begin) : "the beginning",
+                     state_.passage.end ? time_text(*state_.passage.end) : "the end"));
 }
 
 }  // namespace limpid::app

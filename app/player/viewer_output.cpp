@@ -117,7 +117,7 @@ std::string Viewer::command_line() const {
     return "";
   }
   try {
-    std::vector<std::string> words = options_.command(player_->settings(), passage_);
+    std::vector<std::string> words = options_.command(player_->settings(), state_.passage);
     words.insert(words.end(), {"-o", free_output(options_.input)});
     return shell_line(words);
   } catch (const Error& error) {
@@ -203,7 +203,7 @@ void Viewer::list_files(bool profiles) {
   const std::filesystem::path folder =
       files_.folder().empty() ? std::filesystem::path(options_.input).parent_path() : files_.folder();
   const bool media = !profiles && options_.refuse_file;
-  help_ = false;
+  state_.help = false;
   files_.open(folder, media ? "Open a video, picture or settings file" : "Open settings or a noise profile",
               [media](const std::string& name) {
                 return name.ends_with(".json") || (media && io::is_media_name(name));
@@ -237,7 +237,7 @@ void Viewer::start_writing() {
     return notice("this source cannot be written to a file");
   }
   try {
-    std::vector<std::string> words = options_.command(player_->settings(), passage_);
+    std::vector<std::string> words = options_.command(player_->settings(), state_.passage);
     words.front() = std::filesystem::canonical(options_.program).string();
     written_ = free_output(options_.input);
     words.insert(words.end(), {"-o", written_, "--progress", "json"});
@@ -261,13 +261,13 @@ void Viewer::ask_to_quit() {
     quit_ = true;
     return;
   }
-  asks_to_quit_ = true;
+  state_.asks_to_quit = true;
   redraw_ = true;
   spdlog::debug("question: quit while a file is written");
 }
 
 void Viewer::answer(QuitAnswer answer) {
-  asks_to_quit_ = false;
+  state_.asks_to_quit = false;
   redraw_ = true;
   quit_ = answer != QuitAnswer::kBack;
   cancels_writing_ = answer == QuitAnswer::kCancel;
@@ -291,14 +291,14 @@ void Viewer::follow_writing() {
   if (writing_ == nullptr) {
     return;
   }
-  redraw_ = redraw_ || asks_to_quit_ || panel_.is_visible(Clock::now());
+  redraw_ = redraw_ || state_.asks_to_quit || panel_.is_visible(Clock::now());
   const std::optional<int> exit_code = writing_->poll();
   if (!exit_code) {
     return;
   }
   const std::string message = writing_->message();
   writing_.reset();
-  asks_to_quit_ = false;
+  state_.asks_to_quit = false;
   if (*exit_code == 0) {
     spdlog::info(message);
     return notice("written: " + written_);

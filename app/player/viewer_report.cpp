@@ -52,7 +52,8 @@ std::string result_label(const PlayedFrame& frame, bool is_late, bool live) {
 std::string settings_text(const PlayerSettings& settings) {
   const std::string mix =
       settings.noise.mix > 0 ? fmt::format(", {:.0f} % of the original", 100 * settings.noise.mix) : "";
-  return fmt::format("{}, strength {}{}", short_text(filter_settings(settings)), to_string(settings.noise.strength), mix);
+  return fmt::format("{}, strength {}{}", short_text(filter_settings(settings)),
+                     to_string(settings.noise.strength), mix);
 }
 
 std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {

@@ -152,8 +152,8 @@ TEST(ControlsTest, EveryControlDoesItsWork) {
                                      {"split", "key: view: split"},
                                      {"strength Strong", "key: bilateral, strength 1.4"},
                                      {"quality Fast", "key: recursive np, strength 1.4"},
-                                     {"undo", "key: undone: bilateral, strength 1.4"},
-                                     {"redo", "key: redone: recursive"},
+                                     {"undo", "key: undo: bilateral, strength 1.4"},
+                                     {"redo", "key: redo: recursive"},
                                      {"output", "control: in at "},
                                      {"in", "key: passage 0:"},
                                      {"out", "key: passage 0:"},
@@ -210,8 +210,8 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
                                     {" ", "key: paused"},
                                     {"UP", "key: strength 1.1"},
                                     {"DOWN", "key: strength 1"},
-                                    {"Ctrl+Z", "key: undone: bilateral, strength 1.1"},
-                                    {"Ctrl+Y", "key: redone: bilateral, strength 1"},
+                                    {"Ctrl+Z", "key: undo: bilateral, strength 1.1"},
+                                    {"Ctrl+Y", "key: redo: bilateral, strength 1"},
                                     {"d", "key: 5 % of the original in the result"},
                                     {"D", "key: 0 % of the original in the result"},
                                     {"+", "key: sigma Y 6.0 U 6.0 V 6.0"},
@@ -415,9 +415,9 @@ TEST(ControlsTest, ValuesAreTypedResetAndUndone) {
     }
     EXPECT_TRUE(log.says("key: bilateral, strength 1, 25 % of the original"));
     press("Ctrl+Z");
-    EXPECT_TRUE(log.says("key: undone: bilateral, strength 1.7, 25 %")) << "a double click is one step";
+    EXPECT_TRUE(log.says("key: undo: bilateral, strength 1.7, 25 %")) << "a double click is one step";
     press("Ctrl+Y");
-    EXPECT_TRUE(log.says("key: redone: bilateral, strength 1, 25 %"));
+    EXPECT_TRUE(log.says("key: redo: bilateral, strength 1, 25 %"));
   });
 }
 
@@ -436,8 +436,8 @@ TEST(ControlsTest, EverySettingIsUndoneAndRedone) {
     const PlayerSettings last = viewer.chosen();
     const int steps = static_cast<int>(keys.size()) - 1;  // linking is no setting of the denoiser
     for (const auto& [key, said, none, settings] :
-         {std::tuple{"Ctrl+Z", "key: undone: ", "key: nothing to undo", first},
-          {"Ctrl+Y", "key: redone: ", "key: nothing to redo", last}}) {
+         {std::tuple{"Ctrl+Z", "key: undo: ", "key: nothing to undo", first},
+          {"Ctrl+Y", "key: redo: ", "key: nothing to redo", last}}) {
       for (int i = 0; i <= steps; ++i) {
         press(key);
       }

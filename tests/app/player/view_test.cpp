@@ -14,6 +14,7 @@
 #include "app/player/control_items.h"
 #include "app/player/controls.h"
 #include "app/player/osd.h"
+#include "app/player/settings_editor.h"
 #include "app/player/settings_history.h"
 #include "app/player/viewer_report.h"
 
@@ -276,6 +277,55 @@ TEST(SettingsHistoryTest, ChangesOfOneGestureAreOneStep) {
   EXPECT_FALSE(history.undo(settings(0)));
   history.add(settings(0), 0);
   EXPECT_FALSE(history.redo(settings(1))) << "another change";
+}
+
+PlayerSettings vbm4d_settings() {
+  PlayerSettings settings;
+  settings.filter = {.name = "vbm4d", .profile = "np", .parameters = {}};
+  return settings;
+}
+
+TEST(SettingsEditorTest, StepsAreRoundedAndStayInRange) {
+  SettingsEditor editor(ColorModel::kYuv, {"bilateral", "vbm4d"});
+  PlayerSettings settings = vbm4d_settings();
+  settings.noise.strength = {1.26F, 1.26F};
+  EXPECT_EQ(editor.strength(settings, 1, true, false).settings.noise.strength, (Strength{1.4F, 1.4F}));
+  editor.toggle_linked();
+  EXPECT_EQ(editor.strength(settings, 1, false, true).settings.noise.strength, (Strength{1.26F, 1.4F}));
+  EXPECT_EQ(editor.mix(settings, -1).settings.noise.mix, 0);
+  EXPECT_EQ(editor.mix(settings, 1).text, "5 % of the original in the result");
+  const NoiseModel estimate{{10.4F, 6, 6}};
+  const PlayerSettings by_hand = editor.level_by_hand(settings, estimate).settings;
+  EXPECT_EQ(by_hand.noise.noise->noise.sigma, estimate.sigma);
+  EXPECT_EQ(by_hand.noise.strength, settings.noise.strength) << "the strength stays";
+  EXPECT_EQ(editor.level(by_hand, {}, -1, true, false).settings.noise.noise->noise.sigma[0], 10);
+  EXPECT_EQ(editor.level(settings, estimate, 1, true, true).text, "sigma Y 11.0 U 7.0 V 7.0");
+}
+
+TEST(SettingsEditorTest, FiltersAndProfilesFollowEachOther) {
+  const SettingsEditor editor(ColorModel::kYuv, {"bilateral", "vbm4d"});
+  const PlayerSettings settings = vbm4d_settings();
+  EXPECT_EQ(editor.filter(settings, 1).settings.filter.name, "bilateral");
+  EXPECT_EQ(editor.profile(settings, 1).settings.filter.profile, "high");
+  PlayerSettings bilateral = settings;
+  bilateral.filter.name = "bilateral";
+  EXPECT_EQ(editor.profile(bilateral, 1).settings, bilateral);
+  EXPECT_EQ(editor.profile(bilateral, 1).text, "bilateral has no profiles");
+  const SettingsEditor single(ColorModel::kYuv, {"vbm4d"});
+  EXPECT_EQ(single.filter(settings, 1).settings, settings);
+}
+
+TEST(SettingsEditorTest, SettingsAAndBHaveHistoriesOfTheirOwn) {
+  SettingsEditor editor(ColorModel::kYuv, {"vbm4d"});
+  const PlayerSettings first = vbm4d_settings();
+  const PlayerSettings second = editor.mix(first, 1).settings;
+  editor.keep(first, 0);
+  editor.pair().flip(second);
+  EXPECT_EQ(editor.undo(second).text, "nothing to undo");
+  editor.pair().flip(second);
+  EXPECT_EQ(editor.undo(second).settings, first);
+  EXPECT_EQ(editor.redo(first).settings, second);
+  EXPECT_EQ(editor.redo(second).text, "nothing to redo");
 }
 
 TEST(OsdTest, TheKeysFitIntoTheWindow) {
