@@ -59,7 +59,7 @@ struct ControlState {
   bool asks_to_quit = false;      ///< while a file is written
 };
 
-/// The answers to the question that quitting raises while a file is written.
+/// An answer to the question before the window closes while a file is written.
 enum class QuitAnswer : std::uint8_t { kFinish, kCancel, kBack };
 
 /// Requests that the user made with the pointer. Buttons have the effect of their keys.

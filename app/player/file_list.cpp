@@ -123,12 +123,7 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings |
                    ImGuiWindowFlags_NoScrollWithMouse);
   std::optional<std::size_t> chosen;
-  ImGui::TextUnformatted(title_.c_str());
-  ImGui::SameLine();
-  const ImVec2 place = ImGui::GetCursorScreenPos();
-  draw_text(kMostLines, failure_.empty() ? folder_.string() : failure_, static_cast<double>(place.x),
-            static_cast<double>(place.y));
-  ImGui::NewLine();
+  draw_title(draw_text);
   if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0) {
     const std::size_t last = entries_.size() > lines ? entries_.size() - lines : 0;
     constexpr std::size_t kNotch = 3;
@@ -145,6 +140,15 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
   ImGui::TextDisabled("Keys: UP, DOWN, ENTER, BACKSPACE (folder above), first letter, ESC");
   ImGui::End();
   return chosen ? choose(*chosen) : std::nullopt;
+}
+
+void FileList::draw_title(const DrawText& draw_text) const {
+  ImGui::TextUnformatted(title_.c_str());
+  ImGui::SameLine();
+  const ImVec2 place = ImGui::GetCursorScreenPos();
+  draw_text(kMostLines, failure_.empty() ? folder_.string() : failure_, static_cast<double>(place.x),
+            static_cast<double>(place.y));
+  ImGui::NewLine();
 }
 
 void FileList::draw_rows(std::size_t count, ControlItems& items, const DrawText& draw_text,

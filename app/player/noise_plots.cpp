@@ -19,7 +19,7 @@ void draw_curve(const PlaneNoise& noise, ImVec2 at, ImVec2 size) {
   ImDrawList* const list = ImGui::GetWindowDrawList();
   list->AddRectFilled(at, {at.x + size.x, at.y + size.y}, kPlotGround);
   const NoiseShape::Curve& curve = noise.shape.curve;
-  const float highest = std::max(*std::max_element(curve.begin(), curve.end()), 0.01F) * 1.1F;
+  const float highest = std::max(*std::max_element(curve.begin(), curve.end()), 0.01F) * 1.4F;
   std::array<ImVec2, BrightnessScale::kSteps + 1> points;
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i] = {at.x + size.x * static_cast<float>(i) / BrightnessScale::kSteps,
@@ -58,7 +58,7 @@ void draw_noise_plots(const PlaneNoise& noise, float width, float height) {
   ImGui::TextUnformatted("dark");
   ImGui::SameLine(size.x - ImGui::CalcTextSize("bright").x);
   ImGui::TextUnformatted("bright");
-  ImGui::SameLine(width - ImGui::CalcTextSize("spectrum").x + ImGui::GetStyle().ItemSpacing.x);
+  ImGui::SameLine(width - ImGui::CalcTextSize("spectrum").x);
   ImGui::TextUnformatted("spectrum");
 }
 

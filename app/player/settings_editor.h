@@ -15,8 +15,8 @@
 
 namespace limpid::app {
 
-/// Edits of the settings A and B of a window, and their history. It knows neither window nor player: an edit
-/// is a function of the settings in use.
+/// Edits of the settings A and B of a window, and their history. An edit is a function of the settings in
+/// use, so no window or player is required.
 class SettingsEditor {
  public:
   /// New settings, and a few words on them for the user. The settings are those in use if the edit is not
@@ -39,7 +39,7 @@ class SettingsEditor {
   // One step up (1) or down (-1).
   Edit strength(PlayerSettings settings, int direction, bool luma, bool chroma) const;
   Edit mix(PlayerSettings settings, int direction) const;
-  /// Of a level by hand, or of the estimate.
+  /// The step begins at the level by hand, or at the estimate.
   Edit level(PlayerSettings settings, const NoiseModel& estimate, int direction, bool luma,
              bool chroma) const;
   Edit profile(PlayerSettings settings, int direction) const;

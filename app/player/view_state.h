@@ -8,7 +8,7 @@
 
 namespace limpid::app {
 
-/// What a window shows beside the frame: plain values that keys and the mouse change.
+/// The state of a window beside its frame and zoom: plain values that keys and the mouse change.
 struct ViewState {
   Side side = Side::kSplit;
   double gain = 4;  ///< of the difference

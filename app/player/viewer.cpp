@@ -141,7 +141,11 @@ void Viewer::run(const std::stop_token& stop) {
     show_taken(taken);
     follow(Clock::now());
     if (redraw_ && can_draw() && window_->is_visible()) {
-      shown_ != nullptr ? draw() : draw_opening();
+      if (shown_ != nullptr) {
+        draw();
+      } else {
+        draw_opening();
+      }
       timed(presenting_.busy_ns, [&] { window_->present(); });
       redraw_ = controls_.has_events() || settling_-- > 0;
     }
@@ -894,7 +898,11 @@ void Viewer::handle(const io::WindowEvent& event) {
   switch (event.kind) {
     case Kind::kClose:
       is_lost_ = event.is_lost;
-      is_lost_ ? void(quit_ = true) : ask_to_quit();
+      if (is_lost_) {
+        quit_ = true;
+      } else {
+        ask_to_quit();
+      }
       break;
     case Kind::kKey:
       handle_key(event);

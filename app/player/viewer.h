@@ -235,7 +235,7 @@ class Viewer {
   std::string pace_hint() const;
   std::string noise_hint() const;
   std::string slowness_hint() const;
-  /// True if other settings than those of the shown frame were requested some time ago.
+  /// True if the shown frame lacks settings that were requested some time ago.
   bool is_late(Clock::time_point now) const;
 
   ViewerOptions options_;

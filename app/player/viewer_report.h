@@ -33,9 +33,9 @@ std::string filter_text(const PlayerSettings& settings);
 /// Filter and profile for labels, such as "vbm4d np".
 std::string short_text(const FilterSettings& filter);
 
-/// What a result is: "denoised, final" if `limpid denoise` writes it, "denoised, draft (bilateral)" if a
-/// quicker filter made it or one without later frames, or "computing". `is_late`: other settings were
-/// requested some time ago.
+/// The label of a result: "denoised, final" if `limpid denoise` writes it; "denoised, draft (bilateral)"
+/// after a quicker filter, or without the later frames that the filter needs; "computing" if `is_late`:
+/// settings that were requested some time ago are to come.
 std::string result_label(const PlayedFrame& frame, bool is_late, bool live);
 
 /// Filter and strength, such as "vbm4d np, strength 1.2".

@@ -738,6 +738,23 @@ TEST(ClosingTest, AStopCancelsTheFile) {
   EXPECT_TRUE(log.says("is not complete: it was canceled"));
 }
 
+TEST(ClosingTest, AFullDiskIsReportedAndTheWindowClosesWithoutAQuestion) {
+  const test::TemporaryFolder folder;
+  ControlsScript script;
+  script.options.input = (folder.path() / "clip.mkv").string();
+  script.options.program = (folder.path() / "writer").string();
+  std::ofstream(script.options.program)
+      << "#!/bin/sh\necho 'clip-denoised.mkv: No space left on device' >&2\nexit 1\n";
+  std::filesystem::permissions(script.options.program, std::filesystem::perms::owner_all);
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press("w");
+    EXPECT_TRUE(log.says("clip-denoised.mkv is not complete: clip-denoised.mkv: No space left on device"));
+  });
+  EXPECT_EQ(log.count("question: "), 0);
+}
+
 TEST(ClosingTest, WriteProgressAndCancelAreInSight) {
   const test::TemporaryFolder folder;
   ControlsScript script;
