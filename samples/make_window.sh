@@ -14,7 +14,7 @@ export SDL_VIDEODRIVER=offscreen LIBGL_ALWAYS_SOFTWARE=1 XDG_STATE_HOME=$folder
 
 # window PICTURE SIZE [OPTION]...: what the window shows of a frame, --frames 8 unless options say otherwise.
 window() {
-  "$bin/limpid" preview "$folder/village.y4m" --screenshot "$1" --window-size "$2" --frames 8 --engine cpu --no-audio --log-level error "${@:3}"
+  "$bin/limpid" preview "$folder/village.y4m" --screenshot "$1" --window-size "$2" --frames 8 --engine cpu --no-audio --log-level error -y "${@:3}"
 }
 
 "$bin/limpid-samples" --size 960x540 --frames 40 --fps 25 --sigma 20 --chroma-sigma 15 --seed 3 --noisy "$folder/village.y4m"

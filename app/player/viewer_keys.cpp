@@ -391,7 +391,9 @@ void Viewer::press(const std::string& key, bool repeats) {
     redraw_ = true;
   }
   if (shown_ == nullptr && key != "q") {
-    early_keys_.push_back(key);
+    if (!repeats) {
+      early_keys_.push_back(key);
+    }
     return;
   }
   const auto [line, binding] = ViewerKeys::find(key);
