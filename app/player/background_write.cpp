@@ -22,7 +22,7 @@
 namespace limpid::app {
 
 BackgroundWrite::BackgroundWrite(std::vector<std::string> command) {
-  log_.reset(std::tmpfile());
+  log_.reset(std::tmpfile());  // NOLINT(cppcoreguidelines-owning-memory)
   if (log_ == nullptr) {
     throw Error(command.front() + ": cannot be started: no temporary file: " + std::strerror(errno));
   }

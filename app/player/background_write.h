@@ -39,7 +39,7 @@ class BackgroundWrite {
   void take_line(const std::string& line);
 
   struct FileCloser {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(std::FILE* file) const { std::fclose(file); }  // NOLINT(cppcoreguidelines-owning-memory)
   };
 
   pid_t process_ = 0;

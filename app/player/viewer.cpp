@@ -27,7 +27,6 @@
 namespace limpid::app {
 namespace {
 
-using io::make_pixel;
 using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
