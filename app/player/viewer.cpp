@@ -270,8 +270,11 @@ void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
   latency_ += (report_.shown == 0 ? 1 : kShare) * (latency - latency_);
   if (report_.shown == 0) {
     spdlog::debug("shown: the first frame");
-    if (!options_.notice.empty()) {
-      notice(options_.notice);
+    const bool has_hint = options_.overlay && options_.screenshot.empty() && !panel_.is_open();
+    const std::string first =
+        options_.notice.empty() && has_hint ? "TAB: settings    ?: keys" : options_.notice;
+    if (!first.empty()) {
+      notice(first);
       notice_until_ = Clock::now() + kNewsTime;
     }
   }

@@ -342,6 +342,7 @@ TEST(ViewerTest, TheWindowSaysThatItOpensTheSource) {
     arrives = true;
     arrives.notify_all();
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(log.says("key: TAB: settings    ?: keys")) << "where to begin";
   });
 }
 
