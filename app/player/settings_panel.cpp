@@ -54,8 +54,14 @@ class SettingsPanel {
     request();
   }
 
-  void draw_row() {
+  void draw_row(float words) {
+    ImGui::BeginChild("slider", {ImGui::GetContentRegionAvail().x - words, 0}, false, ImGuiWindowFlags_NoNav);
     draw_main_strength("Strength");
+    ImGui::EndChild();
+    if (words > 0) {
+      ImGui::SameLine();
+      draw_words();
+    }
     request();
   }
 
@@ -81,20 +87,24 @@ class SettingsPanel {
     strength.chroma = state_.linked || !has_chroma_ ? strength.luma : strength.chroma;
   }
 
+  void draw_words() {
+    for (const auto& [name, factor] : kStrengths) {
+      const std::string tooltip = fmt::format("Strength {:.1f}", factor);
+      if (items_.choice(fmt::format("strength {}", name).c_str(), name,
+                        std::abs(settings_.noise.strength.luma - factor) < 0.005F, tooltip.c_str())) {
+        settings_.noise.strength.luma = factor;
+        follow_luma();
+      }
+      ImGui::SameLine();
+    }
+  }
+
   void draw_strength() {
     Strength& strength = settings_.noise.strength;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2{8 * items_.scale(), 9 * items_.scale()});
     draw_main_strength("Strength");
     ImGui::PopStyleVar();
-    for (const auto& [name, factor] : kStrengths) {
-      const std::string tooltip = fmt::format("Strength {:.1f}", factor);
-      if (items_.choice(fmt::format("strength {}", name).c_str(), name,
-                        std::abs(strength.luma - factor) < 0.005F, tooltip.c_str())) {
-        strength.luma = factor;
-        follow_luma();
-      }
-      ImGui::SameLine();
-    }
+    draw_words();
     if (has_chroma_) {
       ask("linked", "Linked", state_.linked, "k", "Change luma and chroma together, or each alone. Key: k");
     } else {
@@ -251,7 +261,9 @@ void draw_settings(const ControlState& state, ControlItems& items, ControlReques
 }
 
 void draw_strength_row(const ControlState& state, ControlItems& items, ControlRequests& requests) {
-  SettingsPanel(state, items, requests).draw_row();
+  constexpr float kWords = 200;  // width of their buttons, in units of 1/96 inch
+  const bool has_room = ImGui::GetContentRegionAvail().x > 2 * kWords * items.scale();
+  SettingsPanel(state, items, requests).draw_row(has_room ? kWords * items.scale() : 0);
 }
 
 }  // namespace limpid::app

@@ -324,6 +324,8 @@ TEST(ControlsTest, SmallWindowsHaveASecondRowInsteadOfThePanel) {
     ControlsScript::click(log, "settings");
     EXPECT_TRUE(log.says("control: strength at "));
     EXPECT_TRUE(log.says("control: write at "));
+    ControlsScript::click(log, "strength Light");
+    EXPECT_TRUE(log.says("key: bilateral, strength 0.7"));
     EXPECT_EQ(log.count("control: adjust"), 0);
     EXPECT_GT(ControlsScript::find(log, "strength").y, 360 - 88);
   });
