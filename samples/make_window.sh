@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes the pictures of the window in app/screenshots from the sample scene with simulated noise: panel.jpg (with controls), zoom.png,
-# difference.png, and sweep.webp, a short animation of the split line. Takes five minutes.
+# Makes the pictures of the window in app/screenshots from the sample scene with simulated noise: panel.jpg (with controls), narrow.jpg,
+# zoom.png, difference.png, and sweep.webp, a short animation of the split line. Takes five minutes.
 # Needs ffmpeg with libwebp and a build: cmake --preset release && cmake --build --preset release --target limpid limpid-samples
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,12 +14,14 @@ export SDL_VIDEODRIVER=offscreen LIBGL_ALWAYS_SOFTWARE=1 XDG_STATE_HOME=$folder
 
 # window PICTURE SIZE [OPTION]...: what the window shows of a frame, --frames 8 unless options say otherwise.
 window() {
-  "$bin/limpid" preview "$folder/village.y4m" --screenshot "$1" --window-size "$2" --frames 8 --engine cpu --no-audio --log-level error "${@:3}"
+  "$bin/limpid" preview "$folder/village.y4m" --screenshot "$1" --window-size "$2" --frames 8 --engine cpu --no-audio --log-level error -y "${@:3}"
 }
 
 "$bin/limpid-samples" --size 960x540 --frames 40 --fps 25 --sigma 20 --chroma-sigma 15 --seed 3 --noisy "$folder/village.y4m"
-window "$folder/panel.png" 1280x820 --controls
+window "$folder/panel.png" 1280x720 --controls
 ffmpeg -v error -y -i "$folder/panel.png" -q:v 3 -pix_fmt yuvj444p -bitexact "$target/panel.jpg"
+window "$folder/narrow.png" 640x360 --controls
+ffmpeg -v error -y -i "$folder/narrow.png" -q:v 3 -pix_fmt yuvj444p -bitexact "$target/narrow.jpg"
 window "$target/zoom.png" 480x360 --zoom 4
 window "$target/difference.png" 480x360 --view difference
 

@@ -120,7 +120,7 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
   add_logging_options(command, logging, "Messages");
 
   std::string keys = "Keys (the key ? shows them in the window):\n";
-  for (const std::string& line : key_help_lines()) {
+  for (const std::string& line : key_help_lines(key_help())) {
     keys += "  " + line + "\n";
   }
   command.footer(keys);
@@ -185,6 +185,7 @@ void ViewerCommandOptions::restore_settings(const std::string& file, const Frame
     return;
   }
   DenoisingSettings kept;
+  notice_.clear();
   std::error_code missing;
   try {
     const std::filesystem::path path = kept_settings().path(name_of_kept(file));
@@ -193,6 +194,7 @@ void ViewerCommandOptions::restore_settings(const std::string& file, const Frame
       NoiseControl(read.noise, measuring_engine).check(format);
       kept = read;
       spdlog::info(fmt::format("settings: those last chosen for {} ({})", file, path.string()));
+      notice_ = "with the settings that were last chosen for this file";
     }
   } catch (const Error& error) {
     spdlog::warn(fmt::format("the settings last chosen for {} are not used: {}", file, error.what()));
@@ -335,6 +337,7 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
   options.overlay = !no_osd_;
   options.controls = controls_;
   options.statistics = statistics_;
+  options.notice = notice_;
   options.side = parse_side(view_);
   options.zoom = zoom_;
   options.split = split_;

@@ -85,6 +85,7 @@ class ViewerCommandOptions {
   PlayerSettings settings_;  ///< initial settings, without the filter; set by check()
   std::optional<PlayerSettings> carried_;
   bool sets_any_ = false;  ///< an option sets the filter or the noise
+  std::string notice_;     ///< on the settings, for the window
 
   std::string quality_;
   std::string view_ = "split";

@@ -9,28 +9,29 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <thread>
 
 #include "core/base/error.h"
 
 namespace limpid::app {
 
 BackgroundWrite::BackgroundWrite(std::vector<std::string> command) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(command.front() + ": cannot be started: " + std::strerror(errno));
+  log_.reset(std::tmpfile());  // NOLINT(cppcoreguidelines-owning-memory)
+  if (log_ == nullptr) {
+    throw Error(command.front() + ": cannot be started: no temporary file: " + std::strerror(errno));
   }
-  pipe_ = ends[0];
-  fcntl(pipe_, F_SETFL, O_NONBLOCK);
+  fcntl(fileno(log_.get()), F_SETFD, FD_CLOEXEC);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&files, fileno(log_.get()), STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -50,19 +51,22 @@ BackgroundWrite::BackgroundWrite(std::vector<std::string> command) {
   const int failure = posix_spawn(&process_, words[0], &files, &attributes, words.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  ::close(ends[1]);
   if (failure != 0) {
-    ::close(pipe_);
     throw Error(command.front() + ": cannot be started: " + std::strerror(failure));
   }
 }
 
 BackgroundWrite::~BackgroundWrite() {
-  if (!exit_code_) {
-    cancel();
-    waitpid(process_, nullptr, 0);
+  if (exit_code_ || left_alone_) {
+    return;
   }
-  ::close(pipe_);
+  cancel();
+  // An encoder may take longer. The process ends by itself, and nothing waits for it.
+  constexpr std::chrono::seconds kPatience{1};
+  for (const auto end = std::chrono::steady_clock::now() + kPatience;
+       !poll() && std::chrono::steady_clock::now() < end;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 void BackgroundWrite::cancel() { kill(process_, SIGINT); }
@@ -79,7 +83,8 @@ std::optional<int> BackgroundWrite::poll() {
 
 void BackgroundWrite::read() {
   std::array<char, 4096> bytes{};
-  for (ssize_t count = 0; (count = ::read(pipe_, bytes.data(), bytes.size())) > 0;) {
+  for (ssize_t count = 0; (count = pread(fileno(log_.get()), bytes.data(), bytes.size(), read_)) > 0;
+       read_ += count) {
     unread_.append(bytes.data(), static_cast<std::size_t>(count));
   }
   for (std::size_t end = 0; (end = unread_.find('\n')) != std::string::npos;) {

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,11 +20,13 @@ class BackgroundWrite {
   BackgroundWrite& operator=(const BackgroundWrite&) = delete;
   BackgroundWrite(BackgroundWrite&&) = delete;
   BackgroundWrite& operator=(BackgroundWrite&&) = delete;
-  /// Interrupts the process if it still runs, and waits for its end.
+  /// Cancels the process unless it has ended or is left alone, and waits a second for its end.
   ~BackgroundWrite();
 
   /// Ends the process as Ctrl-C does; its output so far is kept as `limpid denoise` does.
   void cancel();
+  /// The process continues after this object.
+  void leave_alone() { left_alone_ = true; }
   /// Reads the progress. The exit code, once the process has ended.
   std::optional<int> poll();
   /// 0 to 1.
@@ -34,8 +38,14 @@ class BackgroundWrite {
   void read();
   void take_line(const std::string& line);
 
+  struct FileCloser {
+    void operator()(std::FILE* file) const { std::fclose(file); }  // NOLINT(cppcoreguidelines-owning-memory)
+  };
+
   pid_t process_ = 0;
-  int pipe_ = -1;
+  std::unique_ptr<std::FILE, FileCloser> log_;  ///< not a pipe, which the process must not outlive
+  off_t read_ = 0;                              ///< bytes of it
+  bool left_alone_ = false;
   std::string unread_;
   std::string message_;
   double progress_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -26,6 +27,7 @@ struct ControlState {
   double position = 0;  ///< seconds
   double duration = 0;  ///< 0 if not known
   bool live = false;
+  bool still_picture = false;
   bool can_seek = false;
   bool paused = false;
   bool full_screen = false;
@@ -35,7 +37,8 @@ struct ControlState {
 
   PlayerSettings settings;  ///< as the user asked for
   std::string used;         ///< filter of the frame that is shown, such as "recursive:profile=np"
-  NoiseModel level;         ///< of that frame
+  NoiseModel noise;         ///< of that frame, as estimated or given, without the strength
+  std::string evidence;     ///< certainty or reason of the estimate, and the kind of the noise
   ColorModel color_model = ColorModel::kYuv;
   std::vector<std::string_view> planes;  ///< names of the color planes
   bool linked = true;                    ///< luma and chroma change together
@@ -52,7 +55,12 @@ struct ControlState {
   std::string camera;             ///< the one that is shown
   std::string recording;          ///< of a live source: state of the recording
   std::optional<double> writing;  ///< progress of a file that is written, 0 to 1
+  std::string written;            ///< its name
+  bool asks_to_quit = false;      ///< while a file is written
 };
+
+/// An answer to the question before the window closes while a file is written.
+enum class QuitAnswer : std::uint8_t { kFinish, kCancel, kBack };
 
 /// Requests that the user made with the pointer. Buttons have the effect of their keys.
 struct ControlRequests {
@@ -64,29 +72,35 @@ struct ControlRequests {
   std::optional<int> zoom;
   std::optional<std::size_t> camera;  ///< of ControlState::cameras
   std::optional<PlayerSettings> settings;
+  std::optional<QuitAnswer> quit;
 };
 
-/// The bar at the bottom of the window and the panel at its right side, which appear when the pointer moves
-/// and hide when it rests. In small windows, the panel appears only when asked for.
+/// The bar at the bottom of the window, which appears when the pointer moves and hides when it rests, and the
+/// panel, which is open until it is closed. The open panel and the bar have their own space at the right side
+/// and the bottom of the window. In narrow windows, a second row of the bar replaces the panel.
 class Controls {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `automatic`: they appear when the pointer moves; otherwise only while pinned.
+  /// `automatic`: the bar appears when the pointer moves; otherwise only with the panel.
   explicit Controls(bool automatic) : automatic_(automatic) {}
 
   /// The pointer has moved, or a button has been pressed. `holds`: it is on a control or holds one.
   void notice_pointer(Clock::time_point now, bool holds);
-  /// Keeps them on the screen, or lets them hide again.
-  void toggle_pin() { pinned_ = !pinned_; }
-  bool is_pinned() const { return pinned_; }
-  bool is_visible(Clock::time_point now) const { return pinned_ || now < visible_until_; }
-  /// When they hide; nothing if they are hidden or stay.
-  std::optional<Clock::time_point> hides_at(Clock::time_point now) const;
+  /// Opens the panel, or closes it.
+  void toggle_panel() { open_ = !open_; }
+  bool is_open() const { return open_; }
+  bool is_visible(Clock::time_point now) const { return open_ || now < visible_until_; }
+  /// When a tooltip appears; nothing if there is none to come.
+  std::optional<Clock::time_point> tooltip_at(Clock::time_point now) const {
+    return is_visible(now) ? items_.tooltip_at() : std::nullopt;
+  }
+  /// When the bar hides or a tooltip appears; nothing if neither is to come.
+  std::optional<Clock::time_point> changes_at(Clock::time_point now) const;
+  /// The part of the window that is for pictures, from its left upper corner.
+  io::Size stage(io::Size window, double scale) const;
   /// Height of the bar, in pixels.
-  static int bar_height(double scale);
-  /// Left edge of the panel in a window of `width` pixels.
-  static int panel_left(int width, double scale);
+  int bar_height(io::Size window, double scale) const;
 
   /// Draws them, between ControlLayer::begin() and end(), and returns what the user asked for.
   ControlRequests draw(const ControlState& state, io::Size window, double scale, Clock::time_point now);
@@ -98,9 +112,12 @@ class Controls {
 
  private:
   void draw_panel(const ControlState& state, io::Size window, ControlRequests& requests);
+  void draw_question(const ControlState& state, io::Size window, ControlRequests& requests);
+  int panel_width(io::Size window, double scale) const;
 
   bool automatic_;
-  bool pinned_ = false;
+  bool open_ = false;
+  bool shows_output_ = false;  ///< tab of the panel
   Clock::time_point visible_until_;
   ControlItems items_;
 };

@@ -117,17 +117,13 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
   ImGui::SetNextWindowPos({static_cast<float>(window.width) / 2, static_cast<float>(window.height) / 2}, 0,
                           {0.5F, 0.5F});
   ImGui::SetNextWindowSize({width, 0});
+  ImGui::SetNextWindowBgAlpha(1);
   ImGui::Begin("files", nullptr,
                ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings |
                    ImGuiWindowFlags_NoScrollWithMouse);
   std::optional<std::size_t> chosen;
-  ImGui::TextUnformatted(title_.c_str());
-  ImGui::SameLine();
-  const ImVec2 place = ImGui::GetCursorScreenPos();
-  draw_text(kMostLines, failure_.empty() ? folder_.string() : failure_, static_cast<double>(place.x),
-            static_cast<double>(place.y));
-  ImGui::NewLine();
+  draw_title(draw_text);
   if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0) {
     const std::size_t last = entries_.size() > lines ? entries_.size() - lines : 0;
     constexpr std::size_t kNotch = 3;
@@ -146,6 +142,15 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
   return chosen ? choose(*chosen) : std::nullopt;
 }
 
+void FileList::draw_title(const DrawText& draw_text) const {
+  ImGui::TextUnformatted(title_.c_str());
+  ImGui::SameLine();
+  const ImVec2 place = ImGui::GetCursorScreenPos();
+  draw_text(kMostLines, failure_.empty() ? folder_.string() : failure_, static_cast<double>(place.x),
+            static_cast<double>(place.y));
+  ImGui::NewLine();
+}
+
 void FileList::draw_rows(std::size_t count, ControlItems& items, const DrawText& draw_text,
                          std::optional<std::size_t>& chosen) {
   first_ = std::min(first_, selected_);
@@ -161,7 +166,7 @@ void FileList::draw_rows(std::size_t count, ControlItems& items, const DrawText&
     }
     if (exists) {
       const std::string text = entries_[entry].name + (entries_[entry].is_folder ? "/" : "");
-      items.note(fmt::format("file {}", entries_[entry].name).c_str(), text.c_str());
+      items.note(fmt::format("file {}", entries_[entry].name).c_str(), "");
       draw_text(row, text, static_cast<double>(at.x), static_cast<double>(at.y));
     }
   }

@@ -41,6 +41,7 @@ class FileList {
   };
 
   void list(const std::filesystem::path& folder);
+  void draw_title(const DrawText& draw_text) const;
   void draw_rows(std::size_t count, ControlItems& items, const DrawText& draw_text,
                  std::optional<std::size_t>& chosen);
   /// Enters a folder, or returns the file.

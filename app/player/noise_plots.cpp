@@ -2,6 +2,7 @@
 #include "app/player/noise_plots.h"
 
 #include <imgui.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <array>
@@ -11,18 +12,21 @@ namespace limpid::app {
 namespace {
 
 constexpr ImU32 kPlotGround = IM_COL32(0, 0, 0, 160);
+constexpr ImU32 kPlotInk = IM_COL32(200, 200, 200, 255);
 constexpr ImU32 kPlotLine = IM_COL32(120, 180, 255, 255);
 
 void draw_curve(const PlaneNoise& noise, ImVec2 at, ImVec2 size) {
   ImDrawList* const list = ImGui::GetWindowDrawList();
   list->AddRectFilled(at, {at.x + size.x, at.y + size.y}, kPlotGround);
   const NoiseShape::Curve& curve = noise.shape.curve;
-  const float highest = std::max(*std::max_element(curve.begin(), curve.end()), 0.01F) * 1.1F;
+  const float highest = std::max(*std::max_element(curve.begin(), curve.end()), 0.01F) * 1.4F;
   std::array<ImVec2, BrightnessScale::kSteps + 1> points;
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i] = {at.x + size.x * static_cast<float>(i) / BrightnessScale::kSteps,
                  at.y + size.y * (1 - curve[i] / highest)};
   }
+  list->AddText({at.x + 4, at.y + 2}, kPlotInk, fmt::format("{:.1f}", noise.sigma * highest).c_str());
+  list->AddText({at.x + 4, at.y + size.y - ImGui::GetFontSize() - 2}, kPlotInk, "0");
   list->AddPolyline(points.data(), static_cast<int>(points.size()), kPlotLine, 0,
                     std::max(size.y / 40, 1.5F));
 }
@@ -47,9 +51,15 @@ void draw_spectrum(const PlaneNoise& noise, ImVec2 at, float side) {
 void draw_noise_plots(const PlaneNoise& noise, float width, float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float gap = height / 8;
-  draw_curve(noise, at, {width - height - gap, height});
+  const ImVec2 size{width - height - gap, height};
+  draw_curve(noise, at, size);
   draw_spectrum(noise, {at.x + width - height, at.y}, height);
   ImGui::Dummy({width, height});
+  ImGui::TextUnformatted("dark");
+  ImGui::SameLine(size.x - ImGui::CalcTextSize("bright").x);
+  ImGui::TextUnformatted("bright");
+  ImGui::SameLine(width - ImGui::CalcTextSize("spectrum").x);
+  ImGui::TextUnformatted("spectrum");
 }
 
 }  // namespace limpid::app

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "app/console/time_text.h"
 
@@ -25,6 +24,7 @@ std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
   }
   sigma += fmt::format("   ({}{}{})", s.estimated ? "estimated" : "set", s.noise_shape.empty() ? "" : ", ",
                        s.noise_shape);
+  sigma += s.strength.empty() ? "" : "   strength " + s.strength;
   const std::string filter =
       fmt::format("filter {}{}{}", s.filter, s.profile.empty() ? "" : "   profile " + s.profile,
                   s.keeps_pace ? "   (automatic)" : "");
@@ -85,58 +85,39 @@ io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statisti
   return lettering.box(to_lines(statistics, Detail::kLeast), line, width);
 }
 
-const std::vector<KeyHelp>& key_help() {
-  static const std::vector<KeyHelp> help{
-      {"SPACE p, click", "pause, play"},
-      {". ,", "one frame forward, back"},
-      {"LEFT RIGHT", "5 s back, forward; with Shift, or PGDN PGUP: 60 s"},
-      {"HOME END", "to the beginning, to the end"},
-      {"[ ] BACKSPACE", "slower, faster, normal speed"},
-      {"/ *", "lower, raise the volume"},
-      {"TAB", "keep the controls on the screen, or hide them"},
-      {"UP DOWN", "strength; with Shift: of chroma"},
-      {"d D", "more, less of the original in the result"},
-      {"+ -, ( )", "noise level, of chroma alone"},
-      {"a v k", "noise level: estimated, by hand; link luma and chroma"},
-      {"right mouse drag, n", "measure the noise in a box, in a flat part"},
-      {"N Ctrl+N", "use a noise profile or settings; save the noise profile"},
-      {"m M, c C", "next and previous filter, profile"},
-      {"Q", "automatic quality that keeps pace, or always this filter"},
-      {"b B", "flip between two settings; copy to the other"},
-      {"0 1 2 3 4 5", "difference, noisy, denoised, split, side by side, A | B"},
-      {"g G", "gain of the difference"},
-      {"drag, l |", "move the split line; let it follow the mouse; center it"},
-      {"wheel z Z", "zoom: fit, 1:1, 2:1, 4:1, 8:1; drag to move"},
-      {"f, double click", "full screen"},
-      {"I O X", "begin, end of the passage; the whole file"},
-      {"Ctrl+C Ctrl+S", "copy the command line of this result; save its settings"},
-      {"Ctrl+O, drop", "open another file"},
-      {"w", "write the passage or the file in the background; cancel"},
-      {"s S", "save pictures of noisy, denoised and split; of the window"},
-      {"r L V", "webcam: record; be a camera for others; next camera"},
-      {"i ?", "statistics; these keys"},
-      {"q ESC", "quit; ESC leaves the full screen first"},
-  };
-  return help;
+bool is_in_scope(KeyScope scope, bool live, bool still_picture) {
+  switch (scope) {
+    case KeyScope::kAll:
+      return true;
+    case KeyScope::kMoving:
+      return !still_picture;
+    case KeyScope::kFilm:
+      return !still_picture && !live;
+    case KeyScope::kFile:
+      return !live;
+    case KeyScope::kCamera:
+      return live;
+  }
+  return false;
 }
 
-std::vector<std::string> key_help_lines(const char* separator) {
+std::vector<std::string> key_help_lines(const std::vector<KeyHelp>& help, const char* separator) {
   std::size_t width = 0;
-  for (const KeyHelp& help : key_help()) {
-    width = std::max(width, std::strlen(help.keys));
+  for (const KeyHelp& each : help) {
+    width = std::max(width, each.keys.size());
   }
   std::vector<std::string> lines;
-  for (const auto& [keys, action] : key_help()) {
-    lines.push_back(separator != nullptr ? fmt::format("{}{}{}", keys, separator, action)
-                                         : fmt::format("{:<{}}  {}", keys, width, action));
+  for (const KeyHelp& each : help) {
+    lines.push_back(separator != nullptr ? each.keys + separator + each.action
+                                         : fmt::format("{:<{}}  {}", each.keys, width, each.action));
   }
   return lines;
 }
 
-io::RgbImage help_box(io::Lettering& lettering, int line, io::Size window) {
+io::RgbImage help_box(io::Lettering& lettering, const std::vector<std::string>& lines, int line,
+                      io::Size window) {
   constexpr int kLeast = 8;
   const int margin = text_margin(line);
-  const std::vector<std::string> lines = key_help_lines("\t");
   io::RgbImage box = lettering.box(lines, line, window.width - 2 * margin);
   for (int lower = line - 1; box.height > window.height - 2 * margin && lower >= kLeast; --lower) {
     box = lettering.box(lines, lower, window.width - 2 * margin);

@@ -33,8 +33,9 @@ struct Statistics {
   std::string profile;              ///< empty if the filter has none
   bool keeps_pace = false;          ///< the filter is chosen so that it keeps pace
   std::vector<std::string> planes;  ///< names of the color planes
-  NoiseModel level;
-  std::string noise_shape;  ///< shape_text() and evidence_text()
+  NoiseModel level;                 ///< as estimated or given, without the strength
+  std::string strength;             ///< empty if it is 1
+  std::string noise_shape;          ///< shape_text() and evidence_text()
   bool estimated = false;
   struct Load {
     std::string stage;
@@ -64,16 +65,32 @@ struct News {
   bool is_failure = false;  ///< it stays until a key is pressed
 };
 
-/// A key or mouse action, for the display and the manuals.
-struct KeyHelp {
-  const char* keys;
-  const char* action;
+/// The sources that a key is for.
+enum class KeyScope : std::uint8_t {
+  kAll,
+  kMoving,  ///< videos and cameras
+  kFilm,    ///< videos
+  kFile,    ///< videos and pictures
+  kCamera,
 };
-const std::vector<KeyHelp>& key_help();
-/// A line for each; `separator` between keys and action, else these in two columns of equally wide letters.
-std::vector<std::string> key_help_lines(const char* separator = nullptr);
 
-/// These in lines of that height, or lower ones where they would not fit into a window of that size.
-io::RgbImage help_box(io::Lettering& lettering, int line, io::Size window);
+/// Keys and mouse actions of the window, for the display and the manuals.
+struct KeyHelp {
+  std::string keys;
+  std::string action;
+  KeyScope scope = KeyScope::kAll;
+  std::vector<std::string> names;  ///< of the keys, as WindowEvent::key
+};
+/// The lines of the table of keys (viewer_keys.cpp).
+const std::vector<KeyHelp>& key_help();
+bool is_in_scope(KeyScope scope, bool live, bool still_picture);
+/// A line for each of `help`; `separator` between keys and action, else these in two columns of equally wide
+/// letters.
+std::vector<std::string> key_help_lines(const std::vector<KeyHelp>& help, const char* separator = nullptr);
+
+/// Lines with tabs between keys and actions, in lines of that height, or lower ones where they would not fit
+/// into a window of that size.
+io::RgbImage help_box(io::Lettering& lettering, const std::vector<std::string>& lines, int line,
+                      io::Size window);
 
 }  // namespace limpid::app

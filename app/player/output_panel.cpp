@@ -4,26 +4,43 @@
 #include <imgui.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "app/console/time_text.h"
 
 namespace limpid::app {
 
-void draw_heading(const char* text) {
-  ImGui::Spacing();
-  ImGui::AlignTextToFramePadding();
-  ImGui::TextDisabled("%s", text);
-}
+namespace {
 
-void ask_by_key(ControlItems& items, ControlRequests& requests, const char* name, const char* label,
-                bool chosen, const char* key, const char* tooltip) {
-  if (items.choice(name, label, chosen, tooltip)) {
-    requests.keys.emplace_back(key);
+constexpr ImU32 kHeadingInk = IM_COL32(166, 200, 255, 255);
+
+/// The state, the controls and the requests of a part of the panel.
+class PanelPart {
+ public:
+  PanelPart(const ControlState& state, ControlItems& items, ControlRequests& requests)
+      : state_(state), items_(items), requests_(requests) {}
+
+  void draw_camera();
+  void draw_sides();
+  void draw_zoom();
+  void draw_pair();
+  void draw_passage();
+  void draw_files();
+  void draw_write();
+
+ private:
+  void ask(const char* name, const char* label, bool chosen, const char* key, const char* tooltip) {
+    ask_by_key(items_, requests_, name, label, chosen, key, tooltip);
   }
-}
 
-void OutputPanel::draw_camera() {
+  const ControlState& state_;
+  ControlItems& items_;
+  ControlRequests& requests_;
+};
+
+void PanelPart::draw_camera() {
   draw_heading("Camera");
   if (!state_.cameras.empty()) {
     ImGui::SetNextItemWidth(-1);
@@ -43,31 +60,7 @@ void OutputPanel::draw_camera() {
       "Be a camera for other programs, through v4l2loopback. Key: L");
 }
 
-void OutputPanel::draw() {
-  if (state_.live) {
-    draw_camera();
-  }
-  draw_view();
-  draw_pair();
-  draw_heading("Output");
-  draw_files();
-  if (!state_.live) {
-    draw_passage();
-  }
-}
-
-void OutputPanel::draw_files() {
-  ask("save settings", "Save settings", false, "Ctrl+S",
-      "Write these settings to a file, for --settings. Key: Ctrl+S");
-  if (!state_.live) {
-    ImGui::SameLine();
-    ask("copy command", "Copy command", false, "Ctrl+C",
-        "Copy the line that writes this result. Key: Ctrl+C");
-  }
-}
-
-void OutputPanel::draw_view() {
-  draw_heading("View");
+void PanelPart::draw_sides() {
   ask("split", "Split", state_.side == Side::kSplit, "3",
       "Noisy left of a line, denoised right of it. Key: 3");
   ImGui::SameLine();
@@ -79,10 +72,13 @@ void OutputPanel::draw_view() {
   ask("difference", "Difference", state_.side == Side::kDifference, "0", "Show the removed noise. Key: 0");
   if (state_.side == Side::kDifference) {
     auto gain = static_cast<float>(state_.gain);
-    if (items_.slider("gain", "Gain", gain, 1, 32, "x%.0f", "Gain of the difference. Keys: g, G")) {
+    if (items_.value("gain", "Gain", gain, {1, 32, 32, 4, 0, ""}, "Gain of the difference. Keys: g, G")) {
       requests_.gain = double{gain};
     }
   }
+}
+
+void PanelPart::draw_zoom() {
   for (const int zoom : {0, 1, 2, 4, 8}) {
     const std::string label = zoom == 0 ? "Fit" : fmt::format("{}:1", zoom);
     if (items_.choice(("zoom " + label).c_str(), label.c_str(), state_.zoom == zoom,
@@ -94,20 +90,22 @@ void OutputPanel::draw_view() {
   ImGui::NewLine();
 }
 
-void OutputPanel::draw_pair() {
-  draw_heading("Two settings");
+void PanelPart::draw_pair() {
   ask("settings A", "A", !state_.second_settings, "b", "Flip between the settings A and B. Key: b");
   ImGui::SameLine();
   ask("settings B", "B", state_.second_settings, "b", "Flip between the settings A and B. Key: b");
   ImGui::SameLine();
-  ask("copy settings", "Copy to the other", false, "B", "Copy these settings to the other. Key: B");
+  ask("copy settings", state_.second_settings ? "Copy to A" : "Copy to B", false, "B",
+      "Copy these settings to the other. Key: B");
   if (!state_.live) {
+    ImGui::SameLine();
     ask("pair", "A | B", state_.side == Side::kPair, "5",
         "A left of the line, B right of it, of the paused picture. Key: 5");
   }
 }
 
-void OutputPanel::draw_passage() {
+void PanelPart::draw_passage() {
+  draw_heading("Passage to write");
   const Passage& passage = state_.passage;
   const auto time = [](const std::optional<double>& at, const char* name) {
     return at ? fmt::format("{} {}", name, time_text(*at)) : std::string(name);
@@ -120,14 +118,90 @@ void OutputPanel::draw_passage() {
   if (passage != Passage{}) {
     ImGui::SameLine();
     ask("whole file", "All", false, "X", "Write the whole file again. Key: X");
+  } else {
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted("the whole file");
   }
-  if (!state_.writing) {
-    ask("write", passage == Passage{} ? "Write file" : "Write passage", false, "w",
-        "Denoise to a file in the background. Key: w");
-    return;
+}
+
+void PanelPart::draw_files() {
+  draw_heading("Files");
+  ask("save settings", "Save settings", false, "Ctrl+S",
+      "Write these settings to a file, for --settings. Key: Ctrl+S");
+  ImGui::SameLine();
+  ask("save noise", "Save noise", false, "Ctrl+N",
+      "Write the noise of the area beside the video, for --noise. Key: Ctrl+N");
+  ask("save pictures", "Save pictures", false, "s", "Write this picture, noisy and denoised. Key: s");
+}
+
+void PanelPart::draw_write() {
+  ImGui::Separator();
+  const bool writes = state_.writing.has_value();
+  ImGui::BeginDisabled(writes);
+  ask("write", state_.passage == Passage{} ? "Write file" : "Write passage", false, "w",
+      "Denoise to a file in the background. Key: w");
+  ImGui::EndDisabled();
+  ImGui::SameLine();
+  ask("copy command", "Copy command", false, "Ctrl+C", "Copy the line that writes this result. Key: Ctrl+C");
+  if (writes) {
+    draw_progress(state_, 0, items_, requests_);
   }
-  ask("write", "Cancel", false, "w", "Cancel the file that is written. Key: w");
-  ImGui::ProgressBar(static_cast<float>(*state_.writing), {-1, 0});
+}
+
+}  // namespace
+
+void draw_heading(const char* text) {
+  ImGui::Spacing();
+  ImGui::PushStyleColor(ImGuiCol_Text, kHeadingInk);
+  ImGui::TextUnformatted(text);
+  ImGui::PopStyleColor();
+}
+
+void ask_by_key(ControlItems& items, ControlRequests& requests, const char* name, const char* label,
+                bool chosen, const char* key, const char* tooltip) {
+  if (items.choice(name, label, chosen, tooltip)) {
+    requests.keys.emplace_back(key);
+  }
+}
+
+void draw_progress(const ControlState& state, float width, ControlItems& items, ControlRequests& requests) {
+  const float cancel = ImGui::CalcTextSize("Cancel").x + 2 * ImGui::GetStyle().FramePadding.x;
+  const float whole = width > 0 ? width : ImGui::GetContentRegionAvail().x;
+  ImGui::ProgressBar(static_cast<float>(*state.writing),
+                     {whole - cancel - ImGui::GetStyle().ItemSpacing.x, 0},
+                     fmt::format("writing {:.0f} %", 100 * *state.writing).c_str());
+  items.note("progress", state.written.c_str());
+  ImGui::SameLine();
+  ask_by_key(items, requests, "cancel", "Cancel", false, "W",
+             "Cancel the file, and keep what is written so far. Key: W");
+}
+
+void draw_view(const ControlState& state, ControlItems& items, ControlRequests& requests) {
+  PanelPart part(state, items, requests);
+  draw_heading("View");
+  part.draw_sides();
+  part.draw_zoom();
+  part.draw_pair();
+}
+
+void draw_output(const ControlState& state, ControlItems& items, ControlRequests& requests) {
+  PanelPart part(state, items, requests);
+  if (state.live) {
+    part.draw_camera();
+  } else if (!state.still_picture) {
+    part.draw_passage();
+  }
+  part.draw_files();
+}
+
+void draw_write_row(const ControlState& state, ControlItems& items, ControlRequests& requests) {
+  PanelPart(state, items, requests).draw_write();
+}
+
+float write_row_height(const ControlState& state) {
+  const float row = ImGui::GetFrameHeightWithSpacing();
+  return (state.writing ? 2 * row : row) + ImGui::GetStyle().ItemSpacing.y;
 }
 
 }  // namespace limpid::app

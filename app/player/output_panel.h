@@ -11,27 +11,16 @@ void draw_heading(const char* text);
 void ask_by_key(ControlItems& items, ControlRequests& requests, const char* name, const char* label,
                 bool chosen, const char* key, const char* tooltip);
 
-/// The lower part of the panel, while it is drawn: view, two settings, and what to take along.
-class OutputPanel {
- public:
-  OutputPanel(const ControlState& state, ControlItems& items, ControlRequests& requests)
-      : state_(state), items_(items), requests_(requests) {}
-
-  void draw();
-
- private:
-  void ask(const char* name, const char* label, bool chosen, const char* key, const char* tooltip) {
-    ask_by_key(items_, requests_, name, label, chosen, key, tooltip);
-  }
-  void draw_camera();
-  void draw_view();
-  void draw_pair();
-  void draw_files();
-  void draw_passage();
-
-  const ControlState& state_;
-  ControlItems& items_;
-  ControlRequests& requests_;
-};
+/// Draws the progress of the file that is written, and the button that cancels it. `width`: in pixels; 0: the
+/// rest of the line.
+void draw_progress(const ControlState& state, float width, ControlItems& items, ControlRequests& requests);
+/// Draws the buttons of the view, and of the settings A and B.
+void draw_view(const ControlState& state, ControlItems& items, ControlRequests& requests);
+/// Draws the tab Output of the panel: camera, passage and files.
+void draw_output(const ControlState& state, ControlItems& items, ControlRequests& requests);
+/// Draws the buttons that write a file, its progress, and the button that cancels it.
+void draw_write_row(const ControlState& state, ControlItems& items, ControlRequests& requests);
+/// Height that draw_write_row() needs, in pixels.
+float write_row_height(const ControlState& state);
 
 }  // namespace limpid::app

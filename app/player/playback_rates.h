@@ -50,8 +50,10 @@ class PlaybackRates {
 
   /// True if several measurements in a row had too few shown frames because a stage was busy.
   bool is_slow() const { return slow_in_a_row_ >= kReliable; }
-  /// True if the busy stage is denoising, otherwise reading.
+  /// True if denoising takes nearly all the time.
   bool is_denoising_slow() const { return loads_ && loads_->denoising > kFewer; }
+  /// True if reading does, while denoising has time left: both slow each other on few processors.
+  bool is_decoding_slow() const { return loads_ && loads_->reading > kFewer && loads_->denoising < kHasTime; }
   /// The settings have changed: earlier measurements do not count for is_slow().
   void forget_slowness() { slow_in_a_row_ = 0; }
 
@@ -60,6 +62,7 @@ class PlaybackRates {
  private:
   static constexpr int kReliable = 3;
   static constexpr double kFewer = 0.8;
+  static constexpr double kHasTime = 0.5;
 
   std::optional<Totals> last_;
   std::optional<Loads> loads_;

@@ -93,6 +93,7 @@ class Player::Denoising {
     PlayerSettings settings;
     PlayerSettings used;
     NoiseModel level;
+    NoiseModel noise;
     Clock::time_point at;
   };
 
@@ -210,6 +211,7 @@ class Player::Denoising {
     frame->settings = sent.settings;
     frame->used = sent.used;
     frame->level = sent.level;
+    frame->noise = sent.noise;
     frame->time = sent.job.time;
     frame->sequence = sent.job.sequence;
     frame->decoded_at = sent.job.decoded_at;
@@ -256,7 +258,7 @@ class Player::Denoising {
     if (!stage_.has_denoiser() && quality_.has_choice()) {
       send_context(context_of(rung), level, make);
     }
-    sent_.push_back({job, settings, used_, level, Clock::now()});
+    sent_.push_back({job, settings, used_, level, noise_->found(), Clock::now()});
     show_waiting(sent_.back());
     if (quality_.has_choice()) {
       past_.push_back(job);
@@ -715,6 +717,11 @@ Player::Taken Player::take(Clock::time_point now) {
     const Clock::time_point end = waits ? pacing_.end_of(shown_->time) : now;
     taken.ended = end <= now && taken.frame == nullptr;
     taken.next_at = end;
+    // No frame follows that would show settings which came with the last frames.
+    if (taken.ended && shown_ != nullptr && shown_->settings != settings_ && !options_.live) {
+      denoise_shown_again();
+      taken.ended = false;
+    }
   }
   return taken;
 }
@@ -784,10 +791,14 @@ void Player::set_settings(const PlayerSettings& settings) {
   const bool stands = pacing_.clock().paused() || nothing_to_come();
   const bool anew = stands || !pacing_.runs() || at_work() > kLong || waits;
   if (anew && !options_.live) {
-    forget_frames_under_way();
-    again_ = true;
-    pacing_.show_next(pacing_.runs() && pacing_.clock().paused());
+    denoise_shown_again();
   }
+}
+
+void Player::denoise_shown_again() {
+  forget_frames_under_way();
+  again_ = true;
+  pacing_.show_next(pacing_.runs() && pacing_.clock().paused());
 }
 
 PlayerSettings Player::settings() const {

@@ -39,6 +39,7 @@ struct PlayedFrame {
   PlayerSettings settings;  ///< that were asked for
   PlayerSettings used;      ///< the rung of them that it was denoised with
   NoiseModel level;
+  NoiseModel noise;            ///< as estimated or given, without the strength
   double time = 0;             ///< seconds, in the source
   std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
   Clock::time_point decoded_at;
@@ -214,6 +215,7 @@ class Player {
   std::optional<Clock::time_point> expire(Clock::time_point now);
   bool nothing_to_come() const;
   void forget_frames_under_way();
+  void denoise_shown_again();
   void go_to(const SeekTarget& target);
   bool is_given_up() const;
   Reach refining_reach() const;

@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include "app/console/time_text.h"
+#include "app/player/output_panel.h"
+#include "app/player/settings_panel.h"
 
 namespace limpid::app {
 namespace {
@@ -18,6 +20,7 @@ constexpr ImU32 kBarTrack = IM_COL32(255, 255, 255, 60);
 constexpr ImU32 kBarPlayed = IM_COL32(80, 150, 250, 255);
 constexpr ImU32 kBarPassage = IM_COL32(250, 200, 60, 150);
 constexpr ImU32 kBarKnob = IM_COL32(255, 255, 255, 255);
+constexpr ImU32 kBarTime = IM_COL32(20, 20, 22, 240);
 
 /// Height of the time line.
 constexpr float kTimeLine = 18;
@@ -30,9 +33,7 @@ void draw_time_line(const ControlState& state, float width, ControlItems& items,
   const double pointed = state.duration * double{share};
   const bool held = ImGui::IsItemActive();
   const bool near = held || ImGui::IsItemHovered();
-  items.note("time line", fmt::format("{}: click or drag to go there. Keys: LEFT, RIGHT, HOME, END",
-                                      time_text(pointed, false))
-                              .c_str());
+  items.note("time line", "");
   // While the pointer drags, each position is requested once.
   if (held && (ImGui::IsItemActivated() || ImGui::GetIO().MouseDelta.x != 0)) {
     requests.seek = pointed;
@@ -50,19 +51,36 @@ void draw_time_line(const ControlState& state, float width, ControlItems& items,
     list->AddRectFilled({column(state.passage.begin.value_or(0)), at.y + 2 * items.scale()},
                         {column(state.passage.end.value_or(state.duration)), bottom}, kBarPassage);
   }
+  if (near) {
+    const std::string time = time_text(pointed, false);
+    const ImVec2 size = ImGui::CalcTextSize(time.c_str());
+    const float x = std::clamp(ImGui::GetIO().MousePos.x - size.x / 2, at.x, at.x + width - size.x);
+    const ImVec2 corner{x, at.y - size.y - 4 * items.scale()};
+    ImDrawList* const front = ImGui::GetForegroundDrawList();
+    front->AddRectFilled({corner.x - 4, corner.y - 2}, {corner.x + size.x + 4, corner.y + size.y + 2},
+                         kBarTime);
+    front->AddText(corner, kBarKnob, time.c_str());
+  }
   list->AddCircleFilled(
       {std::clamp(knob, at.x + thickness, at.x + width - thickness), bottom - thickness / 2},
       thickness * 0.9F, kBarKnob);
 }
 
-void draw_volume(double volume, ControlItems& items, ControlRequests& requests) {
+void draw_volume(double volume, bool has_slider, ControlItems& items, ControlRequests& requests) {
   auto value = static_cast<float>(volume * 100);
   ImGui::SameLine();
-  ImGui::SetNextItemWidth(90 * items.scale());
-  if (ImGui::SliderFloat("###volume", &value, 0, 100, "vol %.0f %%", ImGuiSliderFlags_AlwaysClamp)) {
+  if (items.icon("mute", Icon::kVolume, "Mute, or full volume. Keys: / and *")) {
+    requests.volume = volume > 0 ? 0 : 1;
+  }
+  if (!has_slider) {
+    return;
+  }
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(80 * items.scale());
+  if (ImGui::SliderFloat("###volume", &value, 0, 100, "%.0f %%", ImGuiSliderFlags_AlwaysClamp)) {
     requests.volume = double{value} / 100;
   }
-  items.note("volume", "Volume. Keys: / *");
+  items.note("volume", "Volume. Keys: / and *");
 }
 
 void draw_speed(double speed, ControlItems& items, ControlRequests& requests) {
@@ -74,7 +92,7 @@ void draw_speed(double speed, ControlItems& items, ControlRequests& requests) {
       if (ImGui::Selectable(fmt::format("x{:.3g}", each).c_str(), each == speed)) {
         requests.speed = each;
       }
-      items.note(fmt::format("speed {:.3g}", each).c_str(), "Speed. Keys: [ ] and BACKSPACE");
+      items.note(fmt::format("speed {:.3g}", each).c_str(), "");
     }
     ImGui::EndCombo();
   }
@@ -89,68 +107,107 @@ std::string times_text(double position, double duration) {
          (duration > 0 ? " / " + time_text(std::max(duration, position), fraction) : "");
 }
 
-// Buttons at the right end, as many as fit.
+// Buttons at the right end, with words where there is room.
 void draw_window_buttons(const ControlState& state, float width, ControlItems& items,
                          ControlRequests& requests) {
-  const auto ask = [&](const char* name, const char* label, const char* key, const char* tooltip) {
+  const float s = items.scale();
+  const bool roomy = width > 700 * s;
+  const auto ask = [&](const char* name, const char* label, Icon icon, const char* key, const char* tooltip) {
     ImGui::SameLine();
-    if (items.button(name, label, tooltip)) {
+    if (label != nullptr && roomy ? items.button(name, label, tooltip) : items.icon(name, icon, tooltip)) {
       requests.keys.emplace_back(key);
     }
   };
-  const bool roomy = width > 620 * items.scale();
-  const int units = (roomy ? 200 : 84) + (roomy && state.can_open ? 58 : 0);
-  const float needed = static_cast<float>(units) * items.scale();
-  ImGui::SameLine(std::max(ImGui::GetCursorPosX(), width - needed));
+  const int units = (roomy ? 150 : 104) + (state.can_open ? (roomy ? 58 : 34) : 0);
+  ImGui::SameLine(std::max(ImGui::GetCursorPosX(), width - static_cast<float>(units) * s));
   ImGui::Dummy({0, 0});
-  if (roomy && state.can_open) {
-    ask("open", "Open", "Ctrl+O", "Open another file, or drop it on the window. Key: Ctrl+O");
+  if (state.can_open) {
+    ask("open", "Open", Icon::kOpen, "Ctrl+O", "Open another file, or drop it on the window. Key: Ctrl+O");
   }
-  ask("settings", "Settings", "TAB", "Keep the controls on the screen. Key: TAB");
-  if (roomy) {
-    ask("help", "Keys", "?", "List of all keys. Key: ?");
-    ask("full screen", state.full_screen ? "Window" : "Full", "f",
-        "Full screen. Keys: f, ESC; or double click");
+  ask("settings", "Settings", Icon::kSettings, "TAB", "Open or close the settings. Key: TAB");
+  ImGui::SameLine();
+  if (items.button("help", "?", "List of all keys. Key: ?")) {
+    requests.keys.emplace_back("?");
   }
+  ask("full screen", nullptr, state.full_screen ? Icon::kWindow : Icon::kFull, "f",
+      "Full screen. Keys: f, ESC; or double click");
 }
 
-void draw_buttons(const ControlState& state, float width, ControlItems& items, ControlRequests& requests) {
-  const float s = items.scale();
-  const auto ask = [&](const char* name, const char* label, const char* key, const char* tooltip) {
-    if (items.button(name, label, tooltip)) {
+// Play, steps, time and speed, as far as the source has them.
+void draw_transport(const ControlState& state, float width, ControlItems& items, ControlRequests& requests) {
+  const auto ask = [&](const char* name, Icon icon, const char* key, const char* tooltip) {
+    if (items.icon(name, icon, tooltip)) {
       requests.keys.emplace_back(key);
     }
     ImGui::SameLine();
   };
-  ImGui::SetCursorPosX(8 * s);
-  ask("play", state.paused ? "Play" : "Pause", " ", "Play or pause. Keys: SPACE, p; or click the picture");
+  const float s = items.scale();
+  ask("play", state.paused ? Icon::kPlay : Icon::kPause, " ",
+      "Play or pause. Keys: SPACE, p; or click the picture");
   const bool roomy = width > 420 * s;
   if (!state.live && roomy) {
-    ask("step back", "<", ",", "One frame back. Key: ,");
-    ask("step forward", ">", ".", "One frame forward. Key: .");
+    ask("step back", Icon::kBack, ",", "One frame back. Key: ,");
+    ask("step forward", Icon::kForward, ".", "One frame forward. Key: .");
   }
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(state.live ? "live" : times_text(state.position, state.duration).c_str());
-  if (state.live) {
-    ImGui::SameLine();
-    ask("record", state.recording.empty() ? "Record" : state.recording.c_str(), "r",
-        "Begin or end a recording. Key: r");
-  } else if (roomy) {
+  if (!state.live && roomy) {
     draw_speed(state.speed, items, requests);
   }
-  if (state.volume && width > 560 * s) {
-    draw_volume(*state.volume, items, requests);
+  if (state.volume && roomy) {
+    const bool has_slider = width > (state.writing ? 760 : 600) * s;
+    draw_volume(*state.volume, has_slider, items, requests);
+  }
+}
+
+void draw_buttons(const ControlState& state, float width, bool has_progress, ControlItems& items,
+                  ControlRequests& requests) {
+  const float s = items.scale();
+  ImGui::SetCursorPosX(8 * s);
+  if (!state.still_picture) {
+    draw_transport(state, width, items, requests);
+    ImGui::SameLine();
+  }
+  if (state.live && items.button("record", state.recording.empty() ? "Record" : state.recording.c_str(),
+                                 "Begin or end a recording. Key: r")) {
+    requests.keys.emplace_back("r");
+  }
+  if (has_progress) {  // as wide as the other buttons allow
+    draw_progress(state, std::clamp(width - 760 * s, 110 * s, 240 * s), items, requests);
   }
   draw_window_buttons(state, width, items, requests);
 }
 
+// The row of narrow windows, which have no panel.
+void draw_strength_and_writing(const ControlState& state, float width, ControlItems& items,
+                               ControlRequests& requests) {
+  const float s = items.scale();
+  const float writing = state.live ? 0 : 150 * s;
+  ImGui::SetCursorPos({8 * s, 4 * s});
+  ImGui::BeginChild("strength", {width - writing - 24 * s, 30 * s}, false,
+                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollbar);
+  draw_strength_row(state, items, requests);
+  ImGui::EndChild();
+  if (state.live) {
+    return;
+  }
+  ImGui::SameLine();
+  if (state.writing) {
+    draw_progress(state, writing, items, requests);
+  } else {
+    ask_by_key(items, requests, "write", "Write file", false, "w",
+               "Denoise to a file in the background. Key: w");
+  }
+}
+
 }  // namespace
 
-void draw_seek_bar(const ControlState& state, io::Size window, int height, ControlItems& items,
-                   ControlRequests& requests) {
+void draw_seek_bar(const ControlState& state, io::Size window, int height, const BarParts& parts,
+                   ControlItems& items, ControlRequests& requests) {
   const auto width = static_cast<float>(window.width);
   const auto bottom = static_cast<float>(window.height);
   const auto top = bottom - static_cast<float>(height);
+  constexpr float kButtons = 49;  // from the bottom, in units of 1/96 inch
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2{0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2{6 * items.scale(), 0});
@@ -160,9 +217,12 @@ void draw_seek_bar(const ControlState& state, io::Size window, int height, Contr
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings);
   ImGui::GetWindowDrawList()->AddRectFilled({0, top}, {width, bottom}, kBarGround);
-  ImGui::SetCursorPosY(5 * items.scale());
-  draw_buttons(state, width, items, requests);
-  if (state.can_seek && state.duration > 0) {
+  if (parts.strength_row) {
+    draw_strength_and_writing(state, width, items, requests);
+  }
+  ImGui::SetCursorPosY(bottom - top - kButtons * items.scale());
+  draw_buttons(state, width, parts.progress, items, requests);
+  if (state.can_seek && state.duration > 0 && !state.still_picture) {
     ImGui::SetCursorPos({0, bottom - top - kTimeLine * items.scale()});
     draw_time_line(state, width, items, requests);
   }

@@ -5,7 +5,9 @@
 
 namespace limpid::app {
 
-/// Draws the settings in the current window of ImGui: strength, noise, filter, view, and what to take along.
+/// Draws the tab Adjust of the panel: strength, noise, quality and view.
 void draw_settings(const ControlState& state, ControlItems& items, ControlRequests& requests);
+/// Draws the strength alone, in a row of the bar.
+void draw_strength_row(const ControlState& state, ControlItems& items, ControlRequests& requests);
 
 }  // namespace limpid::app

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -21,12 +21,12 @@
 #include "core/engine/noise_tracker.h"
 #include "core/frame/plane_names.h"
 #include "core/frame/region.h"
+#include "core/settings/noise_settings.h"
 #include "io/screen/png.h"
 
 namespace limpid::app {
 namespace {
 
-using io::make_pixel;
 using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
@@ -48,23 +48,20 @@ constexpr milliseconds kNoticeTime{1500};
 constexpr milliseconds kNewsTime{4000};  // with the name of a file
 // Time before the window explains what the user is waiting for.
 constexpr milliseconds kHintAfter{300};
+// Frames of controls that show the effect of an event.
+constexpr int kFramesToSettle = 2;
 constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
 constexpr double kHandle = 8;  // side of a handle of the box, in units of 1/96 inch
 constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
 
-// The picture's, or a multiple of it where that would be too small to see anything.
-io::Size window_size(const io::DisplayConverter& converter) {
-  constexpr int kLeastWidth = 640;
-  const double aspect = converter.pixel_aspect();
-  const int factor = (kLeastWidth + converter.width() - 1) / converter.width();
-  return {static_cast<int>(std::lround(factor * converter.width() * std::max(aspect, 1.0))),
-          static_cast<int>(std::lround(factor * converter.height() * std::max(1 / aspect, 1.0)))};
-}
-
 io::WindowOptions window_options(const ViewerOptions& options) {
   io::WindowOptions result = options.window;
   if (result.size.width <= 0) {
-    result.size = window_size(io::DisplayConverter(options.format, options.display));
+    const io::DisplayConverter converter(options.format, options.display);
+    const double aspect = converter.pixel_aspect();
+    result.size = {static_cast<int>(std::lround(converter.width() * std::max(aspect, 1.0))),
+                   static_cast<int>(std::lround(converter.height() * std::max(1 / aspect, 1.0)))};
+    result.least = {1280, 720};
   }
   return result;
 }
@@ -89,18 +86,19 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       painter_(options_.format, options_.display),
       panel_(options_.overlay),
       view_({converter_.width(), converter_.height()}, converter_.pixel_aspect()),
-      side_(options_.side),
       split_(options_.split),
       engine_(stages.engine),
-      labels_(options_.overlay) {
-  const io::Size size = window_size_ = window_->size();
+      editor_(options_.format.color_model, options_.filters),
+      asked_at_(Clock::now()) {
+  window_size_ = window_->size();
+  state_.side = options_.side;
+  state_.labels = options_.overlay;
+  state_.statistics = options_.statistics;
   if (options_.controls) {
-    panel_.toggle_pin();
-  }
-  if (!options_.notice.empty()) {
-    notice(options_.notice);
+    panel_.toggle_panel();
   }
   split_.toggle_lock();  // the pointer has controls to go to
+  const io::Size size = stage();
   view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
   stages.wake = [this] { window_->wake(); };
   keep_results_on_gpu(stages);
@@ -141,8 +139,12 @@ void Viewer::run(const std::stop_token& stop) {
     const Player::Taken taken = player_->take(Clock::now());
     show_taken(taken);
     follow(Clock::now());
-    if (redraw_ && shown_ != nullptr && window_->is_visible()) {
-      draw();
+    if (redraw_ && can_draw() && window_->is_visible()) {
+      if (shown_ != nullptr) {
+        draw();
+      } else {
+        draw_opening();
+      }
       timed(presenting_.busy_ns, [&] { window_->present(); });
       redraw_ = controls_.has_events() || settling_-- > 0;
     }
@@ -158,7 +160,7 @@ void Viewer::run(const std::stop_token& stop) {
       wait_until(taken.ended && ended_ ? std::nullopt : taken.next_at, stop);
     }
   }
-  finish_showing();
+  finish_showing(stop.stop_requested());
 }
 
 void Viewer::show_taken(const Player::Taken& taken) {
@@ -202,10 +204,11 @@ void Viewer::follow(Clock::time_point now) {
 }
 
 // Does what remains before run() ends.
-void Viewer::finish_showing() {
+void Viewer::finish_showing(bool is_interrupted) {
   restore_pair();
   save_awaited();
-  if ((!next_input_.empty() || next_camera_) && shown_ != nullptr && window_->is_visible()) {
+  const bool is_last = next_input_.empty() && !next_camera_;
+  if (!is_last && shown_ != nullptr && window_->is_visible()) {
     notice("opening " + (next_camera_ ? next_camera_->name : next_input_));
     draw();  // it stays until the next source has frames
     window_->present();
@@ -216,6 +219,11 @@ void Viewer::finish_showing() {
   if (audio_ != nullptr) {
     audio_->set_playing(false);
   }
+  // Nobody waits for the rest before a window that does not react.
+  if (is_last && !is_lost_ && window_->is_visible()) {
+    window_->hide();
+  }
+  settle_writing(is_interrupted);
   report_.dropped = player_->counters().dropped_before + player_->counters().dropped_after;
 }
 
@@ -262,6 +270,13 @@ void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
   latency_ += (report_.shown == 0 ? 1 : kShare) * (latency - latency_);
   if (report_.shown == 0) {
     spdlog::debug("shown: the first frame");
+    const bool has_hint = options_.overlay && options_.screenshot.empty() && !panel_.is_open();
+    const std::string first =
+        options_.notice.empty() && has_hint ? "TAB: settings    ?: keys" : options_.notice;
+    if (!first.empty()) {
+      notice(first);
+      notice_until_ = Clock::now() + kNewsTime;
+    }
   }
   report_.add(*frame, now, options_.keep_times);
   if (options_.keep_times) {
@@ -304,11 +319,11 @@ void Viewer::handle_end() {
 void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop) {
   const Clock::time_point now = Clock::now();
   Clock::time_point until = now + (writing_ != nullptr ? kWritingInterval : PlaybackRates::kInterval);
-  if (redraw_ && window_->is_visible()) {
+  if (redraw_ && can_draw() && window_->is_visible()) {
     until = now;
   }
-  if (const std::optional<Clock::time_point> hides_at = panel_.hides_at(now)) {
-    until = std::min(until, *hides_at);
+  if (const std::optional<Clock::time_point> changes_at = panel_.changes_at(now)) {
+    until = std::min(until, *changes_at);
   }
   if (next) {
     until = std::min(until, *next);
@@ -345,9 +360,52 @@ std::string Viewer::pace_hint() const {
   return player_->settings().keeps_pace ? "" : "; Q: automatic quality";
 }
 
+bool Viewer::is_late(Clock::time_point now) const {
+  return now - asked_at_ > kHintAfter && shown_->settings != player_->settings();
+}
+
+// Why the result equals the source, or nearly so; empty if it does not.
+std::string Viewer::noise_hint() const {
+  const NoiseSettings& settings = shown_->settings.noise;
+  constexpr float kHardly = 0.5F;
+  const auto is_below = [](const NoiseModel& noise, float limit) {
+    return std::ranges::all_of(noise.sigma, [limit](float sigma) { return sigma <= limit; });
+  };
+  if (settings.mix >= 1) {
+    return "nothing is changed: the result is the original; D: less of it";
+  }
+  if (settings.strength.luma <= 0 && settings.strength.chroma <= 0) {
+    return "nothing is changed: the strength is 0; UP: raise it";
+  }
+  if (settings.noise) {
+    return is_below(shown_->noise, 0) ? "nothing is changed: the noise level is 0; +: raise it" : "";
+  }
+  if (!is_below(shown_->noise, kHardly)) {
+    return "";
+  }
+  const std::string evidence = evidence_text(shown_->noise);
+  const std::string reason = evidence.empty() ? "" : " (" + evidence + ")";
+  return is_below(shown_->noise, 0)
+             ? "no noise found" + reason + ", nothing is changed; +: denoise all the same"
+             : "hardly any noise" + reason + "; UP or +: denoise more";
+}
+
+std::string Viewer::slowness_hint() const {
+  if (rates_.is_decoding_slow()) {
+    return "too slow: this source can't be decoded in time; pause for the final picture";
+  }
+  const double speed = player_options_.live ? 1 : player_->speed();
+  return fmt::format("too slow: {:.0f} of {:.0f} frames a second shown{}{}", rates_.shown_fps(),
+                     player_options_.frames_per_second * speed,
+                     player_options_.live ? "" : "; pause for the final picture", pace_hint());
+}
+
 // The hint that the window shows without a request.
 std::string Viewer::standing_hint(Clock::time_point now) const {
   const bool is_long = now - asked_at_ > kHintAfter;
+  if (shown_ == nullptr) {
+    return is_long ? "opening " + options_.source : "";
+  }
   if (shown_->is_waiting && !shown_->is_glimpse && handed_at_ > asked_at_) {
     return std::string(report_.shown == 0 ? "denoising the first frame" : "denoising") + pace_hint();
   }
@@ -357,24 +415,18 @@ std::string Viewer::standing_hint(Clock::time_point now) const {
   if (awaited_ && is_long && shown_->settings != *awaited_) {
     return "denoising with the new settings" + pace_hint();
   }
-  const NoiseModel& level = shown_->level;
-  if (!shown_->settings.noise.noise &&
-      std::all_of(level.sigma.begin(), level.sigma.end(), [](float sigma) { return sigma <= 0; })) {
-    return "no noise found, nothing is changed; +: denoise all the same";
+  if (std::string why = shown_->is_waiting ? "" : noise_hint(); !why.empty()) {
+    return why;
   }
-  if (rates_.is_slow() && !ended_ && !player_->paused()) {
-    return !rates_.is_denoising_slow() ? "too slow: this source can't be decoded in time"
-                                       : "too slow to show every frame" + pace_hint();
-  }
-  return "";
+  return rates_.is_slow() && !ended_ && !player_->paused() ? slowness_hint() : "";
 }
 
 void Viewer::hint(Clock::time_point now) {
-  std::string next = options_.overlay && shown_ != nullptr ? standing_hint(now) : "";
-  if (next != hint_) {
-    hint_ = std::move(next);
-    if (!hint_.empty()) {
-      spdlog::debug(fmt::format("hint: {}", hint_));
+  std::string next = options_.overlay ? standing_hint(now) : "";
+  if (next != state_.hint) {
+    state_.hint = std::move(next);
+    if (!state_.hint.empty()) {
+      spdlog::debug(fmt::format("hint: {}", state_.hint));
     }
     redraw_ = true;
   }
@@ -384,9 +436,10 @@ void Viewer::hint(Clock::time_point now) {
 void Viewer::upload_pictures() {
   const Side side = shown_side();
   if (side == Side::kPair) {
+    // The picture of before stays until the result is there.
     const auto result = [this](std::size_t which) {
-      const auto frame = pair_.result(which, shown_->sequence, player_->settings());
-      return frame != nullptr ? frame->denoised : shown_->noisy;
+      const auto frame = editor_.pair().result(which, shown_->sequence, player_->settings());
+      return frame != nullptr ? frame->denoised : shown_->denoised;
     };
     painter_.set_first(result(0));
     painter_.set_second(result(1));
@@ -404,14 +457,14 @@ void Viewer::upload_pictures() {
 }
 
 io::Size Viewer::picture_area() const {
-  io::Size area = window_->size();
-  area.width /= side_ == Side::kSideBySide ? 2 : 1;
+  io::Size area = stage();
+  area.width /= state_.side == Side::kSideBySide ? 2 : 1;
   return area;
 }
 
 void Viewer::draw_picture() {
   upload_pictures();
-  const io::Size size = window_->size();
+  const io::Size size = stage();
   View::Placement placement = view_.place(picture_area());
   const auto draw_part = [&](io::PictureChoice choice, int left, int right) {
     painter_.draw({placement.source,
@@ -419,8 +472,8 @@ void Viewer::draw_picture() {
                    {left, 0, right - left, size.height},
                    placement.smooth,
                    choice,
-                   gain_},
-                  size);
+                   state_.gain},
+                  window_->size());
   };
   window_->clear();
   switch (shown_side()) {
@@ -431,7 +484,7 @@ void Viewer::draw_picture() {
       break;
     case Side::kNoisy:
       draw_part(io::PictureChoice::kFirst, 0, picture_area().width);
-      if (side_ == Side::kSideBySide) {  // and nothing is denoised yet
+      if (state_.side == Side::kSideBySide) {  // and nothing is denoised yet
         placement.target.x += size.width / 2;
         draw_part(io::PictureChoice::kFirst, size.width / 2, size.width);
       }
@@ -451,10 +504,10 @@ void Viewer::draw_picture() {
 }
 
 void Viewer::draw() {
-  const io::Size size = window_->size();
+  const io::Size size = stage();
   const int split = split_.column(size.width);
   draw_picture();
-  controls_.begin(size, scale());
+  controls_.begin(window_->size(), scale());
   if (shown_side() == Side::kSplit || shown_side() == Side::kPair) {
     const auto x = static_cast<float>(split);
     const auto bottom = static_cast<float>(size.height);
@@ -468,36 +521,48 @@ void Viewer::draw() {
   controls_.end();
 }
 
+// The window before the first frame.
+void Viewer::draw_opening() {
+  window_->clear();
+  controls_.begin(window_->size(), scale());
+  draw_text(Clock::now());
+  controls_.end();
+}
+
 ControlState Viewer::control_state() const {
   ControlState state;
   state.position = position();
   state.duration = options_.duration;
   state.live = player_options_.live;
+  state.still_picture = options_.still_picture;
   state.can_seek = player_->can_seek();
   state.paused = player_->paused() || ended_;
   state.full_screen = window_->is_full_screen();
   state.speed = player_->speed();
-  state.volume = audio_ != nullptr ? std::optional(volume_) : std::nullopt;
-  state.passage = passage_;
-  state.settings =
-      side_ == Side::kPair ? pair_.both(player_->settings())[pair_choice_ ? 1 : 0] : player_->settings();
-  state.used = filter_text(shown_->is_refined ? shown_->settings : shown_->used);
-  state.level = shown_->level;
+  state.volume = audio_ != nullptr ? std::optional(state_.volume) : std::nullopt;
+  state.passage = state_.passage;
+  state.settings = state_.side == Side::kPair ? editor_.pair().both(player_->settings())[pair_choice_ ? 1 : 0]
+                                              : player_->settings();
+  state.used = short_text(filter_settings(shown_->is_refined ? shown_->settings : shown_->used));
+  state.noise = shown_->noise;
+  state.evidence = noise_remark();
   state.color_model = options_.format.color_model;
   state.planes = color_plane_names(options_.format);
-  state.linked = linked_;
-  state.second_settings = side_ == Side::kPair ? pair_choice_ : pair_.second();
+  state.linked = editor_.is_linked();
+  state.second_settings = state_.side == Side::kPair ? pair_choice_ : editor_.pair().second();
   state.has_box = box_ && state.settings.noise.noise == box_noise_;
   state.can_open = options_.refuse_file != nullptr;
   state.loops_back = options_.loops_back && options_.loops_back();
   state.cameras = options_.cameras;
   state.camera = options_.source;
   state.filters = options_.filters;
-  state.side = side_;
+  state.side = state_.side;
   state.zoom = view_.zoom();
-  state.gain = gain_;
+  state.gain = state_.gain;
   state.recording = options_.recording ? options_.recording() : "";
   state.writing = writing_ != nullptr ? std::optional(writing_->progress()) : std::nullopt;
+  state.written = std::filesystem::path(written_).filename().string();
+  state.asks_to_quit = state_.asks_to_quit;
   return state;
 }
 
@@ -553,12 +618,22 @@ void Viewer::grant(const ControlRequests& requests) {
     show_camera(*requests.camera);
   }
   if (requests.settings) {
-    change_settings(*requests.settings, settings_text(*requests.settings));
+    change_settings(*requests.settings, settings_text(*requests.settings), gesture_);
+  }
+  if (requests.quit) {
+    answer(*requests.quit);
   }
 }
 
 // Draws once more when the controls hide. The pointer hides with them in full screen.
 void Viewer::follow_visibility(Clock::time_point now) {
+  if (controls_.has_keyboard()) {
+    panel_.notice_pointer(now, true);
+  }
+  if (const auto tooltip_at = panel_.tooltip_at(now); tooltip_at && *tooltip_at <= now) {
+    redraw_ = true;
+    settling_ = kFramesToSettle;
+  }
   const bool visible = panel_.is_visible(now);
   if (visible != panel_was_visible_) {
     panel_was_visible_ = visible;
@@ -614,53 +689,86 @@ bool Viewer::grab_box(const io::WindowEvent& event) {
 }
 
 void Viewer::draw_labels(int split) {
-  if (!labels_) {
+  if (!state_.labels) {
     return;
   }
-  const io::Size size = window_->size();
+  const io::Size size = stage();
   const int margin = text_margin(text_line());
-  const int bottom = size.height - (panel_.is_visible(Clock::now()) ? Controls::bar_height(scale()) : 0);
+  const int bottom = bottom_of_pictures();
+  std::string drawn;
+  // A label keeps to its side of the line.
   const auto label = [&](std::size_t number, const std::string& text, int x, bool left_of_it) {
-    const io::RgbImage box = lettering_.box({text}, text_line(), size.width);
+    const int room = std::max((left_of_it ? x : size.width - x) - 2 * margin, 6 * text_line());
+    const io::RgbImage box = lettering_.box({text}, text_line(), room);
+    drawn += (drawn.empty() ? "" : " | ") + text;
     lay_over(number, box, left_of_it ? x - margin - box.width : x + margin, bottom - margin - box.height);
   };
+  const std::string result = result_label(*shown_, is_late(Clock::now()), player_options_.live);
   switch (shown_side()) {
     case Side::kSplit:
       label(kNoisyLabel, "noisy", split, true);
-      label(kDenoisedLabel, "denoised", split, false);
+      label(kDenoisedLabel, result, split, false);
       break;
     case Side::kNoisy:
       label(kNoisyLabel, "noisy", 0, false);
       break;
     case Side::kDenoised:
-      label(kDenoisedLabel, "denoised", 0, false);
+      label(kDenoisedLabel, result, 0, false);
       break;
     case Side::kPair: {
-      const std::array<PlayerSettings, 2> both = pair_.both(player_->settings());
-      label(kNoisyLabel, "A: " + settings_text(both[0]), split, true);
-      label(kDenoisedLabel, "B: " + settings_text(both[1]), split, false);
+      const std::array<std::string, 2> texts = pair_labels();
+      label(kNoisyLabel, texts[0], split, true);
+      label(kDenoisedLabel, texts[1], split, false);
       break;
     }
     case Side::kSideBySide:
       label(kNoisyLabel, "noisy", 0, false);
-      label(kDenoisedLabel, "denoised", size.width / 2, false);
+      label(kDenoisedLabel, result, size.width / 2, false);
       break;
     case Side::kDifference:
-      label(kDifferenceLabel, fmt::format("noisy - denoised, x{:.3g}", gain_), 0, false);
+      label(kDifferenceLabel, fmt::format("noisy - denoised, x{:.3g}", state_.gain), 0, false);
       break;
   }
+  if (drawn != state_.label_text) {
+    spdlog::debug(fmt::format("labels: {}", drawn));
+    state_.label_text = std::move(drawn);
+  }
+}
+
+// The settings A and B, as far as their results are there.
+std::array<std::string, 2> Viewer::pair_labels() const {
+  const PlayerSettings used = player_->settings();
+  const std::array<PlayerSettings, 2> both = editor_.pair().both(used);
+  std::array<std::string, 2> labels;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const bool is_there = editor_.pair().result(i, shown_->sequence, used) != nullptr;
+    labels[i] = fmt::format("{}: {}", i == 0 ? "A" : "B", is_there ? settings_text(both[i]) : "computing");
+  }
+  return labels;
+}
+
+int Viewer::bottom_of_pictures() const {
+  const int window = window_->size().height;
+  const bool bar = panel_.is_visible(Clock::now()) && shown_ != nullptr;
+  return bar ? window - panel_.bar_height(window_->size(), scale()) : window;
+}
+
+// The certainty of the noise estimate or its reason, and the kind of the noise.
+std::string Viewer::noise_remark() const {
+  const std::string shape = shape_text(shown_->noise, options_.format.color_model);
+  const std::string evidence = evidence_text(shown_->noise);
+  return shape + (shape.empty() || evidence.empty() ? "" : ", ") + evidence;
 }
 
 void Viewer::draw_text(Clock::time_point now) {
   const int line = text_line();
   const int margin = text_margin(line);
-  const io::Size size = window_->size();
+  const io::Size size = stage();
   const int inner = size.width - 2 * margin;
-  if (options_.statistics && !help_) {
+  if (state_.statistics && !state_.help && shown_ != nullptr) {
     lay_over(kStatisticsBox, statistics_box(lettering_, statistics(), line, size), margin, margin);
   }
-  const int bar = panel_.is_visible(now) ? Controls::bar_height(scale()) : 0;
-  int bottom = size.height - bar - margin - 2 * line - margin;  // above the labels
+  int bottom = bottom_of_pictures() - margin - 2 * line - margin;  // above the labels
   const auto tell = [&](std::size_t number, const std::string& text) {
     const io::RgbImage box = lettering_.box({text}, line, inner);
     bottom -= box.height;
@@ -670,11 +778,15 @@ void Viewer::draw_text(Clock::time_point now) {
   if (!notice_.empty() && now < notice_until_) {
     tell(kNoticeBox, notice_);
   }
-  if (!hint_.empty() && !help_) {
-    tell(kHintBox, hint_);
+  if (!state_.hint.empty() && !state_.help) {
+    tell(kHintBox, state_.hint);
   }
-  if (help_) {
-    const io::RgbImage box = help_box(lettering_, line, size);
+  if (state_.help) {
+    std::vector<KeyHelp> help;
+    std::ranges::copy_if(key_help(), std::back_inserter(help), [this](const KeyHelp& each) {
+      return is_in_scope(each.scope, player_options_.live, options_.still_picture);
+    });
+    const io::RgbImage box = help_box(lettering_, key_help_lines(help, "\t"), line, size);
     lay_over(kHelpBox, box, (size.width - box.width) / 2, std::max((size.height - box.height) / 2, 0));
   }
 }
@@ -698,7 +810,7 @@ void Viewer::measure(Clock::time_point now) {
     spdlog::debug(fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %",
                               rates_.shown_fps(), 100 * rates_.loads()->denoising));
   }
-  redraw_ = redraw_ || options_.statistics;
+  redraw_ = redraw_ || state_.statistics;
 }
 
 Statistics Viewer::statistics() const {
@@ -740,10 +852,10 @@ Statistics Viewer::statistics() const {
   for (const std::string_view plane : color_plane_names(options_.format)) {
     statistics.planes.emplace_back(plane);
   }
-  statistics.level = shown_->level;
-  statistics.noise_shape = shape_text(shown_->level, options_.format.color_model);
-  const std::string evidence = evidence_text(shown_->level);
-  statistics.noise_shape += (statistics.noise_shape.empty() || evidence.empty() ? "" : ", ") + evidence;
+  statistics.level = shown_->noise;
+  const Strength& strength = settings.noise.strength;
+  statistics.strength = strength == Strength() ? "" : limpid::to_string(strength);
+  statistics.noise_shape = noise_remark();
   statistics.estimated = !settings.noise.noise;
   if (rates_.loads()) {
     if (!player_options_.live) {  // reading a live source is mostly waiting
@@ -787,15 +899,15 @@ void Viewer::handle(const io::WindowEvent& event) {
   const io::Size size = window_->size();
   switch (event.kind) {
     case Kind::kClose:
-      quit_ = true;
+      is_lost_ = event.is_lost;
+      if (is_lost_) {
+        quit_ = true;
+      } else {
+        ask_to_quit();
+      }
       break;
     case Kind::kKey:
-      if (!files_.is_open()) {
-        press(event.key);
-      } else if (const auto chosen = files_.press(event.key)) {
-        open_file(chosen->string());
-      }
-      redraw_ = true;
+      handle_key(event);
       break;
     case Kind::kPointer:
     case Kind::kDrag:
@@ -820,17 +932,45 @@ void Viewer::handle(const io::WindowEvent& event) {
   }
 }
 
+// Keys are for the question, an open list or a field, the list of files, or the table of keys.
+void Viewer::handle_key(const io::WindowEvent& event) {
+  redraw_ = true;
+  settling_ = kFramesToSettle;
+  if (shown_ != nullptr && controls_.has_events()) {
+    while (controls_.has_events()) {  // clicks that were made before
+      draw();
+    }
+    draw();
+  }
+  if (state_.asks_to_quit) {
+    for (const auto& [key, reply] :
+         {std::pair{"ENTER", QuitAnswer::kFinish}, {"c", QuitAnswer::kCancel}, {"ESC", QuitAnswer::kBack}}) {
+      if (event.key == key) {
+        return answer(reply);
+      }
+    }
+  } else if (controls_.has_keyboard()) {
+    controls_.handle(event);
+  } else if (!files_.is_open()) {
+    press(event.key, event.repeats);
+  } else if (const auto chosen = files_.press(event.key)) {
+    open_file(chosen->string());
+  }
+}
+
 // Events of the pointer are for the controls, or for the picture.
 void Viewer::handle_pointer(const io::WindowEvent& event) {
   using Kind = io::WindowEvent::Kind;
+  if (event.kind == Kind::kPress && event.clicks != 2) {
+    ++gesture_;
+  }
   controls_.handle(event);
   redraw_ = redraw_ || panel_.is_visible(Clock::now());
-  constexpr int kFramesToSettle = 2;
   settling_ = panel_.is_visible(Clock::now()) ? kFramesToSettle : 0;
   if (event.kind == Kind::kPress && shown_ != nullptr && panel_.is_visible(Clock::now())) {
     draw();  // so that the controls find the item below the pointer
   }
-  const bool on_controls = controls_.has_pointer() && !on_picture_;
+  const bool on_controls = state_.asks_to_quit || (controls_.has_pointer() && !on_picture_);
   if (event.kind != Kind::kLeave) {
     panel_.notice_pointer(Clock::now(), on_controls);
   }
@@ -843,7 +983,7 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
   if (event.kind == Kind::kPointer) {
     pointer_x_ = event.x;
     pointer_y_ = event.y;
-    redraw_ = (split_.point(event.x, window_->size().width) && has_line()) || redraw_;
+    redraw_ = (split_.point(event.x, stage().width) && has_line()) || redraw_;
   } else if (event.kind == Kind::kDrag) {
     handle_drag(event);
   } else if (event.kind == Kind::kPress) {
@@ -855,7 +995,7 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
     on_picture_ = true;
     dragged_ = 0;
     const int half = picture_area().width;
-    pressed_at_ = side_ == Side::kSideBySide && event.x >= half ? half : 0;
+    pressed_at_ = state_.side == Side::kSideBySide && event.x >= half ? half : 0;
     if (grab_box(event)) {
       return;
     }
@@ -887,7 +1027,7 @@ void Viewer::handle_drag(const io::WindowEvent& event) {
   const bool picture_moves = view_.zoom() > 0 || !has_line();
   pointer_x_ = event.x;
   pointer_y_ = event.y;
-  if (!split_.drag(event.x - event.dx, event.x, window_->size().width, event.touch, picture_moves)) {
+  if (!split_.drag(event.x - event.dx, event.x, stage().width, event.touch, picture_moves)) {
     view_.pan(event.dx, event.dy);
   }
 }

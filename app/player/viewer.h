@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -19,8 +20,9 @@
 #include "app/player/passage.h"
 #include "app/player/playback_rates.h"
 #include "app/player/player.h"
-#include "app/player/settings_pair.h"
+#include "app/player/settings_editor.h"
 #include "app/player/view.h"
+#include "app/player/view_state.h"
 #include "app/player/viewer_report.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/field_control.h"
@@ -57,7 +59,7 @@ struct ViewerOptions {
   int zoom = 0;
   double split = 0.5;  ///< of the window's width, until the pointer moves
   io::WindowOptions window;
-  std::string notice;                       ///< shown at the beginning
+  std::string notice;                       ///< shown with the first frame
   std::shared_ptr<io::Window> open_window;  ///< that is used instead of a new one, with its size
   double text_size = 1;                     ///< factor of the size that suits the screen and the window
   std::vector<std::string> filters;         ///< to choose from with a key
@@ -125,6 +127,8 @@ class Viewer {
   const std::string& next_input() const { return next_input_; }
   /// The camera to show next, after run(); nothing if there is none.
   const std::optional<CameraChoice>& next_camera() const { return next_camera_; }
+  /// For the viewer's own thread.
+  const ViewState& state() const { return state_; }
   const PlayerCounters& counters() const { return player_->counters(); }
 
  private:
@@ -134,38 +138,38 @@ class Viewer {
   void keep_results_on_gpu(PlayerStages& stages);
   void show_taken(const Player::Taken& taken);
   void follow(Clock::time_point now);
-  void finish_showing();
+  void finish_showing(bool is_interrupted);
   void take_screenshot();
   void show(const std::shared_ptr<const PlayedFrame>& frame);
   void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
   /// The shown side: a frame that is not denoised yet is shown noisy.
-  Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_; }
+  Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : state_.side; }
   bool awaits_refinement() const;
   /// Seconds, of the shown frame or of the target of a seek.
   double position() const { return player_->is_seeking() ? player_->position() : shown_->time; }
-  bool has_line() const { return side_ == Side::kSplit || side_ == Side::kPair; }
+  bool has_line() const { return state_.side == Side::kSplit || state_.side == Side::kPair; }
   void handle_end();
   void handle(const io::WindowEvent& event);
+  void handle_key(const io::WindowEvent& event);
   void handle_pointer(const io::WindowEvent& event);
   void handle_drag(const io::WindowEvent& event);
   void handle_release(const io::WindowEvent& event);
-  void press(const std::string& key);
+  void press(const std::string& key, bool repeats = false);
+  void close_top();
+  void ask_to_quit();
+  void answer(QuitAnswer answer);
   void change_side(Side side);
   void change_speed(double speed);
-  void seek_by(double seconds);
-  void change_settings(PlayerSettings settings, const std::string& text);
-  void change_strength(int direction, bool luma, bool chroma);
-  void change_mix(int direction);
-  void change_level(int direction, bool luma, bool chroma);
-  void set_level();
+  /// Applies settings, and keeps those before for undo. `gesture`: as SettingsHistory::add() takes it.
+  void change_settings(const PlayerSettings& settings, const std::string& text, std::uint64_t gesture = 0);
+  /// False if the settings aren't possible.
+  bool apply_settings(PlayerSettings settings, const std::string& text);
   void take_noise_of_box();
   void propose_box();
   void draw_box();
   bool grab_box(const io::WindowEvent& event);
   View::Point in_picture(const io::WindowEvent& event) const;
   io::Size picture_size() const { return {converter_.width(), converter_.height()}; }
-  void next_profile(int direction);
-  void next_filter(int direction);
   void flip_settings();
   void copy_settings();
   void change_gain(double gain);
@@ -182,10 +186,12 @@ class Viewer {
   void show_pair();
   void restore_pair();
   void show_camera(std::size_t number);
+  void show_next_camera();
   void follow_pair();
-  void toggle_writing();
+  void start_writing();
+  void cancel_writing();
   void follow_writing();
-  void toggle_pace();
+  void settle_writing(bool is_interrupted);
   void change_zoom(int zoom, double x, double y);
   void save_pictures();
   void save_window();
@@ -196,16 +202,24 @@ class Viewer {
 
   void upload_pictures();
   void draw();
+  void draw_opening();
   void draw_picture();
   void draw_controls();
   void grant(const ControlRequests& requests);
   ControlState control_state() const;
-  /// Size of the area that one picture has.
+  /// Size of the area of the pictures, beside the open panel, and of the area that one picture has.
+  io::Size stage() const { return panel_.stage(window_->size(), scale()); }
   io::Size picture_area() const;
   double scale() const { return window_->scale() * options_.text_size; }
   void follow_visibility(Clock::time_point now);
   void draw_text(Clock::time_point now);
   void draw_labels(int split);
+  std::array<std::string, 2> pair_labels() const;
+  /// Row of the window below which the controls are.
+  int bottom_of_pictures() const;
+  std::string noise_remark() const;
+  /// True if there is a frame, or a hint that explains why there is none.
+  bool can_draw() const { return shown_ != nullptr || !state_.hint.empty(); }
   void measure(Clock::time_point now);
   void follow_audio();
   void seek_audio(double time);
@@ -219,6 +233,10 @@ class Viewer {
   std::string standing_hint(Clock::time_point now) const;
   /// The advice for a denoiser that is too slow.
   std::string pace_hint() const;
+  std::string noise_hint() const;
+  std::string slowness_hint() const;
+  /// True if the shown frame lacks settings that were requested some time ago.
+  bool is_late(Clock::time_point now) const;
 
   ViewerOptions options_;
   const PlayerOptions player_options_;
@@ -243,12 +261,13 @@ class Viewer {
   io::ControlLayer controls_;
   Controls panel_;
   bool panel_was_visible_ = false;
-  int settling_ = 0;          ///< frames of controls to be drawn until an event shows
-  bool was_pressed_ = false;  ///< a button, since the viewer began
-  bool on_picture_ = false;   ///< the button that is held was pressed on the picture
-  double dragged_ = 0;        ///< pixels that the pointer has moved since
+  int settling_ = 0;           ///< frames of controls to be drawn until an event shows
+  bool was_pressed_ = false;   ///< a button, since the viewer began
+  bool on_picture_ = false;    ///< the button that is held was pressed on the picture
+  double dragged_ = 0;         ///< pixels that the pointer has moved since
+  std::uint64_t gesture_ = 1;  ///< counts presses, of which a double click is one
   View view_;
-  Side side_;
+  ViewState state_;
   io::Lettering lettering_;
   SplitLine split_;
   io::Size window_size_;
@@ -261,11 +280,7 @@ class Viewer {
   std::optional<View::Point> marking_;     ///< where the right button was pressed, in pixels of the window
   std::shared_ptr<Engine> engine_;         ///< denoises, and measures the noise in the box
 
-  Passage passage_;
-  double gain_ = 4;  ///< of the difference
-  double volume_ = 1;
-  bool linked_ = true;  ///< luma and chroma change together
-  SettingsPair pair_;
+  SettingsEditor editor_;
   bool pair_choice_ = false;                  ///< B was in use when the view of both began
   std::optional<PlayerSettings> pair_asked_;  ///< settings last requested for the comparison of A and B
   FileList files_;
@@ -273,6 +288,8 @@ class Viewer {
   std::optional<CameraChoice> next_camera_;
   std::unique_ptr<BackgroundWrite> writing_;
   std::string written_;  ///< the file that is written
+  bool cancels_writing_ = false;
+  bool is_lost_ = false;  ///< the window no longer exists
 
   std::shared_ptr<const PlayedFrame> shown_;
   Frame before_;                       ///< the frame that was shown before, as it was decoded,
@@ -282,11 +299,8 @@ class Viewer {
   bool redraw_ = true;
   bool quit_ = false;
   bool ended_ = false;
-  bool help_ = false;
-  bool labels_;  ///< over the picture: which side is which
 
   std::vector<std::string> early_keys_;  ///< pressed before there was a frame
-  std::string hint_;                     ///< the hint that the window shows, as long as it applies
   Clock::time_point asked_at_;           ///< when the user last requested another frame or other settings
   Clock::time_point handed_at_;          ///< when the frame that is shown was taken
   std::string notice_;

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -15,6 +15,7 @@
 
 #include "app/console/time_text.h"
 #include "app/pipeline/noise_text.h"
+#include "app/player/osd.h"
 #include "app/player/viewer.h"
 #include "core/base/error.h"
 #include "core/engine/noise_tracker.h"
@@ -30,15 +31,6 @@ constexpr double kSpeedStep = 1.1;
 constexpr double kSlowest = 0.05;
 constexpr double kFastest = 20;
 
-// The next step of sigma from `value`, finer where it is small.
-float step_sigma(float value, int direction) {
-  const float probe = direction > 0 ? value : value - 0.01F;
-  const float step = probe < 5 ? 0.5F : probe < 20 ? 1 : probe < 50 ? 2 : 5;
-  const float stepped = direction > 0 ? (std::floor(value / step + 0.001F) + 1) * step
-                                      : (std::ceil(value / step - 0.001F) - 1) * step;
-  return std::clamp(stepped, 0.0F, kMaxSigma);
-}
-
 // The region of the stored frame that a part of the picture on the screen shows.
 Region stored_region(io::Rectangle part, const ViewerOptions& options) {
   const io::Orientation& turned = options.display.orientation;
@@ -49,13 +41,6 @@ Region stored_region(io::Rectangle part, const ViewerOptions& options) {
   part.y = turned.mirrored_y ? height - part.y - part.height : part.y;
   return turned.transposed ? Region{part.y, part.x, part.height, part.width}
                            : Region{part.x, part.y, part.width, part.height};
-}
-
-// The entry of a list that follows another one, in either direction, from its end to its beginning.
-const std::string& neighbor(const std::vector<std::string>& list, const std::string& entry, int direction) {
-  const auto place = std::find(list.begin(), list.end(), entry) - list.begin();
-  const auto count = static_cast<std::ptrdiff_t>(list.size());
-  return list[static_cast<std::size_t>((place + direction + count) % count)];
 }
 
 // The part of the displayed picture that shows a region of the stored frame.
@@ -72,230 +57,392 @@ io::Rectangle displayed_part(const Region& region, const ViewerOptions& options)
 }
 
 using ViewerAction = std::function<void(Viewer&)>;
-using ViewerActions = std::map<std::string, ViewerAction, std::less<>>;
+
+/// A key, or several of them, with what they do.
+struct KeyBinding {
+  std::string_view key;  ///< WindowEvent::key
+  ViewerAction action;
+  bool repeats = false;  ///< the action is repeated while the key is held
+};
+
+/// A line of the help.
+struct KeyLine {
+  KeyScope scope = KeyScope::kAll;
+  std::string_view mouse;  ///< action of the mouse with the same effect
+  std::string_view help;
+  std::vector<KeyBinding> keys;
+};
+
+std::string text_of(const KeyLine& line) {
+  std::string text;
+  for (const KeyBinding& binding : line.keys) {
+    text += (text.empty() ? "" : " ") + std::string(binding.key == " " ? "SPACE" : binding.key);
+  }
+  return text + (line.mouse.empty() ? "" : ", " + std::string(line.mouse));
+}
 
 }  // namespace
 
-/// The actions of the keys, by subject.
+/// The table of the keys of the window.
 struct ViewerKeys {
-  static ViewerActions playing();
-  static ViewerActions settings();
-  static ViewerActions view();
-  static ViewerActions files();
-  static ViewerActions all();
+  using Editor = SettingsEditor;
+
+  static std::vector<KeyLine> playing();
+  static std::vector<KeyLine> settings();
+  static std::vector<KeyLine> view();
+  static std::vector<KeyLine> files();
+  static const std::vector<KeyLine>& table();
+  /// The binding of a key, and its line; nothing if it has none for this source.
+  static std::pair<const KeyLine*, const KeyBinding*> find(const std::string& key);
+
+  // Actions that change settings.
+  template <typename Make>
+  static ViewerAction edit(Make make);
+  static ViewerAction level(int direction, bool chroma_alone);
+  static ViewerAction strength(int direction, bool luma);
+  static ViewerAction step(Editor::Edit (Editor::*change)(PlayerSettings, int) const, int direction);
+  static ViewerAction change(Editor::Edit (Editor::*change)(PlayerSettings) const);
+  static ViewerAction undo(Editor::Edit (Editor::*undo)(const PlayerSettings&));
 };
 
-ViewerActions ViewerKeys::playing() {
-  const auto seek = [](double seconds) { return [seconds](Viewer& v) { v.seek_by(seconds); }; };
+std::vector<KeyLine> ViewerKeys::playing() {
+  const auto seek = [](double seconds) {
+    return [seconds](Viewer& v) { v.seek_to(v.player_->position() + seconds); };
+  };
+  const auto speed = [](double factor) {
+    return [factor](Viewer& v) { v.change_speed(factor > 0 ? v.player_->speed() * factor : 1); };
+  };
+  const auto volume = [](double more) {
+    return [more](Viewer& v) { v.change_volume(v.state_.volume + more); };
+  };
   const auto pause = [](Viewer& v) { v.toggle_pause(); };
-  return {{" ", pause},
-          {"p", pause},
-          {".", [](Viewer& v) { v.player_->step_forward(); }},
-          {",",
-           [](Viewer& v) {
-             v.asked_at_ = Viewer::Clock::now();
-             v.ended_ = false;
-             v.player_->step_back();
-           }},
-          {"LEFT", seek(-5)},
-          {"RIGHT", seek(5)},
-          {"Shift+LEFT", seek(-60)},
-          {"Shift+RIGHT", seek(60)},
-          {"PGDN", seek(-60)},
-          {"PGUP", seek(60)},
-          {"HOME", [](Viewer& v) { v.seek_to(0); }},
-          {"END",
-           [](Viewer& v) {
-             if (v.options_.duration <= 0) {
-               return v.notice("the duration of this source is not known");
-             }
-             v.player_->set_paused(true);  // to be looked at
-             v.seek_to(v.options_.duration);
-           }},
-          {"[", [](Viewer& v) { v.change_speed(v.player_->speed() / kSpeedStep); }},
-          {"]", [](Viewer& v) { v.change_speed(v.player_->speed() * kSpeedStep); }},
-          {"BACKSPACE", [](Viewer& v) { v.change_speed(1); }},
-          {"/", [](Viewer& v) { v.change_volume(v.volume_ - 0.1); }},
-          {"*", [](Viewer& v) { v.change_volume(v.volume_ + 0.1); }},
-          {"q", [](Viewer& v) { v.quit_ = true; }},
-          {"ESC", [](Viewer& v) {
-             if (v.window_->is_full_screen()) {
-               v.window_->toggle_full_screen();
-             } else {
-               v.quit_ = true;
-             }
-           }}};
+  const auto step_back = [](Viewer& v) {
+    v.asked_at_ = Viewer::Clock::now();
+    v.ended_ = false;
+    v.player_->step_back();
+  };
+  const auto end = [](Viewer& v) {
+    if (v.options_.duration <= 0) {
+      return v.notice("the duration of this source is not known");
+    }
+    v.player_->set_paused(true);  // to be looked at
+    v.seek_to(v.options_.duration);
+  };
+  return {{KeyScope::kMoving, "click", "pause, play", {{" ", pause}, {"p", pause}}},
+          {KeyScope::kMoving,
+           "",
+           "one frame forward, back",
+           {{".", [](Viewer& v) { v.player_->step_forward(); }, true}, {",", step_back, true}}},
+          {KeyScope::kFilm, "", "5 s back, forward", {{"LEFT", seek(-5), true}, {"RIGHT", seek(5), true}}},
+          {KeyScope::kFilm,
+           "",
+           "60 s back, forward",
+           {{"Shift+LEFT", seek(-60), true},
+            {"Shift+RIGHT", seek(60), true},
+            {"PGDN", seek(-60), true},
+            {"PGUP", seek(60), true}}},
+          {KeyScope::kFilm,
+           "",
+           "go to the beginning, the end",
+           {{"HOME", [](Viewer& v) { v.seek_to(0); }}, {"END", end}}},
+          {KeyScope::kFilm,
+           "",
+           "slower, faster, normal speed",
+           {{"[", speed(1 / kSpeedStep), true}, {"]", speed(kSpeedStep), true}, {"BACKSPACE", speed(0)}}},
+          {KeyScope::kMoving,
+           "",
+           "lower, raise the volume",
+           {{"/", volume(-0.1), true}, {"*", volume(0.1), true}}}};
 }
 
-ViewerActions ViewerKeys::settings() {
-  const auto level = [](int direction) {
-    return [direction](Viewer& v) { v.change_level(direction, true, true); };
+// Does an edit, which is a function of the editor, the settings in use and the estimated noise.
+template <typename Make>
+ViewerAction ViewerKeys::edit(Make make) {
+  return [make](Viewer& v) {
+    const Editor::Edit made = make(v.editor_, v.player_->settings(), v.shown_->noise);
+    v.change_settings(made.settings, made.text);
   };
-  const auto chroma = [](int direction) {
-    return [direction](Viewer& v) { v.change_level(direction, v.linked_, true); };
-  };
-  const auto strength = [](int direction, bool luma) {
-    return [direction, luma](Viewer& v) { v.change_strength(direction, luma, !luma); };
-  };
-  return {{"UP", strength(1, true)},
-          {"DOWN", strength(-1, true)},
-          {"Shift+UP", strength(1, false)},
-          {"Shift+DOWN", strength(-1, false)},
-          {"d", [](Viewer& v) { v.change_mix(1); }},
-          {"D", [](Viewer& v) { v.change_mix(-1); }},
-          {"+", level(1)},
-          {"=", level(1)},
-          {"-", level(-1)},
-          {")", chroma(1)},
-          {"(", chroma(-1)},
-          {"k",
-           [](Viewer& v) {
-             v.linked_ = !v.linked_;
-             v.notice(v.linked_ ? "luma and chroma linked" : "luma and chroma separate");
-           }},
-          {"a",
-           [](Viewer& v) {
-             PlayerSettings settings = v.player_->settings();
-             settings.noise.noise.reset();
-             v.change_settings(settings, "noise estimated from the clip");
-           }},
-          {"v", [](Viewer& v) { v.set_level(); }},
-          {"n", [](Viewer& v) { v.propose_box(); }},
-          {"N", [](Viewer& v) { v.list_files(true); }},
-          {"m", [](Viewer& v) { v.next_filter(1); }},
-          {"M", [](Viewer& v) { v.next_filter(-1); }},
-          {"c", [](Viewer& v) { v.next_profile(1); }},
-          {"C", [](Viewer& v) { v.next_profile(-1); }},
-          {"Q", [](Viewer& v) { v.toggle_pace(); }},
-          {"b", [](Viewer& v) { v.flip_settings(); }},
-          {"B", [](Viewer& v) { v.copy_settings(); }}};
 }
 
-ViewerActions ViewerKeys::view() {
+ViewerAction ViewerKeys::level(int direction, bool chroma_alone) {
+  return edit([=](const Editor& e, const PlayerSettings& now, const NoiseModel& noise) {
+    return e.level(now, noise, direction, !chroma_alone || e.is_linked(), true);
+  });
+}
+
+ViewerAction ViewerKeys::strength(int direction, bool luma) {
+  return edit([=](const Editor& e, const PlayerSettings& now, const NoiseModel&) {
+    return e.strength(now, direction, luma, !luma);
+  });
+}
+
+ViewerAction ViewerKeys::step(Editor::Edit (Editor::*change)(PlayerSettings, int) const, int direction) {
+  return edit([=](const Editor& e, const PlayerSettings& now, const NoiseModel&) {
+    return (e.*change)(now, direction);
+  });
+}
+
+ViewerAction ViewerKeys::change(Editor::Edit (Editor::*change)(PlayerSettings) const) {
+  return edit(
+      [=](const Editor& e, const PlayerSettings& now, const NoiseModel&) { return (e.*change)(now); });
+}
+
+ViewerAction ViewerKeys::undo(Editor::Edit (Editor::*undo)(const PlayerSettings&)) {
+  return [undo](Viewer& v) {
+    const Editor::Edit made = (v.editor_.*undo)(v.player_->settings());
+    v.apply_settings(made.settings, made.text);
+  };
+}
+
+std::vector<KeyLine> ViewerKeys::settings() {
+  const auto by_hand = edit([](const Editor& e, const PlayerSettings& now, const NoiseModel& noise) {
+    return e.level_by_hand(now, noise);
+  });
+  const auto link = [](Viewer& v) {
+    v.editor_.toggle_linked();
+    v.notice(v.editor_.is_linked() ? "luma and chroma linked" : "luma and chroma separate");
+  };
+  constexpr KeyScope kAll = KeyScope::kAll;
+  return {{kAll,
+           "",
+           "raise, lower the strength",
+           {{"UP", strength(1, true), true}, {"DOWN", strength(-1, true), true}}},
+          {kAll,
+           "",
+           "raise, lower the strength of chroma",
+           {{"Shift+UP", strength(1, false), true}, {"Shift+DOWN", strength(-1, false), true}}},
+          {kAll,
+           "",
+           "more, less of the original in the result",
+           {{"d", step(&Editor::mix, 1), true}, {"D", step(&Editor::mix, -1), true}}},
+          {kAll,
+           "",
+           "undo, redo the last change of a setting",
+           {{"Ctrl+Z", undo(&Editor::undo)}, {"Ctrl+Y", undo(&Editor::redo)}}},
+          {kAll,
+           "",
+           "raise, lower the noise level",
+           {{"+", level(1, false), true}, {"=", level(1, false), true}, {"-", level(-1, false), true}}},
+          {kAll,
+           "",
+           "lower, raise the level of chroma",
+           {{"(", level(-1, true), true}, {")", level(1, true), true}}},
+          {kAll,
+           "",
+           "noise: estimated, by hand; link luma and chroma",
+           {{"a", change(&Editor::estimated_level)}, {"v", by_hand}, {"k", link}}},
+          {kAll,
+           "drag with the right button",
+           "measure the noise in a flat area",
+           {{"n", [](Viewer& v) { v.propose_box(); }}}},
+          {kAll,
+           "",
+           "use a noise profile or settings; save the noise",
+           {{"N", [](Viewer& v) { v.list_files(true); }}, {"Ctrl+N", [](Viewer& v) { v.save_noise(); }}}},
+          {kAll,
+           "",
+           "next, previous filter; next, previous profile",
+           {{"m", step(&Editor::filter, 1)},
+            {"M", step(&Editor::filter, -1)},
+            {"c", step(&Editor::profile, 1)},
+            {"C", step(&Editor::profile, -1)}}},
+          {kAll, "", "quality that keeps pace, or always this filter", {{"Q", change(&Editor::pace)}}},
+          {kAll,
+           "",
+           "flip between the settings A and B; copy to the other",
+           {{"b", [](Viewer& v) { v.flip_settings(); }}, {"B", [](Viewer& v) { v.copy_settings(); }}}}};
+}
+
+std::vector<KeyLine> ViewerKeys::view() {
   const auto side = [](Side chosen) { return [chosen](Viewer& v) { v.change_side(chosen); }; };
-  return {{"0", side(Side::kDifference)},
-          {"1", side(Side::kNoisy)},
-          {"2", side(Side::kDenoised)},
-          {"3", side(Side::kSplit)},
-          {"4", side(Side::kSideBySide)},
-          {"5", [](Viewer& v) { v.show_pair(); }},
-          {"g", [](Viewer& v) { v.change_gain(v.gain_ * 2); }},
-          {"G", [](Viewer& v) { v.change_gain(v.gain_ / 2); }},
-          {"z",
-           [](Viewer& v) {
-             const int next = v.view_.next_zoom(true, v.picture_area());
-             v.change_zoom(next == v.view_.zoom() ? 0 : next, v.pointer_x_, v.pointer_y_);
-           }},
-          {"l",
-           [](Viewer& v) {
-             v.split_.toggle_lock();
-             v.notice(v.split_.locked() ? "split line locked" : "split line follows the pointer");
-           }},
-          {"|",
-           [](Viewer& v) {
-             v.split_.center();
-             v.notice("split line in the middle");
-           }},
-          {"f", [](Viewer& v) { v.window_->toggle_full_screen(); }},
-          {"TAB",
-           [](Viewer& v) {
-             v.panel_.toggle_pin();
-             v.notice(v.panel_.is_pinned() ? "controls stay" : "controls hide");
-           }},
-          {"i",
-           [](Viewer& v) {
-             v.options_.statistics = !v.options_.statistics;
-             v.notice(v.options_.statistics ? "statistics" : "no statistics");
-           }},
-          {"?", [](Viewer& v) {
-             v.help_ = !v.help_;
-             v.notice(v.help_ ? "keys" : "");
-           }}};
+  const auto gain = [](double factor) {
+    return [factor](Viewer& v) { v.change_gain(v.state_.gain * factor); };
+  };
+  const auto zoom = [](bool greater) {
+    return [greater](Viewer& v) {
+      const int next = v.view_.next_zoom(greater, v.picture_area());
+      v.change_zoom(greater && next == v.view_.zoom() ? 0 : next, v.pointer_x_, v.pointer_y_);
+    };
+  };
+  const auto lock = [](Viewer& v) {
+    v.split_.toggle_lock();
+    v.notice(v.split_.locked() ? "split line locked" : "split line follows the pointer");
+  };
+  const auto center = [](Viewer& v) {
+    v.split_.center();
+    v.notice("split line in the middle");
+  };
+  const auto panel = [](Viewer& v) {
+    v.panel_.toggle_panel();
+    v.notice(v.panel_.is_open() ? "settings open" : "settings closed");
+  };
+  const auto statistics = [](Viewer& v) {
+    v.state_.statistics = !v.state_.statistics;
+    v.notice(v.state_.statistics ? "statistics" : "no statistics");
+  };
+  const auto help = [](Viewer& v) {
+    v.state_.help = !v.state_.help;
+    v.notice(v.state_.help ? "keys" : "");
+  };
+  constexpr KeyScope kAll = KeyScope::kAll;
+  return {
+      {kAll,
+       "",
+       "difference, noisy, denoised, split, side by side",
+       {{"0", side(Side::kDifference)},
+        {"1", side(Side::kNoisy)},
+        {"2", side(Side::kDenoised)},
+        {"3", side(Side::kSplit)},
+        {"4", side(Side::kSideBySide)}}},
+      {KeyScope::kFile, "", "A left of the line, B right of it", {{"5", [](Viewer& v) { v.show_pair(); }}}},
+      {kAll, "", "gain of the difference", {{"g", gain(2), true}, {"G", gain(0.5), true}}},
+      {kAll, "drag", "move, unlock, center the split line", {{"l", lock}, {"|", center}}},
+      {kAll, "wheel", "zoom in, out; drag to move", {{"z", zoom(true)}, {"Z", zoom(false)}}},
+      {kAll, "double click", "full screen", {{"f", [](Viewer& v) { v.window_->toggle_full_screen(); }}}},
+      {kAll, "", "open, close the settings", {{"TAB", panel}}},
+      {kAll, "", "statistics; these keys", {{"i", statistics}, {"?", help}}},
+      {kAll, "", "close the list, help, area or full screen", {{"ESC", [](Viewer& v) { v.close_top(); }}}},
+      {kAll, "", "quit", {{"q", [](Viewer& v) { v.ask_to_quit(); }}}}};
 }
 
-ViewerActions ViewerKeys::files() {
-  return {{"s", [](Viewer& v) { v.save(&Viewer::save_pictures); }},
-          {"S", [](Viewer& v) { v.save(&Viewer::save_window); }},
-          {"r",
-           [](Viewer& v) {
-             v.notice(v.options_.toggle_recording ? v.options_.toggle_recording()
-                                                  : "only the webcam is recorded");
-           }},
-          {"L",
-           [](Viewer& v) {
-             v.notice(v.options_.toggle_loopback ? v.options_.toggle_loopback()
-                                                 : "only the webcam has a loopback device");
-           }},
-          {"V",
-           [](Viewer& v) {
-             const auto& all = v.options_.cameras;
-             const auto own = std::ranges::find(all, v.options_.source, &CameraChoice::node);
-             const auto next = std::find_if(
-                 own, all.end(), [&](const CameraChoice& each) { return each.node != v.options_.source; });
-             const auto first = std::ranges::find_if(
-                 all, [&](const CameraChoice& each) { return each.node != v.options_.source; });
-             if (first == all.end()) {
-               return v.notice("no other camera");
-             }
-             v.show_camera(static_cast<std::size_t>((next == all.end() ? first : next) - all.begin()));
-           }},
-          // A quarter of a frame more than the frames have, so that rounding leaves none out.
-          {"I",
-           [](Viewer& v) {
-             v.mark_passage(v.passage_.begin, v.position() - 0.25 / v.player_options_.frames_per_second);
-           }},
-          {"O",
-           [](Viewer& v) {
-             v.mark_passage(v.passage_.end, v.position() + 0.75 / v.player_options_.frames_per_second);
-           }},
-          {"X",
-           [](Viewer& v) {
-             v.passage_ = {};
-             v.notice("the whole file");
-           }},
-          {"Ctrl+C", [](Viewer& v) { v.copy_command(); }},
-          {"w", [](Viewer& v) { v.toggle_writing(); }},
-          {"Ctrl+S", [](Viewer& v) { v.save_settings(); }},
-          {"Ctrl+N", [](Viewer& v) { v.save_noise(); }},
-          {"Ctrl+O", [](Viewer& v) { v.list_files(false); }}};
+std::vector<KeyLine> ViewerKeys::files() {
+  // A quarter of a frame more than the frames have, so that rounding leaves none out.
+  const auto mark = [](std::optional<double> Passage::*end, double frames) {
+    return [end, frames](Viewer& v) {
+      v.mark_passage(v.state_.passage.*end, v.position() + frames / v.player_options_.frames_per_second);
+    };
+  };
+  const auto whole = [](Viewer& v) {
+    v.state_.passage = {};
+    v.notice("the whole file");
+  };
+  const auto record = [](Viewer& v) {
+    v.notice(v.options_.toggle_recording ? v.options_.toggle_recording() : "this source is not recorded");
+  };
+  const auto loopback = [](Viewer& v) {
+    v.notice(v.options_.toggle_loopback ? v.options_.toggle_loopback() : "there is no loopback device");
+  };
+  return {
+      {KeyScope::kFilm,
+       "",
+       "begin, end of the passage to write; the whole file",
+       {{"I", mark(&Passage::begin, -0.25)}, {"O", mark(&Passage::end, 0.75)}, {"X", whole}}},
+      {KeyScope::kFile,
+       "",
+       "write the passage or file in the background; cancel that",
+       {{"w", [](Viewer& v) { v.start_writing(); }}, {"W", [](Viewer& v) { v.cancel_writing(); }}}},
+      {KeyScope::kFile,
+       "",
+       "copy the command of this result",
+       {{"Ctrl+C", [](Viewer& v) { v.copy_command(); }}}},
+      {KeyScope::kAll, "", "save these settings", {{"Ctrl+S", [](Viewer& v) { v.save_settings(); }}}},
+      {KeyScope::kFile, "drop a file", "open a file", {{"Ctrl+O", [](Viewer& v) { v.list_files(false); }}}},
+      {KeyScope::kAll,
+       "",
+       "save pictures: noisy, denoised and split; the window",
+       {{"s", [](Viewer& v) { v.save(&Viewer::save_pictures); }},
+        {"S", [](Viewer& v) { v.save(&Viewer::save_window); }}}},
+      {KeyScope::kCamera,
+       "",
+       "record; be a camera for others; next camera",
+       {{"r", record}, {"L", loopback}, {"V", [](Viewer& v) { v.show_next_camera(); }}}}};
 }
 
-ViewerActions ViewerKeys::all() {
-  ViewerActions actions;
-  for (ViewerActions some : {playing(), settings(), view(), files()}) {
-    actions.merge(some);
+const std::vector<KeyLine>& ViewerKeys::table() {
+  static const std::vector<KeyLine> all = [] {
+    std::vector<KeyLine> lines;
+    for (std::vector<KeyLine> some : {playing(), settings(), view(), files()}) {
+      std::ranges::move(some, std::back_inserter(lines));
+    }
+    return lines;
+  }();
+  return all;
+}
+
+std::pair<const KeyLine*, const KeyBinding*> ViewerKeys::find(const std::string& key) {
+  for (const KeyLine& line : table()) {
+    const auto binding = std::ranges::find(line.keys, key, &KeyBinding::key);
+    if (binding != line.keys.end()) {
+      return {&line, &*binding};
+    }
   }
-  return actions;
+  return {};
 }
 
-void Viewer::press(const std::string& key) {
+const std::vector<KeyHelp>& key_help() {
+  static const std::vector<KeyHelp> help = [] {
+    std::vector<KeyHelp> lines;
+    for (const KeyLine& line : ViewerKeys::table()) {
+      KeyHelp& each = lines.emplace_back(KeyHelp{text_of(line), std::string(line.help), line.scope, {}});
+      for (const KeyBinding& binding : line.keys) {
+        each.names.emplace_back(binding.key);
+      }
+    }
+    return lines;
+  }();
+  return help;
+}
+
+void Viewer::press(const std::string& key, bool repeats) {
   restore_pair();
-  static const ViewerActions actions = ViewerKeys::all();
   if (notice_until_ == Clock::time_point::max()) {
     notice_.clear();
     notice_until_ = {};
     redraw_ = true;
   }
-  if (shown_ == nullptr && key != "q" && key != "ESC") {
-    early_keys_.push_back(key);
-  } else if (const auto action = actions.find(key); action != actions.end()) {
-    action->second(*this);
+  if (shown_ == nullptr && key != "q") {
+    if (!repeats) {
+      early_keys_.push_back(key);
+    }
+    return;
   }
+  const auto [line, binding] = ViewerKeys::find(key);
+  if (line == nullptr || (repeats && !binding->repeats)) {
+    return;
+  }
+  if (!is_in_scope(line->scope, player_options_.live, options_.still_picture)) {
+    return notice(fmt::format("{}: {}", text_of(*line),
+                              line->scope == KeyScope::kCamera ? "only for cameras"
+                              : player_options_.live           ? "not for cameras"
+                                                               : "not for pictures"));
+  }
+  binding->action(*this);
+}
+
+// ESC closes one thing at a time, and never the window.
+void Viewer::close_top() {
+  redraw_ = true;
+  if (state_.help) {
+    state_.help = false;
+  } else if (box_) {
+    box_.reset();
+  } else if (window_->is_full_screen()) {
+    window_->toggle_full_screen();
+  }
+}
+
+void Viewer::show_next_camera() {
+  const auto& all = options_.cameras;
+  const auto is_other = [&](const CameraChoice& each) { return each.node != options_.source; };
+  const auto own = std::ranges::find(all, options_.source, &CameraChoice::node);
+  const auto next = std::find_if(own, all.end(), is_other);
+  const auto first = std::ranges::find_if(all, is_other);
+  if (first == all.end()) {
+    return notice("no other camera");
+  }
+  show_camera(static_cast<std::size_t>((next == all.end() ? first : next) - all.begin()));
 }
 
 void Viewer::change_side(Side side) {
   // The same key again goes back to the split view.
-  side_ = side == side_ ? Side::kSplit : side;
+  state_.side = side == state_.side ? Side::kSplit : side;
   static constexpr std::array<const char*, 6> kNames{"split",      "noisy",        "denoised",
                                                      "difference", "side by side", "settings A and B"};
   noisy_uploaded_ = denoised_uploaded_ = false;
-  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(side_)]));
+  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(state_.side)]));
 }
 
 void Viewer::change_speed(double speed) {
-  if (player_options_.live) {
-    return notice("a live source has its own speed");
-  }
   speed = std::clamp(speed, kSlowest, kFastest);
   if (std::abs(speed - 1) < 0.01) {
     speed = 1;
@@ -307,8 +454,6 @@ void Viewer::change_speed(double speed) {
   }
   notice(fmt::format("speed x{:.2f}", speed));
 }
-
-void Viewer::seek_by(double seconds) { seek_to(player_->position() + seconds); }
 
 void Viewer::seek_to(double seconds) {
   double target = std::max(seconds, 0.0);
@@ -338,7 +483,19 @@ void Viewer::toggle_pause() {
   notice(player_->paused() ? "paused" : "playing");
 }
 
-void Viewer::change_settings(PlayerSettings settings, const std::string& text) {
+// Changes of one gesture are undone together.
+void Viewer::change_settings(const PlayerSettings& settings, const std::string& text, std::uint64_t gesture) {
+  const PlayerSettings before = player_->settings();
+  if (apply_settings(settings, text) && before != player_->settings()) {
+    editor_.keep(before, gesture);
+  }
+}
+
+bool Viewer::apply_settings(PlayerSettings settings, const std::string& text) {
+  if (settings == player_->settings()) {
+    notice(text);
+    return false;
+  }
   // Filters have profiles of their own.
   const FilterType& type = filter_type(settings.filter.name);
   std::optional<std::string>& profile = settings.filter.profile;
@@ -350,19 +507,21 @@ void Viewer::change_settings(PlayerSettings settings, const std::string& text) {
       options_.check(settings);
     }
   } catch (const UsageError& error) {
-    return notice(error.what());
+    notice(error.what());
+    return false;
   }
   if (settings.noise.noise != box_noise_) {
     box_.reset();
   }
   awaited_ = settings;
-  if (side_ == Side::kPair) {
+  if (state_.side == Side::kPair) {
     pair_asked_ = settings;
   }
   asked_at_ = Clock::now();
   rates_.forget_slowness();
   player_->set_settings(settings);
   notice(text);
+  return true;
 }
 
 void Viewer::take_noise_of_box() {
@@ -393,13 +552,12 @@ void Viewer::take_noise_of_box() {
   change_settings(settings, "noise measured in the box" + (shape.empty() ? "" : ": " + shape));
 }
 
-// The flattest part of the picture, where the controls do not cover it.
+// The flattest part of the picture, where the bar does not cover it.
 void Viewer::propose_box() {
   const io::Size area = picture_area();
   const io::Size window = window_->size();
-  const double right = std::min(area.width, Controls::panel_left(window.width, scale()));
-  const io::Rectangle seen =
-      view_.picture_part(0, 0, right, window.height - Controls::bar_height(scale()), area);
+  const int bottom = std::min(area.height, window.height - panel_.bar_height(window, scale()));
+  const io::Rectangle seen = view_.picture_part(0, 0, area.width, bottom, area);
   const std::optional<Region> region = flattest_region(
       engine_->in_host_memory(shown_->noisy), stored_region(seen, options_), NoiseTracker::kLeastSide);
   if (!region) {
@@ -410,152 +568,68 @@ void Viewer::propose_box() {
   take_noise_of_box();
 }
 
-void Viewer::toggle_pace() {
-  PlayerSettings settings = player_->settings();
-  settings.keeps_pace = !settings.keeps_pace;
-  change_settings(settings, settings.keeps_pace ? "quality: automatic, keeps pace"
-                                                : "quality: always " + filter_text(settings));
-}
-
 void Viewer::change_zoom(int zoom, double x, double y) {
   view_.set_zoom(zoom, x, y, picture_area());
   notice(zoom == 0 ? "zoom: fit" : fmt::format("zoom: {}:1", zoom));
 }
 
-void Viewer::change_strength(int direction, bool luma, bool chroma) {
-  PlayerSettings settings = player_->settings();
-  const auto step = [direction](float& factor) {
-    constexpr float kSteps = 10;  // to 1
-    constexpr float kMost = 10;
-    const float steps = std::round(factor * kSteps) + static_cast<float>(direction);
-    factor = std::clamp(steps / kSteps, 0.0F, kMost);
-  };
-  Strength& strength = settings.noise.strength;
-  const bool together = linked_ || options_.format.color_model != ColorModel::kYuv;
-  if (luma || together) {
-    step(strength.luma);
-  }
-  if (together) {
-    strength.chroma = strength.luma;
-  } else if (chroma) {
-    step(strength.chroma);
-  }
-  change_settings(settings, "strength " + to_string(strength));
-}
-
-void Viewer::change_mix(int direction) {
-  PlayerSettings settings = player_->settings();
-  constexpr float kSteps = 20;  // to 1
-  const float steps = std::round(settings.noise.mix * kSteps) + static_cast<float>(direction);
-  settings.noise.mix = std::clamp(steps / kSteps, 0.0F, 1.0F);
-  change_settings(settings, fmt::format("{:.0f} % of the original in the result", 100 * settings.noise.mix));
-}
-
-// The level that is seen, as a level by hand: white noise, which a command line can repeat.
-void Viewer::set_level() {
-  PlayerSettings settings = player_->settings();
-  settings.noise.noise = NoiseProfile{NoiseModel{shown_->level.sigma}, std::nullopt};
-  settings.noise.strength = Strength();
-  change_settings(settings, sigma_text(settings.noise.noise->noise, color_plane_names(options_.format)));
-}
-
-void Viewer::change_level(int direction, bool luma, bool chroma) {
-  PlayerSettings settings = player_->settings();
-  // From what is seen, until a level is set by hand, which may not be seen yet.
-  const bool by_hand = settings.noise.noise && !settings.noise.noise->color_model;
-  NoiseModel level{by_hand ? settings.noise.noise->noise.sigma : shown_->level.sigma};
-  const auto step = [&](float& sigma) { sigma = step_sigma(sigma, direction); };
-  if (luma) {
-    step(level.sigma[0]);
-  }
-  if (chroma) {
-    step(level.sigma[1]);
-    step(level.sigma[2]);
-  }
-  settings.noise.noise = NoiseProfile{level, std::nullopt};
-  settings.noise.strength = by_hand ? settings.noise.strength : Strength();
-  change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
-}
-
-void Viewer::next_profile(int direction) {
-  PlayerSettings settings = player_->settings();
-  const std::vector<std::string>& profiles = filter_type(settings.filter.name).profiles;
-  if (profiles.empty()) {
-    return notice(settings.filter.name + " has no profiles");
-  }
-  const std::string profile = neighbor(profiles, settings.filter.profile.value_or(""), direction);
-  settings.filter.profile = profile;
-  change_settings(settings, "profile " + profile);
-}
-
-void Viewer::next_filter(int direction) {
-  if (options_.filters.size() < 2) {
-    return notice("there is no filter but " + player_->settings().filter.name);
-  }
-  PlayerSettings settings = player_->settings();
-  settings.filter.name = neighbor(options_.filters, settings.filter.name, direction);
-  change_settings(settings, "filter " + settings.filter.name);
-}
-
 void Viewer::flip_settings() {
-  const PlayerSettings other = pair_.flip(player_->settings());
-  pair_choice_ = pair_.second();
-  change_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
+  const PlayerSettings other = editor_.pair().flip(player_->settings());
+  pair_choice_ = editor_.pair().second();
+  apply_settings(other,
+                 fmt::format("settings {}: {}", editor_.pair().second() ? "B" : "A", settings_text(other)));
 }
 
 void Viewer::copy_settings() {
-  pair_.copy(player_->settings());
-  notice(fmt::format("settings copied to {}", pair_.second() ? "A" : "B"));
+  editor_.pair().copy(player_->settings());
+  notice(fmt::format("settings copied to {}", editor_.pair().second() ? "A" : "B"));
 }
 
 // Both settings are shown of a paused picture.
 void Viewer::show_pair() {
-  if (!pair_.is_complete()) {
+  if (!editor_.pair().is_complete()) {
     return notice("there are no settings B; B copies the settings, b flips to them");
   }
-  if (player_options_.live) {
-    return notice("a live source shows one of two settings; b flips between them");
-  }
   player_->set_paused(true);
-  pair_choice_ = pair_.second();
+  pair_choice_ = editor_.pair().second();
   pair_asked_.reset();  // frames with these settings may not come while paused
   change_side(Side::kPair);
 }
 
 // Ends a change of settings that the view of both has made, not the user.
 void Viewer::restore_pair() {
-  if (side_ == Side::kPair && pair_.second() != pair_choice_) {
-    pair_asked_ = pair_.flip(player_->settings());
+  if (state_.side == Side::kPair && editor_.pair().second() != pair_choice_) {
+    pair_asked_ = editor_.pair().flip(player_->settings());
     player_->set_settings(*pair_asked_);
   }
 }
 
 // Denoises the picture with A and with B, one after the other.
 void Viewer::follow_pair() {
-  if (side_ != Side::kPair || shown_ == nullptr || shown_->is_waiting || player_->will_refine()) {
+  if (state_.side != Side::kPair || shown_ == nullptr || shown_->is_waiting || player_->will_refine()) {
     return;
   }
   if (!player_->paused()) {
     return change_side(Side::kSplit);
   }
   const PlayerSettings used = player_->settings();
-  const std::size_t own = pair_.second() ? 1 : 0;
-  const auto other_result = [&] { return pair_.result(1 - own, shown_->sequence, used); };
+  const std::size_t own = editor_.pair().second() ? 1 : 0;
+  const auto other_result = [&] { return editor_.pair().result(1 - own, shown_->sequence, used); };
   if (shown_->settings == used) {
-    if (pair_.result(own, shown_->sequence, used) != shown_) {
-      pair_.keep(shown_, used);
+    if (editor_.pair().result(own, shown_->sequence, used) != shown_) {
+      editor_.pair().keep(shown_, used);
       redraw_ = true;
       if (other_result() != nullptr) {
         spdlog::debug(fmt::format("pair: A and B of frame {}", shown_->noisy.index));
       }
     }
-    if (other_result() != nullptr && pair_.second() == pair_choice_) {
+    if (other_result() != nullptr && editor_.pair().second() == pair_choice_) {
       return;
     }
   } else if (pair_asked_ == used) {
     return;  // under way
   }
-  pair_asked_ = pair_.flip(used);
+  pair_asked_ = editor_.pair().flip(used);
   awaited_ = pair_asked_;
   asked_at_ = Clock::now();
   player_->set_settings(*pair_asked_);
@@ -569,31 +643,29 @@ void Viewer::show_camera(std::size_t number) {
 
 void Viewer::change_gain(double gain) {
   constexpr double kMostGain = 32;
-  gain_ = std::clamp(gain, 1.0, kMostGain);
-  notice(fmt::format("gain of the difference x{:.3g}", gain_));
+  state_.gain = std::clamp(gain, 1.0, kMostGain);
+  notice(fmt::format("gain of the difference x{:.3g}", state_.gain));
 }
 
 void Viewer::change_volume(double volume) {
   if (audio_ == nullptr) {
     return notice("no audio");
   }
-  volume_ = std::clamp(volume, 0.0, 1.0);
-  audio_->set_volume(volume_);
-  notice(fmt::format("volume {:.0f} %", 100 * volume_));
+  state_.volume = std::clamp(volume, 0.0, 1.0);
+  audio_->set_volume(state_.volume);
+  notice(fmt::format("volume {:.0f} %", 100 * state_.volume));
 }
 
 void Viewer::mark_passage(std::optional<double>& end, double time) {
-  if (player_options_.live) {
-    return notice("a live source has no passages");
-  }
-  const Passage before = passage_;
+  const Passage before = state_.passage;
   end = std::max(time, 0.0);
-  if (passage_.begin && passage_.end && *passage_.begin >= *passage_.end) {
-    passage_ = before;
+  if (state_.passage.begin && state_.passage.end && *state_.passage.begin >= *state_.passage.end) {
+    state_.passage = before;
     return notice("a passage begins before its end");
   }
-  notice(fmt::format("passage {} to {}", passage_.begin ? time_text(*passage_.begin) : "the beginning",
-                     passage_.end ? time_text(*passage_.end) : "the end"));
+  notice(fmt::format("passage {} to {}",
+                     state_.passage.begin ? time_text(*state_.passage.begin) : "the beginning",
+                     state_.passage.end ? time_text(*state_.passage.end) : "the end"));
 }
 
 }  // namespace limpid::app

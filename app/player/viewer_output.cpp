@@ -75,7 +75,7 @@ void Viewer::save_pictures() {
   converter_.convert(shown_->noisy, noisy);
   converter_.convert(engine_ != nullptr ? engine_->in_host_memory(shown_->denoised) : shown_->denoised,
                      denoised);
-  const int column = view_.picture_column(split_.column(window_->size().width), window_->size());
+  const int column = view_.picture_column(split_.column(stage().width), stage());
   io::RgbImage split = denoised;
   for (int y = 0; y < split.height; ++y) {
     std::copy_n(noisy.row(y), column, split.row(y));
@@ -117,7 +117,7 @@ std::string Viewer::command_line() const {
     return "";
   }
   try {
-    std::vector<std::string> words = options_.command(player_->settings(), passage_);
+    std::vector<std::string> words = options_.command(player_->settings(), state_.passage);
     words.insert(words.end(), {"-o", free_output(options_.input)});
     return shell_line(words);
   } catch (const Error& error) {
@@ -203,6 +203,7 @@ void Viewer::list_files(bool profiles) {
   const std::filesystem::path folder =
       files_.folder().empty() ? std::filesystem::path(options_.input).parent_path() : files_.folder();
   const bool media = !profiles && options_.refuse_file;
+  state_.help = false;
   files_.open(folder, media ? "Open a video, picture or settings file" : "Open settings or a noise profile",
               [media](const std::string& name) {
                 return name.ends_with(".json") || (media && io::is_media_name(name));
@@ -222,22 +223,21 @@ void Viewer::open_file(const std::string& path) {
     return notice(why);
   }
   if (writing_ != nullptr) {
-    return notice("a file is being written; w cancels it");
+    return notice("a file is being written; W cancels it");
   }
   next_input_ = path;
   quit_ = true;
 }
 
-void Viewer::toggle_writing() {
+void Viewer::start_writing() {
   if (writing_ != nullptr) {
-    writing_->cancel();
-    return notice("canceling " + written_);
+    return notice("writing " + written_ + "; W cancels it");
   }
   if (!options_.command) {
     return notice("this source cannot be written to a file");
   }
   try {
-    std::vector<std::string> words = options_.command(player_->settings(), passage_);
+    std::vector<std::string> words = options_.command(player_->settings(), state_.passage);
     words.front() = std::filesystem::canonical(options_.program).string();
     written_ = free_output(options_.input);
     words.insert(words.end(), {"-o", written_, "--progress", "json"});
@@ -248,17 +248,57 @@ void Viewer::toggle_writing() {
   }
 }
 
+void Viewer::cancel_writing() {
+  if (writing_ == nullptr) {
+    return notice("no file is being written");
+  }
+  writing_->cancel();
+  notice("canceling " + written_);
+}
+
+void Viewer::ask_to_quit() {
+  if (writing_ == nullptr) {
+    quit_ = true;
+    return;
+  }
+  state_.asks_to_quit = true;
+  redraw_ = true;
+  spdlog::debug("question: quit while a file is written");
+}
+
+void Viewer::answer(QuitAnswer answer) {
+  state_.asks_to_quit = false;
+  redraw_ = true;
+  quit_ = answer != QuitAnswer::kBack;
+  cancels_writing_ = answer == QuitAnswer::kCancel;
+}
+
+// Ends or leaves the process that writes, once the window is hidden.
+void Viewer::settle_writing(bool is_interrupted) {
+  if (writing_ == nullptr) {
+    return;
+  }
+  if (is_interrupted || cancels_writing_) {
+    spdlog::warn(fmt::format("{} is not complete: it was canceled", written_));
+  } else {
+    writing_->leave_alone();
+    spdlog::info(fmt::format("{} is finished in the background", written_));
+  }
+  writing_.reset();
+}
+
 void Viewer::follow_writing() {
   if (writing_ == nullptr) {
     return;
   }
-  redraw_ = redraw_ || panel_.is_visible(Clock::now());
+  redraw_ = redraw_ || state_.asks_to_quit || panel_.is_visible(Clock::now());
   const std::optional<int> exit_code = writing_->poll();
   if (!exit_code) {
     return;
   }
   const std::string message = writing_->message();
   writing_.reset();
+  state_.asks_to_quit = false;
   if (*exit_code == 0) {
     spdlog::info(message);
     return notice("written: " + written_);

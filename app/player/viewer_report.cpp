@@ -28,10 +28,32 @@ std::string filter_text(const PlayerSettings& settings) {
   return to_string(filter);
 }
 
+std::string short_text(const FilterSettings& filter) {
+  return filter.profile ? filter.name + " " + *filter.profile : filter.name;
+}
+
+std::string result_label(const PlayedFrame& frame, bool is_late, bool live) {
+  if (frame.is_waiting || is_late) {
+    return "computing";
+  }
+  const bool is_chosen = filter_settings(frame.used) == filter_settings(frame.settings);
+  if (live && is_chosen) {
+    return "denoised";
+  }
+  const auto has_no_better = [&] {
+    return frame.used.looks_ahead || live_filter(frame.settings) == offline_filter(frame.settings);
+  };
+  if (!live && (frame.is_refined || (is_chosen && has_no_better()))) {
+    return "denoised, final";
+  }
+  return fmt::format("denoised, draft ({})", short_text(filter_settings(frame.used)));
+}
+
 std::string settings_text(const PlayerSettings& settings) {
   const std::string mix =
       settings.noise.mix > 0 ? fmt::format(", {:.0f} % of the original", 100 * settings.noise.mix) : "";
-  return fmt::format("{}, strength {}{}", filter_text(settings), to_string(settings.noise.strength), mix);
+  return fmt::format("{}, strength {}{}", short_text(filter_settings(settings)),
+                     to_string(settings.noise.strength), mix);
 }
 
 std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {

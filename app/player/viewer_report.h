@@ -30,7 +30,15 @@ struct ViewerReport {
 /// Filter and profile as an option takes them, such as "vbm4d:profile=np".
 std::string filter_text(const PlayerSettings& settings);
 
-/// Filter and strength, such as "vbm4d:profile=np, strength 1.2".
+/// Filter and profile for labels, such as "vbm4d np".
+std::string short_text(const FilterSettings& filter);
+
+/// The label of a result: "denoised, final" if `limpid denoise` writes it; "denoised, draft (bilateral)"
+/// after a quicker filter, or without the later frames that the filter needs; "computing" if `is_late`:
+/// settings that were requested some time ago are to come.
+std::string result_label(const PlayedFrame& frame, bool is_late, bool live);
+
+/// Filter and strength, such as "vbm4d np, strength 1.2".
 std::string settings_text(const PlayerSettings& settings);
 
 /// "sigma Y 14.0 U 11.2 V 13.1", with the names of the color planes.

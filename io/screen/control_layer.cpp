@@ -5,12 +5,16 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <new>
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "io/screen/gl.h"
@@ -43,8 +47,58 @@ void set_style(float scale) {
   style.ScrollbarSize = 14;
   style.Colors[ImGuiCol_WindowBg] = {0.07F, 0.07F, 0.08F, 0.88F};
   style.Colors[ImGuiCol_PopupBg] = {0.10F, 0.10F, 0.11F, 0.97F};
+  style.Colors[ImGuiCol_PlotHistogram] = style.Colors[ImGuiCol_SliderGrab];
   style.ScaleAllSizes(scale);
   ImGui::GetStyle() = style;
+}
+
+struct NamedKey {
+  std::string_view name;  // WindowEvent::key
+  ImGuiKey key;
+};
+constexpr std::array<NamedKey, 19> kControlKeys{{{"LEFT", ImGuiKey_LeftArrow},
+                                                 {"RIGHT", ImGuiKey_RightArrow},
+                                                 {"UP", ImGuiKey_UpArrow},
+                                                 {"DOWN", ImGuiKey_DownArrow},
+                                                 {"PGUP", ImGuiKey_PageUp},
+                                                 {"PGDN", ImGuiKey_PageDown},
+                                                 {"HOME", ImGuiKey_Home},
+                                                 {"END", ImGuiKey_End},
+                                                 {"ENTER", ImGuiKey_Enter},
+                                                 {"ESC", ImGuiKey_Escape},
+                                                 {"BACKSPACE", ImGuiKey_Backspace},
+                                                 {"DELETE", ImGuiKey_Delete},
+                                                 {" ", ImGuiKey_Space},
+                                                 {"Ctrl+A", ImGuiKey_A},
+                                                 {"Ctrl+C", ImGuiKey_C},
+                                                 {"Ctrl+V", ImGuiKey_V},
+                                                 {"Ctrl+X", ImGuiKey_X},
+                                                 {"Ctrl+Y", ImGuiKey_Y},
+                                                 {"Ctrl+Z", ImGuiKey_Z}}};
+
+void set_key(std::size_t number, bool down) {
+#if IMGUI_VERSION_NUM < 18700
+  ImGui::GetIO().KeysDown[number] = down;
+#else
+  ImGui::GetIO().AddKeyEvent(kControlKeys[number].key, down);
+#endif
+}
+
+// A press of a key, or, as no event reports that, its release in the frame after.
+void apply_key(std::string_view name, bool down) {
+  ImGuiIO& io = ImGui::GetIO();
+  const bool is_text = io.WantTextInput;
+  io.KeyCtrl = down && name.starts_with("Ctrl+");
+  io.KeyShift = down && name.starts_with("Shift+");
+  name.remove_prefix(io.KeyShift || (!down && name.starts_with("Shift+")) ? 6 : 0);
+  // In lists, the Enter key chooses as the space bar does.
+  const std::string_view wanted = name == "ENTER" && !is_text ? " " : name;
+  const auto* const found = std::ranges::find(kControlKeys, wanted, &NamedKey::name);
+  if (found != kControlKeys.end() && !(is_text && wanted == " ")) {
+    set_key(static_cast<std::size_t>(found - kControlKeys.begin()), down);
+  } else if (down && !name.starts_with("Ctrl+")) {
+    io.AddInputCharactersUTF8(std::string(name).c_str());
+  }
 }
 
 // The OpenGL backend's ID of a texture is its name, as a pointer or, in later versions, an integer.
@@ -66,6 +120,7 @@ struct ControlLayer::State {
 
   float scale = 0;
   std::deque<WindowEvent> events;
+  std::string held_key;  // pressed in the last frame
   std::vector<GlTexture> pictures;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
@@ -99,7 +154,15 @@ void ControlLayer::State::apply(const WindowEvent& event) {
   using Kind = WindowEvent::Kind;
   ImGuiIO& io = ImGui::GetIO();
   switch (event.kind) {
+    case Kind::kKey:
+      held_key = event.key;
+      apply_key(held_key, true);
+      break;
     case Kind::kPress:
+      if (event.clicks == 2) {  // however long the frame between the clicks took
+        io.MouseClickedTime[0] = ImGui::GetTime();
+      }
+      [[fallthrough]];
     case Kind::kRelease:
       io.MouseDown[event.right ? 1 : 0] = event.kind == Kind::kPress;
       [[fallthrough]];
@@ -127,6 +190,12 @@ ControlLayer::ControlLayer() : state_(std::make_unique<State>()) {
   io.IniFilename = nullptr;
   io.LogFilename = nullptr;
   io.MousePos = {kNowhere, kNowhere};
+  io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+#if IMGUI_VERSION_NUM < 18700
+  for (std::size_t number = 0; number < kControlKeys.size(); ++number) {
+    io.KeyMap[kControlKeys[number].key] = static_cast<int>(number);
+  }
+#endif
   ImGui_ImplOpenGL3_Init("#version 150");
 }
 
@@ -137,7 +206,12 @@ ControlLayer::~ControlLayer() {
 
 void ControlLayer::handle(const WindowEvent& event) { state_->events.push_back(event); }
 
-bool ControlLayer::has_events() const { return !state_->events.empty(); }
+bool ControlLayer::has_events() const { return !state_->events.empty() || !state_->held_key.empty(); }
+
+bool ControlLayer::has_keyboard() const {
+  return ImGui::GetIO().WantTextInput ||
+         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+}
 
 bool ControlLayer::has_pointer() const { return ImGui::GetIO().WantCaptureMouse; }
 
@@ -149,6 +223,9 @@ void ControlLayer::begin(Size window, double scale) {
   constexpr float kLeastTime = 1e-4F;
   io.DeltaTime = std::max(std::chrono::duration<float>(now - state_->last).count(), kLeastTime);
   state_->last = now;
+  if (!state_->held_key.empty()) {
+    apply_key(std::exchange(state_->held_key, {}), false);
+  }
   // A press and its release in one frame would go unnoticed, and so would the end of a drag.
   using Kind = WindowEvent::Kind;
   for (bool moved = false, pressed = false; !state_->events.empty() && !pressed;) {
@@ -158,7 +235,7 @@ void ControlLayer::begin(Size window, double scale) {
     }
     state_->apply(event);
     state_->events.pop_front();
-    pressed = event.kind == Kind::kPress || event.kind == Kind::kRelease;
+    pressed = event.kind == Kind::kPress || event.kind == Kind::kRelease || event.kind == Kind::kKey;
     moved = true;
   }
   ImGui_ImplOpenGL3_NewFrame();

@@ -14,9 +14,9 @@
 
 namespace limpid::io {
 
-/// The controls over the picture of a Window: Dear ImGui, in the font of the desktop, with the pointer's
-/// events. Between begin() and end(), callers use ImGui's functions. Belongs to the thread of the window,
-/// which must exist longer; one at a time.
+/// The controls over the picture of a Window: Dear ImGui, in the font of the desktop, with the events of the
+/// pointer, and of keys while has_keyboard(). Between begin() and end(), callers use ImGui's functions.
+/// Belongs to the thread of the window, which must exist longer; one at a time.
 class ControlLayer {
  public:
   ControlLayer();
@@ -26,10 +26,12 @@ class ControlLayer {
   ControlLayer(ControlLayer&&) = delete;
   ControlLayer& operator=(ControlLayer&&) = delete;
 
-  /// Takes events of the pointer, which the next frames see one after the other.
+  /// Takes events of the pointer and of keys, which the next frames see one after the other.
   void handle(const WindowEvent& event);
   /// True if a press has not been seen yet: another frame is to be drawn.
   bool has_events() const;
+  /// True while a list is open or text is typed: keys are for the controls of the last frame.
+  bool has_keyboard() const;
   /// True if the pointer is on a control of the last frame, or holds one.
   bool has_pointer() const;
 

@@ -16,7 +16,7 @@ namespace {
 
 // Greatest share of the screen that a window takes when it opens.
 constexpr double kGreatestShare = 0.9;
-// In pixels, unless a size is given.
+// In pixels, unless a size is given: nothing can be seen in a window that is narrower.
 constexpr int kLeastLength = 240;
 
 std::string opening() {
@@ -27,7 +27,7 @@ std::string opening() {
 }
 
 std::string_view key_name(SDL_Keycode key) {
-  static constexpr std::array<std::pair<SDL_Keycode, std::string_view>, 13> kNames{
+  static constexpr std::array<std::pair<SDL_Keycode, std::string_view>, 14> kNames{
       {{SDLK_LEFT, "LEFT"},
        {SDLK_RIGHT, "RIGHT"},
        {SDLK_UP, "UP"},
@@ -40,6 +40,7 @@ std::string_view key_name(SDL_Keycode key) {
        {SDLK_RETURN, "ENTER"},
        {SDLK_KP_ENTER, "ENTER"},
        {SDLK_BACKSPACE, "BACKSPACE"},
+       {SDLK_DELETE, "DELETE"},
        {SDLK_TAB, "TAB"}}};
   const auto* const found =
       std::find_if(kNames.begin(), kNames.end(), [key](const auto& entry) { return entry.first == key; });
@@ -59,15 +60,19 @@ WindowEvent key_event(std::string key) {
 }
 
 // Nothing for keys that type text, which comes as an event of its own, in the keyboard's layout.
-std::optional<WindowEvent> translate_key(const SDL_Keysym& key) {
-  if ((key.mod & KMOD_CTRL) != 0 && key.sym >= SDLK_a && key.sym <= SDLK_z) {
-    return key_event(std::string("Ctrl+") + static_cast<char>('A' + key.sym - SDLK_a));
-  }
+std::optional<WindowEvent> translate_key(const SDL_KeyboardEvent& pressed) {
+  const SDL_Keysym& key = pressed.keysym;
   const std::string_view name = key_name(key.sym);
-  if (name.empty()) {
+  WindowEvent event;
+  if ((key.mod & KMOD_CTRL) != 0 && key.sym >= SDLK_a && key.sym <= SDLK_z) {
+    event = key_event(std::string("Ctrl+") + static_cast<char>('A' + key.sym - SDLK_a));
+  } else if (!name.empty()) {
+    event = key_event(((key.mod & KMOD_SHIFT) != 0 ? "Shift+" : "") + std::string(name));
+  } else {
     return std::nullopt;
   }
-  return key_event(((key.mod & KMOD_SHIFT) != 0 ? "Shift+" : "") + std::string(name));
+  event.repeats = pressed.repeat != 0;
+  return event;
 }
 
 std::optional<WindowEvent> translate_state(const SDL_WindowEvent& event) {
@@ -85,6 +90,22 @@ std::optional<WindowEvent> translate_state(const SDL_WindowEvent& event) {
     default:
       return std::nullopt;
   }
+}
+
+// The size of a window for the screen, which SDL knows.
+Size fitting_size(const WindowOptions& options) {
+  SDL_Rect screen{};
+  const bool known = SDL_GetDisplayUsableBounds(0, &screen) == 0;
+  const double width = kGreatestShare * screen.w;
+  const double height = kGreatestShare * screen.h;
+  const double scale =
+      known ? std::min({1.0, width / options.size.width, height / options.size.height}) : 1.0;
+  const auto length = [&](int wished, int least, double most) {
+    const int limited = known ? std::min(least, static_cast<int>(most)) : least;
+    return std::max({kLeastLength, limited, static_cast<int>(wished * scale)});
+  };
+  return {length(options.size.width, options.least.width, width),
+          length(options.size.height, options.least.height, height)};
 }
 
 // Asks for an OpenGL of 2009, which ImGui and the shaders of io can do with.
@@ -106,13 +127,14 @@ struct Window::State {
   State& operator=(State&&) = delete;
   ~State() { prepare_x11_destruction(window.get()); }
 
-  std::optional<WindowEvent> translate(const SDL_Event& event) const;
+  std::optional<WindowEvent> translate(const SDL_Event& event);
   std::optional<WindowEvent> translate_pointer(const SDL_Event& event) const;
   void place(WindowEvent& event, int x, int y) const;
 
   std::optional<X11LossHandler> loss;
   SdlSubsystem video{SDL_INIT_VIDEO, opening()};
   Uint32 wake_type = 0;
+  bool key_repeats = false;  // of the last key, whose text is an event of its own
   std::unique_ptr<SDL_Window, SdlDeleter> window;
   std::unique_ptr<void, SdlDeleter> context;
 };
@@ -124,20 +146,12 @@ Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(op
   }
   state_->wake_type = SDL_RegisterEvents(1);
   watch_x11_windows();
-  double scale = 1;
-  SDL_Rect screen{};
-  if (!options.fixed && SDL_GetDisplayUsableBounds(0, &screen) == 0) {
-    scale = std::min({1.0, kGreatestShare * screen.w / options.size.width,
-                      kGreatestShare * screen.h / options.size.height});
-  }
-  // Nothing can be seen of a window that is only as wide as a thread.
-  const int least = options.fixed ? 1 : kLeastLength;
-  const auto scaled = [&](int length) { return std::max(least, static_cast<int>(length * scale)); };
+  const Size size = options.fixed ? options.size : fitting_size(options);
   request_opengl();
   const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
                        (options.full_screen ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0U);
-  state_->window.reset(SDL_CreateWindow("", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
-                                        scaled(options.size.width), scaled(options.size.height), flags));
+  state_->window.reset(
+      SDL_CreateWindow("", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, size.width, size.height, flags));
   sdl_check(state_->window != nullptr, opening());
   state_->context.reset(SDL_GL_CreateContext(state_->window.get()));
   sdl_check(state_->context != nullptr, opening());
@@ -180,6 +194,11 @@ void Window::toggle_full_screen() {
                           is_full_screen() ? 0U : Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP});
 }
 
+void Window::hide() {
+  SDL_HideWindow(state_->window.get());
+  SDL_PumpEvents();
+}
+
 void Window::show_pointer(bool shown) { SDL_ShowCursor(shown ? SDL_ENABLE : SDL_DISABLE); }
 
 void Window::set_title(const std::string& title) {
@@ -208,7 +227,7 @@ void Window::State::place(WindowEvent& event, int x, int y) const {
   event.dy *= ratio;
 }
 
-std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) const {
+std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) {
   using Kind = WindowEvent::Kind;
   switch (event.type) {
     case SDL_QUIT:
@@ -216,9 +235,16 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
     case SDL_WINDOWEVENT:
       return translate_state(event.window);
     case SDL_KEYDOWN:
-      return translate_key(event.key.keysym);
-    case SDL_TEXTINPUT:
-      return key_event(event.text.text);
+      key_repeats = event.key.repeat != 0;
+      return translate_key(event.key);
+    case SDL_KEYUP:
+      key_repeats = false;
+      return std::nullopt;
+    case SDL_TEXTINPUT: {
+      WindowEvent text = key_event(event.text.text);
+      text.repeats = key_repeats;
+      return text;
+    }
     case SDL_MOUSEMOTION:
     case SDL_MOUSEWHEEL:
     case SDL_MOUSEBUTTONDOWN:
@@ -231,7 +257,12 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
       return file;
     }
     case SDL_SYSWMEVENT:
-      return is_destruction(event, window.get()) ? std::optional(event_of(Kind::kClose)) : std::nullopt;
+      if (is_destruction(event, window.get())) {
+        WindowEvent close = event_of(Kind::kClose);
+        close.is_lost = true;
+        return close;
+      }
+      return std::nullopt;
     default:
       return event.type == wake_type ? std::optional(event_of(Kind::kWake)) : std::nullopt;
   }

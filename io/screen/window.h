@@ -38,8 +38,10 @@ struct WindowEvent {
   };
   Kind kind = Kind::kWake;
   /// What the key types ("q", "?", " "), or its name: LEFT, RIGHT, UP, DOWN, PGUP, PGDN, HOME, END, ESC,
-  /// ENTER, BACKSPACE, TAB, with "Shift+" before it; or a letter with "Ctrl+" before it.
+  /// ENTER, BACKSPACE, DELETE, TAB, with "Shift+" before it; or a letter with "Ctrl+" before it.
   std::string key;
+  bool repeats = false;  ///< of kKey: the key is held, and was reported before
+  bool is_lost = false;  ///< of kClose: the window no longer exists
   std::string path;
   double x = 0;
   double y = 0;
@@ -53,6 +55,7 @@ struct WindowEvent {
 struct WindowOptions {
   std::string title;
   Size size;           ///< wished for, in pixels; a part of the screen at most
+  Size least = {};     ///< smallest size unless `fixed`, in pixels; a part of the screen at most
   bool fixed = false;  ///< use `size` even if it is larger than the screen
   bool vsync = true;
   bool full_screen = false;
@@ -87,6 +90,8 @@ class Window {
   bool is_full_screen() const;
   void toggle_full_screen();
   void show_pointer(bool shown);
+  /// Removes the window from the screen.
+  void hide();
   void set_title(const std::string& title);
   /// Replaces WindowOptions::display_lost.
   void set_display_lost(std::function<void()> display_lost);

@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "core/settings/denoising_settings.h"
 #include "core/settings/noise_profile.h"
 #include "tests/app/player/viewer_script.h"
+#include "tests/io/media/media.h"
 #include "tests/temporary_folder.h"
 
 namespace limpid::app {
@@ -121,6 +125,7 @@ using Said = std::pair<std::string, std::string>;
 
 TEST(ControlsTest, EveryControlDoesItsWork) {
   ControlsScript script;
+  script.options.filters = {"bilateral", "bm3d", "vbm4d", "recursive"};
   const DebugLog log;
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
@@ -145,12 +150,19 @@ TEST(ControlsTest, EveryControlDoesItsWork) {
                                      {"copy settings", "key: settings copied to A"},
                                      {"pair", "key: view: settings A and B"},
                                      {"split", "key: view: split"},
+                                     {"strength Strong", "key: bilateral, strength 1.4"},
+                                     {"quality Fast", "key: recursive np, strength 1.4"},
+                                     {"undo", "key: undo: bilateral, strength 1.4"},
+                                     {"redo", "key: redo: recursive"},
+                                     {"output", "control: in at "},
                                      {"in", "key: passage 0:"},
                                      {"out", "key: passage 0:"},
                                      {"whole file", "key: the whole file"},
+                                     {"save noise", "key: measure the noise in a box first"},
+                                     {"adjust", "control: strength at "},
                                      {"copy command", "key: copied: limpid denoise clip.mkv"},
                                      {"help", "key: keys"},
-                                     {"settings", "key: controls hide"}}) {
+                                     {"settings", "key: settings closed"}}) {
       const int before = log.count(said);
       ControlsScript::click(log, name);
       EXPECT_TRUE(log.says(said, before + 1)) << name;
@@ -168,12 +180,13 @@ TEST(ControlsTest, SlidersAndListsChangeSettings) {
     const Place strength = ControlsScript::find(log, "strength");
     ControlsScript::drag(strength, {strength.x + 30, strength.y});
     EXPECT_TRUE(log.says("key: bilateral, strength 2."));
+    ControlsScript::click(log, "all filters");
     ControlsScript::click(log, "filter");
     ControlsScript::click(log, "filter bm3d");
-    EXPECT_TRUE(log.says("key: bm3d:profile=np, strength 2."));
+    EXPECT_TRUE(log.says("key: bm3d np, strength 2."));
     ControlsScript::click(log, "profile");
     ControlsScript::click(log, "profile fast");
-    EXPECT_TRUE(log.says("key: bm3d:profile=fast, strength 2."));
+    EXPECT_TRUE(log.says("key: bm3d fast, strength 2."));
     ControlsScript::click(log, "speed");
     ControlsScript::click(log, "speed 0.25");
     EXPECT_TRUE(log.says("key: speed x0.25"));
@@ -193,10 +206,12 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
   const DebugLog log;
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    for (const auto& [key, said] : {Said{"TAB", "key: controls hide"},
+    for (const auto& [key, said] : {Said{"TAB", "key: settings closed"},
                                     {" ", "key: paused"},
                                     {"UP", "key: strength 1.1"},
                                     {"DOWN", "key: strength 1"},
+                                    {"Ctrl+Z", "key: undo: bilateral, strength 1.1"},
+                                    {"Ctrl+Y", "key: redo: bilateral, strength 1"},
                                     {"d", "key: 5 % of the original in the result"},
                                     {"D", "key: 0 % of the original in the result"},
                                     {"+", "key: sigma Y 6.0 U 6.0 V 6.0"},
@@ -228,6 +243,9 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
                                     {"O", "key: passage 0:"},
                                     {"X", "key: the whole file"},
                                     {"Ctrl+C", "key: copied: limpid denoise"},
+                                    {"z", "key: zoom: "},
+                                    {"Z", "key: zoom: fit"},
+                                    {"W", "key: no file is being written"},
                                     {"[", "key: speed x0.91"},
                                     {"BACKSPACE", "key: speed x1.00"}}) {
       const int before = log.count(said);
@@ -285,6 +303,7 @@ TEST(ControlsTest, AFingerDoesWhatAMouseDoes) {
     push_finger(play, play);
     EXPECT_TRUE(log.says("key: playing"));
     push_finger(picture, {picture.x + 90, picture.y});
+    press("TAB");
     const Place strength = ControlsScript::find(log, "strength");
     push_finger(strength, {strength.x + 30, strength.y});
     EXPECT_TRUE(log.says("key: bilateral, strength 2."));
@@ -292,7 +311,7 @@ TEST(ControlsTest, AFingerDoesWhatAMouseDoes) {
   });
 }
 
-TEST(ControlsTest, SmallWindowsShowThePanelOnRequest) {
+TEST(ControlsTest, SmallWindowsHaveASecondRowInsteadOfThePanel) {
   ControlsScript script;
   script.options.controls = false;
   script.options.window.size = {640, 360};
@@ -304,7 +323,164 @@ TEST(ControlsTest, SmallWindowsShowThePanelOnRequest) {
     EXPECT_EQ(log.count("control: strength"), 0);
     ControlsScript::click(log, "settings");
     EXPECT_TRUE(log.says("control: strength at "));
+    EXPECT_TRUE(log.says("control: write at "));
+    ControlsScript::click(log, "strength Light");
+    EXPECT_TRUE(log.says("key: bilateral, strength 0.7"));
+    EXPECT_EQ(log.count("control: adjust"), 0);
+    EXPECT_GT(ControlsScript::find(log, "strength").y, 360 - 88);
   });
+}
+
+TEST(ControlsTest, NarrowWindowsKeepAllButtons) {
+  ControlsScript script;
+  script.options.window.size = {546, 970};
+  script.options.refuse_file = [](const std::string&) { return std::string(); };
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    for (const char* const name : {"play", "open", "settings", "help", "full screen", "strength", "write"}) {
+      const Place place = ControlsScript::find(log, name);
+      EXPECT_TRUE(place.x > 0 && place.x < 546 - 10) << name << " at " << place.x;
+    }
+  });
+}
+
+TEST(ControlsTest, AnOpenListGetsTheKeysAndEscNeverQuits) {
+  ControlsScript script;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    ControlsScript::click(log, "all filters");
+    ControlsScript::click(log, "filter");
+    ControlsScript::find(log, "filter bm3d");
+    press("DOWN");
+    press("ENTER");
+    EXPECT_TRUE(log.says("key: bm3d np, strength 1"));
+    EXPECT_EQ(log.count("key: strength"), 0);
+    ControlsScript::click(log, "filter");
+    EXPECT_TRUE(log.says("control: filter bm3d at ", 2));
+    press("ESC");
+    press("i");
+    EXPECT_TRUE(log.says("key: statistics")) << "the list is closed";
+    press("?");
+    press("ESC");  // closes the help
+    for (int i = 0; i < 3; ++i) {
+      press("ESC");
+    }
+    press("?");
+    EXPECT_TRUE(log.says("key: keys", 2)) << "the help was closed, and the window was not";
+  });
+}
+
+TEST(ControlsTest, AHeldKeyRepeatsStepsAndNotSwitches) {
+  ControlsScript script;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    hold(SDLK_SPACE, " ", 30);
+    hold(SDLK_TAB, nullptr, 30);
+    hold(SDLK_UP, nullptr, 3);
+    EXPECT_TRUE(log.says("key: strength 1.3"));
+    EXPECT_EQ(log.count("key: paused"), 1);
+    EXPECT_EQ(log.count("key: playing"), 0);
+    EXPECT_EQ(log.count("key: settings closed"), 1);
+    EXPECT_EQ(log.count("key: settings open"), 0);
+  });
+}
+
+void type_into(const DebugLog& log, const std::string& field, const std::vector<std::string>& keys) {
+  ControlsScript::click(log, field);
+  for (const std::string& key : keys) {
+    press(key);
+  }
+}
+
+TEST(ControlsTest, ValuesAreTypedResetAndUndone) {
+  ControlsScript script;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    type_into(log, "strength value", {"1", ",", "7", "ENTER"});
+    EXPECT_TRUE(log.says("key: bilateral, strength 1.7"));
+    type_into(log, "mix value", {"2", "5", "ENTER"});
+    EXPECT_TRUE(log.says("strength 1.7, 25 % of the original"));
+    type_into(log, "strength value", {"3", "ESC"});
+    press("i");
+    EXPECT_TRUE(log.says("key: statistics")) << "the field is left";
+    EXPECT_EQ(log.count("key: view"), 0) << "digits are no keys in a field";
+    EXPECT_EQ(log.count("strength 3"), 0) << "ESC discards the text";
+    const Place strength = ControlsScript::find(log, "strength");
+    for (const Uint8 clicks : {Uint8{1}, Uint8{2}}) {
+      push_motion(strength, 0);
+      push_button(strength, SDL_MOUSEBUTTONDOWN, clicks);
+      push_button(strength, SDL_MOUSEBUTTONUP, clicks);
+    }
+    EXPECT_TRUE(log.says("key: bilateral, strength 1, 25 % of the original"));
+    press("Ctrl+Z");
+    EXPECT_TRUE(log.says("key: undo: bilateral, strength 1.7, 25 %")) << "a double click is one step";
+    press("Ctrl+Y");
+    EXPECT_TRUE(log.says("key: redo: bilateral, strength 1, 25 %"));
+  });
+}
+
+TEST(ControlsTest, EverySettingIsUndoneAndRedone) {
+  ControlsScript script;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press(" ");
+    const PlayerSettings first = viewer.chosen();
+    const std::vector<const char*> keys{"UP", "k", "Shift+UP", "d", "+", ")", "a", "v", "m", "c", "Q"};
+    for (const char* const key : keys) {
+      press(key);
+    }
+    EXPECT_TRUE(log.says("key: quality: automatic"));
+    const PlayerSettings last = viewer.chosen();
+    const int steps = static_cast<int>(keys.size()) - 1;  // linking is no setting of the denoiser
+    for (const auto& [key, said, none, settings] :
+         {std::tuple{"Ctrl+Z", "key: undo: ", "key: nothing to undo", first},
+          {"Ctrl+Y", "key: redo: ", "key: nothing to redo", last}}) {
+      for (int i = 0; i <= steps; ++i) {
+        press(key);
+      }
+      EXPECT_TRUE(log.says(none)) << key;
+      EXPECT_EQ(log.count(said), steps);
+      EXPECT_EQ(viewer.chosen(), settings) << key;
+    }
+  });
+}
+
+TEST(ControlsTest, TooltipsAppearAfterAWhileAndBesideTheControl) {
+  const test::TemporaryFolder folder;
+  ControlsScript script;
+  script.options.picture_folder = folder.path();
+  script.options.overlay = false;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press(" ");
+    press("S");
+    EXPECT_TRUE(log.says("key: picture saved", 1));
+    const Place place = ControlsScript::find(log, "step back");
+    push_motion(place, 0);
+    press("S");
+    EXPECT_TRUE(log.says("key: picture saved", 2));
+    std::this_thread::sleep_for(700ms);
+    press("S");
+    EXPECT_TRUE(log.says("key: picture saved", 3));
+  });
+  std::vector<Frame> windows;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    windows.push_back(io::read_clip(entry.path()).frames.at(0));
+  }
+  ASSERT_EQ(windows.size(), 3U);
+  int with_tooltip = 0;
+  for (const Frame& window : windows) {
+    // A row of the panel's ground color above the bar: the picture is black there, or a tooltip.
+    const auto* const row = window.planes[0].row<std::uint8_t>(900 - 54 - 14);
+    with_tooltip += std::any_of(row, row + 120, [](std::uint8_t sample) { return sample > 15; }) ? 1 : 0;
+  }
+  EXPECT_EQ(with_tooltip, 1);
 }
 
 /// A window on noisy pictures in which noise can be measured, with files in a temporary folder.
@@ -345,6 +521,7 @@ TEST(FilesTest, SettingsAreSavedAndLoaded) {
   const DebugLog log;
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    ControlsScript::click(log, "output");
     ControlsScript::click(log, "save settings");
     EXPECT_TRUE(log.says("key: written: " + script.file("clip-settings.json")));
     const DenoisingSettings saved = read_settings(script.file("clip-settings.json"));
@@ -402,6 +579,7 @@ TEST(FilesTest, AFileIsChosenWithThePointerAndWithKeys) {
       press(key);
     }
     EXPECT_TRUE(log.says("key: settings of soft.json"));
+    press("?");
     ControlsScript::click(log, "noise profile");
     EXPECT_TRUE(log.says("key: files", 3));
     ControlsScript::click(log, "cancel files");
@@ -411,11 +589,14 @@ TEST(FilesTest, AFileIsChosenWithThePointerAndWithKeys) {
     press("ESC");
     press("i");
     EXPECT_TRUE(log.says("key: statistics")) << "the list is closed, and the window is not";
+    press("?");
+    EXPECT_TRUE(log.says("key: keys", 2)) << "the list has closed the help";
   });
 }
 
 TEST(FilesTest, TheNoiseOfABoxIsMeasuredAgainWhereItIsMoved) {
   FilesScript script;
+  script.options.controls = false;
   script.options.window.size = {1024, 768};  // 4:1
   const DebugLog log;
   script.play([&](const Viewer& viewer) {
@@ -474,12 +655,126 @@ TEST(FilesTest, BothSettingsAreShownOfAPausedPicture) {
     }
     EXPECT_TRUE(log.says("key: strength 1.3"));
     press("5");
+    EXPECT_TRUE(log.says("| B: computing") || log.says("A: computing |")) << "no result has another name";
     EXPECT_TRUE(log.says("pair: A and B of frame ")) << "both are denoised";
+    EXPECT_TRUE(log.says("labels: A: bilateral, strength 1 | B: bilateral, strength 1.3"));
     press(".");
     EXPECT_TRUE(log.says("pair: A and B of frame ", 2)) << "and of the next frame";
     press("1");
     EXPECT_TRUE(log.says("key: view: noisy"));
   });
+}
+
+// Runs instead of `limpid denoise`: reports progress, and creates a file at the end or when interrupted.
+std::string writing_program(const test::TemporaryFolder& folder, int hundredths = 300) {
+  const std::filesystem::path path = folder.path() / "writer";
+  std::ofstream(path) << "#!/bin/sh\ntrap 'echo partial > " << (folder.path() / "result").string()
+                      << "; exit 130' INT\necho '{\"percent\":43.0}' >&2\n"
+                      << "i=0; while [ $i -lt " << hundredths
+                      << " ]; do sleep 0.01; i=$((i + 1)); done\necho whole > "
+                      << (folder.path() / "result").string() << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path.string();
+}
+
+std::string result_of(const test::TemporaryFolder& folder) {
+  for (int i = 0; i < 2000 && !std::filesystem::exists(folder.path() / "result"); ++i) {
+    std::this_thread::sleep_for(5ms);
+  }
+  std::this_thread::sleep_for(20ms);
+  std::ifstream file(folder.path() / "result");
+  std::string word;
+  file >> word;
+  return word;
+}
+
+void push_close() {
+  SDL_Event event{};
+  event.type = SDL_WINDOWEVENT;
+  event.window.event = SDL_WINDOWEVENT_CLOSE;
+  SDL_PushEvent(&event);
+}
+
+TEST(ClosingTest, AsksWhileAFileIsWritten) {
+  for (const auto& [key, result] : {Said{"ENTER", "whole"}, {"c", "partial"}}) {
+    const test::TemporaryFolder folder;
+    ControlsScript script;
+    script.options.input = (folder.path() / "clip.mkv").string();
+    script.options.program = writing_program(folder);
+    const DebugLog log;
+    Viewer viewer(script.options, script.stages, script.player_options);
+    const std::jthread user([&, answer = key] {
+      EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+      press("w");
+      ControlsScript::find(log, "progress");
+      press("w");
+      EXPECT_TRUE(log.says("; W cancels it")) << "the key does not cancel";
+      push_close();
+      EXPECT_TRUE(log.says("question: quit"));
+      press("ESC");
+      press("q");
+      EXPECT_TRUE(log.says("question: quit", 2)) << "ESC keeps the window";
+      press(answer);
+    });
+    viewer.run({});
+    EXPECT_EQ(result_of(folder), result);
+  }
+}
+
+TEST(ClosingTest, AStopCancelsTheFile) {
+  const test::TemporaryFolder folder;
+  ControlsScript script;
+  script.options.input = (folder.path() / "clip.mkv").string();
+  script.options.program = writing_program(folder);
+  const DebugLog log;
+  Viewer viewer(script.options, script.stages, script.player_options);
+  std::stop_source stop;
+  const std::jthread user([&] {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press("w");
+    ControlsScript::find(log, "progress");
+    stop.request_stop();
+  });
+  viewer.run(stop.get_token());
+  EXPECT_EQ(result_of(folder), "partial");
+  EXPECT_TRUE(log.says("is not complete: it was canceled"));
+}
+
+TEST(ClosingTest, AFullDiskIsReportedAndTheWindowClosesWithoutAQuestion) {
+  const test::TemporaryFolder folder;
+  ControlsScript script;
+  script.options.input = (folder.path() / "clip.mkv").string();
+  script.options.program = (folder.path() / "writer").string();
+  std::ofstream(script.options.program)
+      << "#!/bin/sh\necho 'clip-denoised.mkv: No space left on device' >&2\nexit 1\n";
+  std::filesystem::permissions(script.options.program, std::filesystem::perms::owner_all);
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press("w");
+    EXPECT_TRUE(log.says("clip-denoised.mkv is not complete: clip-denoised.mkv: No space left on device"));
+  });
+  EXPECT_EQ(log.count("question: "), 0);
+}
+
+TEST(ClosingTest, WriteProgressAndCancelAreInSight) {
+  const test::TemporaryFolder folder;
+  ControlsScript script;
+  script.options.window.size = {1280, 720};
+  script.options.input = (folder.path() / "clip.mkv").string();
+  script.options.program = writing_program(folder, 3000);
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    ControlsScript::click(log, "write");
+    for (const char* const name : {"write", "copy command", "progress", "cancel"}) {
+      const Place place = ControlsScript::find(log, name);
+      EXPECT_TRUE(place.y > 0 && place.y < 720 - 54) << name << " at " << place.y;
+    }
+    ControlsScript::click(log, "cancel");
+    EXPECT_TRUE(log.says("clip-denoised.mkv is not complete"));
+  });
+  EXPECT_EQ(result_of(folder), "partial");
 }
 
 TEST(NoiseBoxTest, IsMovedAndResizedInsideThePicture) {
@@ -565,6 +860,17 @@ TEST(BackgroundWriteTest, CancelInterruptsTheProcess) {
   }
   EXPECT_EQ(code, 130);
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "interrupted"));
+}
+
+TEST(BackgroundWriteTest, AProcessThatIsLeftAloneContinues) {
+  const test::TemporaryFolder folder;
+  {
+    BackgroundWrite writing({"/bin/sh", "-c", "echo ready >&2; sleep 0.2; echo more >&2; echo done > \"$0\"",
+                             (folder.path() / "result").string()});
+    wait_until_ready(writing);
+    writing.leave_alone();
+  }
+  EXPECT_EQ(result_of(folder), "done");
 }
 
 TEST(BackgroundWriteTest, DestructionInterruptsTheProcessAndWaitsForIt) {

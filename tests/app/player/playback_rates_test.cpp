@@ -63,7 +63,10 @@ TEST(PlaybackRatesTest, SlownessIsCertainAfterThreeBusySeconds) {
     measured.second(10, 950ms, 100ms);
   }
   EXPECT_TRUE(measured.rates.is_slow());
-  EXPECT_FALSE(measured.rates.is_denoising_slow()) << "decoding is";
+  EXPECT_FALSE(measured.rates.is_denoising_slow());
+  EXPECT_TRUE(measured.rates.is_decoding_slow());
+  measured.second(1, 900ms, 850ms);
+  EXPECT_FALSE(measured.rates.is_decoding_slow()) << "both wait for the processors";
   measured.second(25, 950ms, 950ms);
   EXPECT_FALSE(measured.rates.is_slow()) << "busy, but in time";
 }

@@ -657,6 +657,23 @@ TEST(PlayerTest, NewSettingsApplyToTheLastFrameThatStaysAtTheEnd) {
   }
 }
 
+TEST(PlayerTest, NewSettingsThatComeWithTheLastFramesApplyToTheFrameThatStays) {
+  Playing playing;
+  playing.frames = 3;
+  playing.rate = 10;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  ASSERT_TRUE(comes_true([&] { return player.counters().denoise.frames == playing.frames; }));
+  const PlayerSettings settings = set_sigma(player, 7);
+  std::shared_ptr<const PlayedFrame> last;
+  while (const std::shared_ptr<const PlayedFrame> shown = playing.next()) {
+    last = shown;
+  }
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->noisy.index, playing.frames - 1);
+  EXPECT_EQ(last->settings, settings);
+}
+
 TEST(PlayerTest, SettingsChangedDuringASeekAreThoseOfTheFrameThatStays) {
   Playing playing;
   Player& player = playing.start();

@@ -312,6 +312,7 @@ TEST_F(ControlsPreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
   expect_said(process, "frame: 0");
   click(process, window, "step forward");
   expect_said(process, "frame: 1");
+  click(process, window, "output");
   click(process, window, "in");
   expect_said(process, "key: passage 0:00.075 to the end");
   click(process, window, "step forward");
@@ -336,6 +337,32 @@ TEST_F(ControlsPreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
     ++frames;
   }
   EXPECT_EQ(frames, 2);
+}
+
+// Keys of a real keyboard, and a file that is slow to write.
+TEST_F(ControlsPreviewTest, HeldKeysAndClosingAreSafe) {
+  Process process(on_screen({"preview", clip(), "--filter", "vnlb", "--quality", "fixed", "--sigma", "5",
+                             "--no-vsync", "--no-memory", "--log-level", "debug"}));
+  const std::string window = find_window("clip.mkv");
+  expect_said(process, "shown: the first frame");
+  EXPECT_NE(xdotool({"getwindowgeometry", window}).find("Geometry: 1152x720"), std::string::npos)
+      << "1280x720, but at most nine tenths of the screen";
+  xdotool({"keydown", "space", "sleep", "1.5", "keyup", "space"});
+  type({"Up"});
+  expect_said(process, "key: strength 1.1");
+  const std::string said = process.err_so_far();
+  EXPECT_NE(said.find("key: paused"), std::string::npos);
+  EXPECT_EQ(said.find("key: playing"), std::string::npos) << "a held key switches once";
+  type({"Escape", "Escape", "w"});
+  expect_said(process, "key: writing " + path("clip-denoised.mkv"));
+  close(window);
+  expect_said(process, "question: quit while a file is written");
+  type({"Escape", "q"});
+  expect_said(process, "question: quit while a file is written", 2);
+  type({"c"});
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("clip-denoised.mkv is not complete: it was canceled"), std::string::npos);
 }
 
 TEST_F(PreviewTest, AnotherFileIsShownInTheSameWindow) {

@@ -3,8 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "app/console/time_text.h"
+#include "app/player/control_items.h"
+#include "app/player/controls.h"
 #include "app/player/osd.h"
+#include "app/player/settings_editor.h"
+#include "app/player/settings_history.h"
+#include "app/player/viewer_report.h"
 
 namespace limpid::app {
 namespace {
@@ -180,16 +192,153 @@ TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
   EXPECT_GT(box({480, 320}).height, text_size({480, 320}, 1, 1)) << "not only the least";
 }
 
+TEST(KeyTableTest, EachKeyHasOneAction) {
+  std::set<std::string> seen;
+  for (const KeyHelp& line : key_help()) {
+    EXPECT_FALSE(line.action.empty()) << line.keys;
+    for (const std::string& name : line.names) {
+      EXPECT_TRUE(seen.insert(name).second) << name;
+    }
+  }
+}
+
+TEST(KeyTableTest, TheDocumentationListsAllKeys) {
+  std::ifstream file(std::string(LIMPID_SOURCE_DIR) + "/docs/window.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  for (const KeyHelp& line : key_help()) {
+    std::string keys = line.keys;
+    if (const std::size_t bar = keys.find('|'); bar != std::string::npos) {
+      keys.insert(bar, 1, '\\');
+    }
+    const std::string row = "| `" + keys + "` | " + line.action + " |";
+    EXPECT_NE(page.find(row), std::string::npos) << row;
+  }
+}
+
+TEST(ResultLabelTest, SaysWhetherTheResultIsADraft) {
+  PlayedFrame frame;
+  frame.settings.filter = {.name = "vbm4d", .profile = "np", .parameters = {}};
+  frame.used = frame.settings;
+  frame.used.filter = {.name = "bilateral", .profile = std::nullopt, .parameters = {}};
+  EXPECT_EQ(result_label(frame, false, false), "denoised, draft (bilateral)");
+  EXPECT_EQ(result_label(frame, true, false), "computing") << "other settings were requested";
+  frame.used = frame.settings;
+  EXPECT_EQ(result_label(frame, false, false), "denoised, draft (vbm4d np)") << "no later frames";
+  EXPECT_EQ(result_label(frame, false, true), "denoised") << "a camera has no better result";
+  frame.used.looks_ahead = true;
+  EXPECT_EQ(result_label(frame, false, false), "denoised, final");
+  frame.used = {};
+  frame.used.filter = {.name = "bilateral", .profile = std::nullopt, .parameters = {}};
+  frame.is_refined = true;
+  EXPECT_EQ(result_label(frame, false, false), "denoised, final");
+  frame.is_refined = false;
+  frame.settings = frame.used;
+  EXPECT_EQ(result_label(frame, false, false), "denoised, final")
+      << "bilateral was chosen, and needs no frames";
+  frame.is_waiting = true;
+  EXPECT_EQ(result_label(frame, false, false), "computing");
+}
+
+TEST(ControlsTest, AnOpenPanelAndItsBarTakeTheirOwnSpace) {
+  Controls controls(true);
+  EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{1280, 720}));
+  controls.toggle_panel();
+  EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{976, 666}));
+  EXPECT_EQ(controls.stage({1920, 1080}, 2), (io::Size{1312, 972}));
+  EXPECT_EQ(controls.stage({640, 360}, 1), (io::Size{640, 272})) << "two rows instead of the panel";
+  EXPECT_EQ(controls.stage({546, 970}, 1), (io::Size{546, 882}));
+}
+
+TEST(ControlItemsTest, NumbersAreTypedWithAPointOrAComma) {
+  EXPECT_EQ(parse_number("1,7"), 1.7F);
+  EXPECT_EQ(parse_number(" 2.5"), 2.5F);
+  EXPECT_EQ(parse_number("40 %"), 40.0F);
+  EXPECT_EQ(parse_number("strong"), std::nullopt);
+  EXPECT_EQ(parse_number(""), std::nullopt);
+}
+
+TEST(SettingsHistoryTest, ChangesOfOneGestureAreOneStep) {
+  const auto settings = [](float mix) {
+    PlayerSettings result;
+    result.noise.mix = mix;
+    return result;
+  };
+  SettingsHistory history;
+  EXPECT_FALSE(history.undo(settings(0)));
+  history.add(settings(0), 0);
+  history.add(settings(0.1F), 7);
+  history.add(settings(0.2F), 7);
+  history.add(settings(0.3F), 8);
+  EXPECT_EQ(history.undo(settings(0.4F)), settings(0.3F));
+  EXPECT_EQ(history.undo(settings(0.3F)), settings(0.1F));
+  EXPECT_EQ(history.redo(settings(0.1F)), settings(0.3F));
+  EXPECT_EQ(history.undo(settings(0.3F)), settings(0.1F));
+  EXPECT_EQ(history.undo(settings(0.1F)), settings(0));
+  EXPECT_FALSE(history.undo(settings(0)));
+  history.add(settings(0), 0);
+  EXPECT_FALSE(history.redo(settings(1))) << "another change";
+}
+
+PlayerSettings vbm4d_settings() {
+  PlayerSettings settings;
+  settings.filter = {.name = "vbm4d", .profile = "np", .parameters = {}};
+  return settings;
+}
+
+TEST(SettingsEditorTest, StepsAreRoundedAndStayInRange) {
+  SettingsEditor editor(ColorModel::kYuv, {"bilateral", "vbm4d"});
+  PlayerSettings settings = vbm4d_settings();
+  settings.noise.strength = {1.26F, 1.26F};
+  EXPECT_EQ(editor.strength(settings, 1, true, false).settings.noise.strength, (Strength{1.4F, 1.4F}));
+  editor.toggle_linked();
+  EXPECT_EQ(editor.strength(settings, 1, false, true).settings.noise.strength, (Strength{1.26F, 1.4F}));
+  EXPECT_EQ(editor.mix(settings, -1).settings.noise.mix, 0);
+  EXPECT_EQ(editor.mix(settings, 1).text, "5 % of the original in the result");
+  const NoiseModel estimate{{10.4F, 6, 6}};
+  const PlayerSettings by_hand = editor.level_by_hand(settings, estimate).settings;
+  EXPECT_EQ(by_hand.noise.noise->noise.sigma, estimate.sigma);
+  EXPECT_EQ(by_hand.noise.strength, settings.noise.strength) << "the strength stays";
+  EXPECT_EQ(editor.level(by_hand, {}, -1, true, false).settings.noise.noise->noise.sigma[0], 10);
+  EXPECT_EQ(editor.level(settings, estimate, 1, true, true).text, "sigma Y 11.0 U 7.0 V 7.0");
+}
+
+TEST(SettingsEditorTest, FiltersAndProfilesFollowEachOther) {
+  const SettingsEditor editor(ColorModel::kYuv, {"bilateral", "vbm4d"});
+  const PlayerSettings settings = vbm4d_settings();
+  EXPECT_EQ(editor.filter(settings, 1).settings.filter.name, "bilateral");
+  EXPECT_EQ(editor.profile(settings, 1).settings.filter.profile, "high");
+  PlayerSettings bilateral = settings;
+  bilateral.filter.name = "bilateral";
+  EXPECT_EQ(editor.profile(bilateral, 1).settings, bilateral);
+  EXPECT_EQ(editor.profile(bilateral, 1).text, "bilateral has no profiles");
+  const SettingsEditor single(ColorModel::kYuv, {"vbm4d"});
+  EXPECT_EQ(single.filter(settings, 1).settings, settings);
+}
+
+TEST(SettingsEditorTest, SettingsAAndBHaveHistoriesOfTheirOwn) {
+  SettingsEditor editor(ColorModel::kYuv, {"vbm4d"});
+  const PlayerSettings first = vbm4d_settings();
+  const PlayerSettings second = editor.mix(first, 1).settings;
+  editor.keep(first, 0);
+  editor.pair().flip(second);
+  EXPECT_EQ(editor.undo(second).text, "nothing to undo");
+  editor.pair().flip(second);
+  EXPECT_EQ(editor.undo(second).settings, first);
+  EXPECT_EQ(editor.redo(first).settings, second);
+  EXPECT_EQ(editor.redo(second).text, "nothing to redo");
+}
+
 TEST(OsdTest, TheKeysFitIntoTheWindow) {
   io::Lettering lettering;
+  const std::vector<std::string> lines = key_help_lines(key_help(), "\t");
   for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {360, 640}, {640, 260}}) {
     const int line = text_size(window, 1, 1);
-    const io::RgbImage box = help_box(lettering, line, window);
+    const io::RgbImage box = help_box(lettering, lines, line, window);
     EXPECT_LE(box.width, window.width) << window.width << "x" << window.height;
     EXPECT_LE(box.height, window.height) << window.width << "x" << window.height;
   }
-  const int least = help_box(lettering, 20, {10'000, 10'000}).height;
-  EXPECT_EQ(help_box(lettering, 20, {10'000, least + 20}).height, least) << "no smaller than need be";
+  const int least = help_box(lettering, lines, 20, {10'000, 10'000}).height;
+  EXPECT_EQ(help_box(lettering, lines, 20, {10'000, least + 20}).height, least) << "no smaller than need be";
 }
 
 TEST(OsdTest, TellsTimesAndFigures) {

@@ -56,6 +56,24 @@ inline void press(const std::string& key) {
   SDL_PushEvent(&event);
 }
 
+/// Pushes the events of a key that is held, which SDL repeats.
+inline void hold(SDL_Keycode code, const char* text, int times) {
+  for (int i = 0; i < times; ++i) {
+    SDL_Event event{};
+    event.type = SDL_KEYDOWN;
+    event.key.keysym.sym = code;
+    event.key.repeat = i > 0 ? 1 : 0;
+    SDL_PushEvent(&event);
+    if (text != nullptr) {
+      press(text);
+    }
+  }
+  SDL_Event release{};
+  release.type = SDL_KEYUP;
+  release.key.keysym.sym = code;
+  SDL_PushEvent(&release);
+}
+
 /// Keeps what is logged while it lives, instead of printing it.
 class DebugLog {
  public:

@@ -180,7 +180,9 @@ TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
   };
   const DebugLog log;
   const Statistics told = script.play([&](const Viewer&) {
-    EXPECT_TRUE(log.says("hint: too slow to show every frame; Q: automatic quality"));
+    EXPECT_TRUE(
+        log.says("hint: too slow: 0 of 100 frames a second shown; pause for the final picture; "
+                 "Q: automatic quality"));
     press("c");
     EXPECT_TRUE(log.says("hint: denoising with the new settings; Q: automatic quality"));
   });
@@ -217,7 +219,8 @@ TEST(ViewerTest, TellsThatNoNoiseWasFound) {
   }
   const DebugLog log;
   script.play([&](const Viewer&) {
-    EXPECT_TRUE(log.says("hint: no noise found, nothing is changed; +: denoise all the same"));
+    EXPECT_TRUE(log.says("hint: no noise found ("));
+    EXPECT_TRUE(log.says("), nothing is changed; +: denoise all the same"));
     press("+");
     EXPECT_TRUE(log.says("with sigma Y 0.5"));
   });
@@ -255,7 +258,7 @@ TEST(ViewerTest, ReadingALiveSourceIsNoLoad) {
   };
   const DebugLog log;
   const Statistics told = script.play([&](const Viewer&) {
-    EXPECT_TRUE(log.says("hint: too slow to show every frame; Q: automatic quality"));
+    EXPECT_TRUE(log.says("hint: too slow: 0 of 100 frames a second shown; Q: automatic quality"));
   });
   EXPECT_EQ(stages_of(told), (std::vector<std::string>{"denoise", "present"}));
   EXPECT_EQ(told.state, "live");
@@ -322,13 +325,91 @@ TEST(ViewerTest, AKeyRecordsWhereThatIsPossible) {
   const DebugLog log;
   script.play([&](const Viewer&) {
     press("r");
-    EXPECT_TRUE(log.says("key: only the webcam is recorded"));
+    EXPECT_TRUE(log.says("key: r L V: only for cameras"));
   });
+}
+
+TEST(ViewerTest, TheWindowSaysThatItOpensTheSource) {
+  ViewerScript script;
+  std::atomic<bool> arrives = false;
+  script.stages.read = [&arrives, read = script.stages.read] {
+    arrives.wait(false);
+    return read();
+  };
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(log.says("hint: opening clip"));
+    arrives = true;
+    arrives.notify_all();
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(log.says("key: TAB: settings    ?: keys")) << "where to begin";
+  });
+}
+
+TEST(ViewerTest, SettingsThatChangeNothingAreExplained) {
+  ViewerScript script;
+  script.options.keep_open = true;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    for (int i = 0; i < 10; ++i) {
+      press("DOWN");
+    }
+    EXPECT_TRUE(log.says("hint: nothing is changed: the strength is 0; UP: raise it"));
+    press("UP");
+    for (int i = 0; i < 20; ++i) {
+      press("d");
+    }
+    EXPECT_TRUE(log.says("hint: nothing is changed: the result is the original; D: less of it"));
+  });
+}
+
+TEST(ViewerTest, TheNoiseFigureDoesNotDependOnTheStrength) {
+  std::array<Statistics, 2> told;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    ViewerScript script;
+    script.frames = 1;
+    script.options.keep_open = true;
+    script.picture = oracle::add_noise(oracle::draw_picture(oracle::yuv(128, 96, 1, 1)), 12, 1);
+    script.options.format = script.picture.format;
+    script.player_options.settings.noise = {};
+    script.player_options.settings.noise.strength = i == 0 ? Strength{} : Strength{2, 2};
+    told[i] = script.play([](const Viewer& viewer) { EXPECT_TRUE(ViewerScript::shows(viewer, 1)); });
+  }
+  EXPECT_GT(told[0].level.sigma[0], 5);
+  EXPECT_EQ(told[0].level, told[1].level);
+  EXPECT_EQ(told[0].strength, "");
+  EXPECT_EQ(told[1].strength, "2");
+}
+
+TEST(ViewerTest, APictureHasNoTransport) {
+  ViewerScript script;
+  script.frames = 1;
+  script.options.keep_open = true;
+  script.options.controls = true;
+  script.options.still_picture = true;
+  script.options.window.size = {1280, 720};
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(log.says("control: strength at "));
+    for (const char* const key : {" ", "RIGHT", "I"}) {
+      press(key);
+    }
+    EXPECT_TRUE(log.says("key: SPACE p, click: not for pictures"));
+    EXPECT_TRUE(log.says("key: I O X: not for pictures"));
+    press("?");
+    EXPECT_TRUE(log.says("key: keys"));
+  });
+  for (const char* const control : {"play", "step back", "time line", "speed", "in"}) {
+    EXPECT_EQ(log.count(std::string("control: ") + control + " at "), 0) << control;
+  }
 }
 
 TEST(ViewerTest, TellsNewsAndEndsWhereNobodyNeedsIt) {
   ViewerScript script;
   script.frames = 1 << 20;
+  script.player_options.live = true;
   std::atomic<bool> records = false;
   std::atomic<int> asked = 0;
   script.options.toggle_recording = [&] {

@@ -385,6 +385,7 @@ TEST_F(WebcamOnScreenTest, TheWindowHasALoopbackSwitchAndAMenuOfCameras) {
     point(window, x, y);
     xdotool({"click", "1"});
   };
+  click("output");
   click("loopback");
   expect_said(live, "news: loopback to /dev/video71");
   type({"L"});
