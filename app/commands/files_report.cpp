@@ -30,14 +30,14 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-std::string text_of(const Json& value) {
+std::string text_of_cell(const Json& value) {
   if (value.is_string()) {
     return value.get<std::string>();
   }
   if (value.is_array()) {
     std::string text;
     for (const Json& each : value) {
-      text += (text.empty() ? "" : "; ") + text_of(each);
+      text += (text.empty() ? "" : "; ") + text_of_cell(each);
     }
     return text;
   }
@@ -68,7 +68,7 @@ std::string csv_line(const Json& report) {
       sigma = mean.empty() ? Json() : mean.front();
     }
     line += (column == kColumns.front() ? "" : ",") +
-            (value == report.end() ? "" : quoted(text_of(sigma.is_null() ? *value : sigma)));
+            (value == report.end() ? "" : quoted(text_of_cell(sigma.is_null() ? *value : sigma)));
   }
   return line + "\n";
 }
