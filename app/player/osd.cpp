@@ -107,6 +107,7 @@ std::vector<std::string> key_help_lines(const std::vector<KeyHelp>& help, const 
     width = std::max(width, each.keys.size());
   }
   std::vector<std::string> lines;
+  lines.reserve(help.size());
   for (const KeyHelp& each : help) {
     lines.push_back(separator != nullptr ? each.keys + separator + each.action
                                          : fmt::format("{:<{}}  {}", each.keys, width, each.action));
