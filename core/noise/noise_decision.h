@@ -44,8 +44,10 @@ struct Forest {
   std::span<const std::string_view> leaves;
 };
 
-/// The letters A to Z and a to z stand for n from 0 to 51, and for losses of n^2 units.
-constexpr int number_of_letter(char letter) { return letter <= 'Z' ? letter - 'A' : letter - 'a' + 26; }
+/// The digits, the letters A to W, and a to s stand for n from 0 to 51, and for losses of n^2 units.
+constexpr int number_of_letter(char letter) {
+  return letter <= '9' ? letter - '0' : letter <= 'W' ? letter - 'A' + 10 : letter - 'a' + 33;
+}
 inline constexpr double kLossUnit = 16.0 / (51 * 51);  ///< in dB
 
 std::span<const Candidate> candidates();

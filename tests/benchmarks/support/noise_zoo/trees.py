@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 UNKNOWN = -32768  # a feature that is not known
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWabcdefghijklmnopqrs"
 LOSS_UNIT = 16 / (len(LETTERS) - 1) ** 2  # of noise_decision.h, in dB
 
 
