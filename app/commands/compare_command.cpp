@@ -24,6 +24,7 @@
 #include "app/commands/command.h"
 #include "app/commands/contact_sheet.h"
 #include "app/commands/measuring.h"
+#include "app/commands/sheet_clip.h"
 #include "app/console/console.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
@@ -45,6 +46,8 @@
 namespace limpid::app {
 namespace {
 
+bool is_numbered(const std::string& sheet) { return sheet.find('%') != std::string::npos; }
+
 struct CompareOptions {
   std::string input;
   std::string filters = "vbm4d,vbm4d:profile=fast,bm3d,nlm,bilateral";
@@ -54,6 +57,7 @@ struct CompareOptions {
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
   std::int64_t frames = 10;
   std::string sheet;
+  std::string clip;
   std::string at;
   int crop = 160;
   bool overwrite = false;
@@ -102,12 +106,13 @@ class HostMemory {
 struct Clip {
   std::vector<Frame> frames;
   io::DisplayProperties display;
+  double frames_per_second = 0;  // 0 if unknown
 };
 
 /// Reads the frames once, as the source may be a pipe.
 Clip read_clip(const std::string& url, std::int64_t count, const io::ReaderOptions& options) {
   io::Reader reader = open_video(url, options.local_only, options);
-  Clip clip{.frames = {}, .display = reader.display()};
+  Clip clip{.frames = {}, .display = reader.display(), .frames_per_second = reader.video().frames_per_second};
   while (static_cast<std::int64_t>(clip.frames.size()) < count) {
     std::optional<Frame> frame = next_frame(reader);
     if (!frame) {
@@ -144,6 +149,7 @@ class Comparison {
   const std::vector<Row>& rows() const { return rows_; }
   const FrameFormat& format() const { return input_.frames.front().format; }
   std::size_t frame_count() const { return input_.frames.size(); }
+  double frames_per_second() const { return input_.frames_per_second; }
   /// The level of the first frame, without the settings of single filters.
   const NoiseModel& noise() const { return levels_.front().second.front(); }
 
@@ -155,7 +161,7 @@ class Comparison {
     }
   }
 
-  /// The sheet of the middle frame, or those of all frames for a sequence.
+  /// The sheet of the middle frame, or those of all frames for a sequence or a clip.
   std::vector<ContactSheet> sheets() const {
     std::vector<ContactSheet> sheets(pictures_.front().size());
     for (std::size_t frame = 0; frame < sheets.size(); ++frame) {
@@ -169,11 +175,14 @@ class Comparison {
     return sheets;
   }
 
-  /// Throws the errors of sheet().
+  /// The frame of a single sheet.
+  std::size_t shown() const { return shown_; }
+
+  /// Throws the errors of sheets().
   void check_sheet() const { static_cast<void>(crop_of(input_.frames[shown_], input_.display)); }
 
  private:
-  bool is_sequence() const { return options_.sheet.find('%') != std::string::npos; }
+  bool is_sequence() const { return !options_.clip.empty() || is_numbered(options_.sheet); }
 
   /// The level of each frame, and the frames with their fields marked.
   const std::vector<NoiseModel>& levels_of(const NoiseSettings& settings) {
@@ -195,8 +204,8 @@ class Comparison {
 
   void keep_pictures(const std::vector<Frame>& frames) {
     std::vector<io::RgbImage>& pictures = pictures_.emplace_back();
-    for (std::size_t i = 0; i < frames.size() && !options_.sheet.empty(); ++i) {
-      if (is_sequence() || i == shown_) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (is_sequence() || (!options_.sheet.empty() && i == shown_)) {
         pictures.push_back(crop_of(frames[i], input_.display));
       }
     }
@@ -382,40 +391,56 @@ std::string sheet_name(const CompareOptions& options, int number) {
   return fmt::format("{}{:0{}}{}", name.substr(0, percent), number, width, std::string(behind + 1, end));
 }
 
-void check_sheet_name(const CompareOptions& options) {
-  if (options.sheet.empty()) {
-    return;
-  }
-  if (std::filesystem::path(options.sheet).extension() != ".png") {
+void check_names(const CompareOptions& options) {
+  if (!options.sheet.empty() && std::filesystem::path(options.sheet).extension() != ".png") {
     throw UsageError("--sheet: '" + options.sheet + "' must end in .png");
   }
-  std::error_code ignored;
-  if (const std::string first = sheet_name(options, 1);
-      !options.overwrite && std::filesystem::exists(first, ignored)) {
-    throw Error(first + ": exists; -y overwrites it");
+  if (!options.clip.empty() && !io::is_media_name(options.clip)) {
+    throw UsageError("--clip: '" + options.clip + "' must be the name of a video, such as clip.mkv");
+  }
+  const std::string first = options.sheet.empty() ? "" : sheet_name(options, 1);
+  for (const std::string& name : {first, options.clip}) {
+    std::error_code ignored;
+    if (!options.overwrite && std::filesystem::is_regular_file(name, ignored)) {
+      throw Error(name + ": exists; -y overwrites it");
+    }
+  }
+}
+
+void write_sheets(const CompareOptions& options, const Comparison& comparison) {
+  const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
+  const std::vector<ContactSheet> sheets = comparison.sheets();
+  if (is_numbered(options.sheet)) {
+    for (std::size_t i = 0; i < sheets.size(); ++i) {
+      io::write_png(sheet_name(options, static_cast<int>(i) + 1), sheets[i].draw(), overwrite);
+    }
+  } else if (!options.sheet.empty()) {
+    const ContactSheet& sheet = sheets.size() > 1 ? sheets[comparison.shown()] : sheets.front();
+    io::write_png(options.sheet, sheet.draw(), overwrite);
+  }
+  if (!options.clip.empty()) {
+    write_clip(options.clip, sheets, comparison.frames_per_second(), overwrite);
   }
 }
 
 int compare(const CompareOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
-  if (options.sheet.empty() && !options.at.empty()) {
-    throw UsageError("--at requires --sheet");
+  const bool draws = !options.sheet.empty() || !options.clip.empty();
+  if (!draws && !options.at.empty()) {
+    throw UsageError("--at requires --sheet or --clip");
   }
   for (const std::string& source : {options.input, options.truth}) {
     io::require_other_file(options.sheet, source);
+    io::require_other_file(options.clip, source);
   }
-  check_sheet_name(options);
+  check_names(options);
   Comparison comparison(options);
-  if (!options.sheet.empty()) {
+  if (draws) {
     comparison.check_sheet();
   }
   comparison.run();
-  if (!options.sheet.empty()) {
-    const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
-    int number = 1;
-    for (const ContactSheet& sheet : comparison.sheets()) {
-      io::write_png(sheet_name(options, number++), sheet.draw(), overwrite);
-    }
+  if (draws) {
+    write_sheets(options, comparison);
   }
   if (options.json) {
     print_json(comparison, options);
@@ -451,13 +476,17 @@ void add_compare_command(CommandLine& program, Command& selected) {
           "sheet for each frame")
       ->type_name("FILE")
       ->file(".png");
+  command
+      ->add_option("--clip", options->clip, "Write a video of the labeled crops of all frames side by side")
+      ->type_name("FILE")
+      ->file(".mkv");
   command->add_option("--at", options->at, "Center of the crops, in pixels [center of the picture]")
       ->type_name("X,Y");
   command->add_option("--crop", options->crop, "Width and height of the crops, 16-4096 [160]")
       ->type_name("N")
       ->in_range(16, 4096);
   options->reader.add_to(*command, "", {"start", "local_only"});
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing contact sheet");
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing contact sheet or clip");
   command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   options->engine.add_to(*command);
   command->footer(

@@ -107,7 +107,8 @@ io::RgbImage ContactSheet::draw() const {
   const int rows = (count + columns - 1) / columns;
 
   io::RgbImage sheet;
-  sheet.resize(columns * (cell_width + kGap) + kGap, rows * (cell_height + kGap) + kGap);
+  const auto even = [](int side) { return side + side % 2; };  // video has whole samples of 4:2:0 chroma
+  sheet.resize(even(columns * (cell_width + kGap) + kGap), even(rows * (cell_height + kGap) + kGap));
   std::fill(sheet.pixels.begin(), sheet.pixels.end(), kSheetColor);
   for (int i = 0; i < count; ++i) {
     const int x = kGap + (i % columns) * (cell_width + kGap);

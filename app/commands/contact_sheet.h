@@ -38,7 +38,8 @@ class ContactSheet {
  public:
   void add(std::vector<std::string> label, io::RgbImage picture);
   /// Draws the sheet. Small pictures are enlarged by whole factors, so pixels stay visible. Labels wider than
-  /// their picture are broken into lines. Throws Error if there is no picture.
+  /// their picture are broken into lines. Both sides of the sheet are even. Throws Error if there is no
+  /// picture.
   io::RgbImage draw() const;
 
  private:

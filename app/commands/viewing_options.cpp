@@ -46,7 +46,7 @@ Side parse_side(const std::string& name) {
       return side;
     }
   }
-  throw UsageError("--view: '" + name + "' is not one of split, noisy, denoised, difference");
+  throw UsageError("--view: '" + name + "' is not one of split, noisy, denoised, difference, side");
 }
 
 nlohmann::ordered_json quantiles(std::vector<double> values) {

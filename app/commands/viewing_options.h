@@ -41,6 +41,9 @@ class ViewerCommandOptions {
   std::atomic<bool> closing = false;
   std::shared_ptr<io::Window> window;  ///< the previous source's window, which the next source reuses
 
+  /// Number of frames after which the program ends; 0: the source ends it.
+  std::int64_t frames() const { return frames_; }
+
   /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
 

@@ -253,7 +253,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   LiveSource source({options.source, viewing.reader, viewing.fields.choice(), options.no_window}, *engine);
   warn_of_other_choice(options, source.reader().video());
   LiveOutputs outputs(
-      {options.record, options.viewing.overwrite,
+      {options.record, viewing.overwrite, viewing.frames(),
        [&](const std::string& name, io::Overwrite overwrite) {
          return open_recording(options, source.reader(), *engine, name, overwrite);
        }},

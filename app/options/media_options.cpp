@@ -95,8 +95,13 @@ const MediaFields<io::ReaderOptions>& reader_fields() {
 const MediaFields<io::WriterOptions>& writer_fields() {
   using Options = io::WriterOptions;
   static const MediaFields<Options> fields = {
-      {"-c,--codec", "NAME", "Video encoder [libx264, or libx265 for HDR, if the container allows]",
-       &Options::codec},
+      {"-c,--codec",
+       "NAME",
+       "Video encoder [libx264, or libx265 for HDR, if the container allows]",
+       &Options::codec,
+       false,
+       {"libx264", "libx265", "libsvtav1", "libaom-av1", "libvpx-vp9", "ffv1", "prores_ks", "dnxhd",
+        "h264_nvenc", "hevc_nvenc"}},
       {"--crf", "N", "Quality, lower is better [the encoder's default: x264 23, x265 28]", &Options::crf},
       {"--preset", "NAME", "Speed preset of the encoder [the encoder's default: x264 and x265 medium]",
        &Options::preset},
@@ -180,6 +185,9 @@ void MediaOptions<Options>::add_to(CommandLine& command, const std::string& grou
                    ->allow_extra_args(false);
     } else {
       option = command.add_option(field.names, value.text, field.help)->type_name(field.value);
+      if (!field.words.empty()) {
+        option->words(field.words);
+      }
     }
     if (!group.empty()) {
       option->group(group);

@@ -30,7 +30,8 @@ struct MediaField {
   std::string help;
   /// A flag sets its member to the opposite of the default.
   std::variant<std::string Options::*, bool Options::*, Time Options::*, Pairs Options::*> member;
-  bool advanced = false;  ///< listed by --help-all only
+  bool advanced = false;                ///< listed by --help-all only
+  std::vector<std::string> words = {};  ///< values that completions offer
 
   /// "--codec".
   std::string option() const;

@@ -100,7 +100,8 @@ void Recorder::serve() {
 
 void Recorder::offer(const Frame& frame, const std::string& filter) {
   const std::scoped_lock lock(mutex_);
-  if (current_ != nullptr) {
+  if (current_ != nullptr && (options_.frames == 0 || current_->frames < options_.frames)) {
+    ++current_->frames;
     current_->sink.offer(frame, filter);
   }
   collect(true);

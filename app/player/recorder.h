@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -21,7 +22,8 @@ struct RecorderOptions {
   /// Name of the first recording; further ones are NAME-2.EXT and so on. Empty: all are named
   /// webcam-DATE-TIME.mkv, in the current directory.
   std::string file;
-  bool overwrite = false;  ///< `file`; nothing else is ever overwritten
+  bool overwrite = false;   ///< `file`; nothing else is ever overwritten
+  std::int64_t frames = 0;  ///< maximum number of frames of a recording; 0: no limit
   /// Opens a file of that name for the source's frames. Throws Error.
   std::function<io::Writer(const std::string& name, io::Overwrite overwrite)> open;
 };
@@ -71,6 +73,7 @@ class Recorder {
     Recording(std::string file, io::Writer writer) : name(std::move(file)), sink(std::move(writer)) {}
     const std::string name;
     FrameSink sink;
+    std::int64_t frames = 0;  ///< offered so far
   };
   using Recordings = std::vector<std::shared_ptr<Recording>>;
 

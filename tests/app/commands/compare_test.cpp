@@ -106,6 +106,25 @@ TEST_F(CompareTest, WrongArgumentsAreReported) {
       {"64,4", "64x48"});
 }
 
+TEST_F(CompareTest, AClipHasTheCropsOfAllFramesSideBySide) {
+  const std::string clip = make_clip("a.mkv", 4);
+  const std::vector<std::string> words = {"compare",   clip,          "--sigma", "10",
+                                          "--filters", "bilateral",   "--at",    "32,24",
+                                          "--clip",    path("c.mp4"), "--sheet", path("s.png")};
+  expect_success(limpid(words));
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "c.mp4", "s.png"}));
+  const nlohmann::json video = probe(path("c.mp4"))["streams"][0];
+  const nlohmann::json sheet = probe(path("s.png"))["streams"][0];
+  EXPECT_EQ(frame_count(path("c.mp4")), 4U);
+  EXPECT_EQ(video["width"], sheet["width"]);
+  EXPECT_EQ(video["height"], sheet["height"]);
+  EXPECT_EQ(video["r_frame_rate"], probe(clip)["streams"][0]["r_frame_rate"]);
+  EXPECT_EQ(video["pix_fmt"], "yuv420p");
+  expect_failure(limpid(words), 1, {"exists; -y overwrites it"});
+  expect_failure(limpid({"compare", clip, "--clip", path("c.txt")}), 2, {"--clip", "clip.mkv"});
+  expect_failure(limpid({"compare", clip, "--clip", clip, "-y"}), 1, {"is the input itself"});
+}
+
 TEST_F(CompareTest, PicturesNeverReplaceWhatTheyShow) {
   const std::string picture = make("in.png", {"-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "1"});
   const std::string truth = make("truth.png", {"-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "1"});
