@@ -51,7 +51,11 @@ Json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& f
 }
 
 Json evidence_report(const NoiseModel& noise) {
-  return {{"source", source_name(noise.evidence.source)}, {"certainty", noise.evidence.certainty}};
+  Json json{{"source", source_name(noise.evidence.source)}, {"certainty", noise.evidence.certainty}};
+  if (const std::optional<Region>& area = noise.area) {
+    json["area"] = {area->x, area->y, area->width, area->height};
+  }
+  return json;
 }
 
 Json to_json(const NoiseModel& noise, const FrameFormat& format) {

@@ -140,6 +140,9 @@ Json level_to_json(const NoiseModel& level) {
       json["opponent"].push_back({bits_of(std::array{plane.sigma}), shape_to_json(plane.shape)});
     }
   }
+  if (level.area) {
+    json["area"] = {level.area->x, level.area->y, level.area->width, level.area->height};
+  }
   if (level.mix > 0) {
     json["mix"] = bits_of(std::array{level.mix});
   }
@@ -157,6 +160,11 @@ NoiseModel level_from(const JsonValue& json) {
       const std::vector<JsonValue> parts = channel.items(2);
       return PlaneNoise{float_of_bits(parts[0]), shape_from(parts[1])};
     });
+  }
+  if (const std::optional<JsonValue> area = json.find("area")) {
+    const std::vector<JsonValue> numbers = area->items(4);
+    const auto number = [&](int i) { return static_cast<int>(numbers[i].integer(0, kMaxDimension)); };
+    level.area = Region{number(0), number(1), number(2), number(3)};
   }
   if (const std::optional<JsonValue> mix = json.find("mix")) {
     level.mix = float_of_bits(*mix);

@@ -94,6 +94,9 @@ std::string_view source_name(NoiseSource source) {
 
 std::string evidence_text(const NoiseModel& noise) {
   const NoiseEvidence& evidence = noise.evidence;
+  const std::optional<Region>& area = noise.area;
+  const std::string where =
+      area ? fmt::format(", only in {}x{} at {},{}", area->width, area->height, area->x, area->y) : "";
   switch (evidence.source) {
     case NoiseSource::kGiven:
       return "";
@@ -109,7 +112,7 @@ std::string evidence_text(const NoiseModel& noise) {
     case NoiseSource::kSingleFrames:
       break;
   }
-  return fmt::format("certainty {:.0f} %", 100 * evidence.certainty);
+  return fmt::format("certainty {:.0f} %{}", 100 * evidence.certainty, where);
 }
 
 std::string shape_text(const NoiseModel& noise, ColorModel color_model) {

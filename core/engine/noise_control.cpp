@@ -92,6 +92,11 @@ void NoiseControl::check(const FrameFormat& format) const {
       throw UsageError("the noise profile has the planes " + plane_list(*color_model) +
                        ", but the source is " + to_string(format));
     }
+    if (const std::optional<Region>& area = settings_.noise->noise.area; area && !is_within(*area, format)) {
+      throw UsageError("the noise profile has an area that lies outside the picture of " +
+                       std::to_string(format.width) + "x" + std::to_string(format.height) +
+                       "; remove \"area\" from the profile, or measure the noise of this video");
+    }
   }
   if (settings_.strength.luma != settings_.strength.chroma && format.color_model != ColorModel::kYuv) {
     throw UsageError("planes, strength: luma and chroma can differ only in YUV, and the source is " +

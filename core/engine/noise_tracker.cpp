@@ -22,6 +22,17 @@ bool repeats(const noise::NoiseStatistics& statistics) {
   return luma.copied > 0 && !differs;
 }
 
+// Luma as a gray frame; other color models unchanged.
+Frame luma_of(Frame frame) {
+  if (frame.format.color_model == ColorModel::kYuv) {
+    frame.format.color_model = ColorModel::kGray;
+    frame.format.chroma_shift_x = 0;
+    frame.format.chroma_shift_y = 0;
+    frame.format.has_alpha = false;
+  }
+  return frame;
+}
+
 }  // namespace
 
 void NoiseTracker::Measurement::add(const Measurement& other) {
@@ -40,13 +51,18 @@ NoiseModel NoiseTracker::Measurement::model() const {
   return noise::model_of(statistics, white);
 }
 
-NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, const Frame* before) {
+NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, bool with_before) {
   Measurement own{.frames = 1, .white_variances = {}, .statistics = {}};
-  const NoiseModel white = engine_.estimate_noise(frame);
+  const Frame part = part_of(frame, area_.value_or(picture_));
+  const NoiseModel white = engine_.estimate_noise(part);
   for (std::size_t p = 0; p < own.white_variances.size(); ++p) {
     own.white_variances[p] = std::pow(double{white.sigma[p]}, 2);
   }
-  own.statistics = engine_.measure_noise(frame, before, range_);
+  std::optional<Frame> before;
+  if (with_before && before_) {
+    before = part_of(*before_, area_.value_or(picture_));
+  }
+  own.statistics = engine_.measure_noise(part, before ? &*before : nullptr, range_);
   return own;
 }
 
@@ -59,24 +75,56 @@ void NoiseTracker::begin_scene(const Frame& frame) {
   const Frame first = engine_.in_host_memory(frame);
   range_ = noise::scene_range(first);
   picture_ = noise::region_inside_bars(first);
+  changing_ = {};
+  area_.reset();
   if (!scene_numbers_.empty()) {
     ended_.emplace_back(scene_number_, model_);
   }
   ++scene_number_;
 }
 
-void NoiseTracker::begin_at_contradiction() {
+void NoiseTracker::begin_number(std::size_t frames) {
   ended_.emplace_back(scene_number_, model_);
   ++scene_number_;
-  const std::size_t frames = std::min(contradiction_.frames, scene_numbers_.size());
-  std::fill_n(scene_numbers_.rbegin(), frames, scene_number_);
+  std::fill_n(scene_numbers_.rbegin(), std::min(frames, scene_numbers_.size()), scene_number_);
+}
+
+void NoiseTracker::find_area(const Frame& frame) {
+  changing_.add(part_of(engine_.in_host_memory(frame), picture_));
+  std::optional<Region> area = changing_.find();
+  if (area) {
+    area->x += picture_.x;
+    area->y += picture_.y;
+  }
+  if (!area || area == area_) {
+    return;
+  }
+  area_ = area;
+  if (scene_.frames >= frames_to_average_) {
+    begin_number(contradiction_.frames + 1);
+  }
+  scene_ = {};
+  contradiction_ = {};
+  steps_.clear();
+}
+
+NoiseModel NoiseTracker::scene_model() const {
+  NoiseModel model = scene_.model();
+  if (model.has_noise()) {
+    model.area = area_;
+  }
+  return model;
+}
+
+void NoiseTracker::begin_at_contradiction() {
+  begin_number(contradiction_.frames);
   scene_ = {};
   for (const Measurement& each : contradiction_.measurements) {
     scene_.add(each);
   }
   contradiction_ = {};
   steps_.clear();
-  model_ = scene_.model();
+  model_ = scene_model();
 }
 
 void NoiseTracker::add(Measurement own) {
@@ -96,7 +144,7 @@ void NoiseTracker::add(Measurement own) {
   contradiction_ = {};
   if (!whole) {
     scene_.add(own);
-    model_ = scene_.model();
+    model_ = scene_model();
   }
 }
 
@@ -108,21 +156,27 @@ void NoiseTracker::observe(const Frame& frame) {
     begin_scene(frame);
   }
   scene_numbers_.push_back(scene_number_);
-  const Frame picture = part_of(frame, picture_);
   const bool is_check = ++frames_of_scene_ % kCheckInterval == 0;
+  const auto is_settled = [&] { return scene_.frames >= frames_to_average_ && contradiction_.frames == 0; };
+  if (is_settled()) {
+    changing_ = {};
+  } else {
+    find_area(frame);
+  }
   const bool whole = scene_.frames >= frames_to_average_;
   Measurement own;
-  if (is_check || !whole || contradiction_.frames > 0) {
-    own = measure(picture, before_ ? &*before_ : nullptr);
+  if (is_check || !is_settled()) {
+    own = measure(frame);
   } else {
-    own.statistics = engine_.measure_noise(picture, nullptr, range_);
+    own.statistics =
+        engine_.measure_noise(luma_of(part_of(frame, area_.value_or(picture_))), nullptr, range_);
   }
-  before_ = picture;
+  before_ = frame;
   const noise::ChannelStatistics& luma = own.statistics.channels[0];
   const bool steps = steps_.is_step(luma);
   if (steps && contradiction_.frames == 0) {
     // The difference from the frame before has the noise of both levels.
-    contradiction_ = {.measurements = {measure(picture, nullptr)}, .frames = 1, .stepped = true};
+    contradiction_ = {.measurements = {measure(frame, false)}, .frames = 1, .stepped = true};
     return;
   }
   if (!steps) {

@@ -13,6 +13,7 @@
 #include "core/frame/frame.h"
 #include "core/frame/region.h"
 #include "core/noise/brightness_histogram.h"
+#include "core/noise/changing_area.h"
 #include "core/noise/level_steps.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
@@ -24,8 +25,9 @@ namespace limpid {
 /// between successive frames. The resulting noise model is then kept and only checked at intervals, so it
 /// stays constant at almost no cost. The measurement restarts at a scene cut, and at a step of the level
 /// within a scene: two successive frames differ in their quiet blocks and in their noise from the frames
-/// before, or several successive checks disagree. Frames before a step keep their model. Deterministic. Keeps
-/// a reference to the last frame.
+/// before, or several successive checks disagree. Frames before a step keep their model. Only the area that
+/// changes is measured if the rest of the picture stands still (noise::ChangingArea). Deterministic. Keeps a
+/// reference to the last frame.
 class NoiseTracker {
  public:
   /// Default number of frames of a scene whose measurements are added up.
@@ -69,8 +71,13 @@ class NoiseTracker {
     bool stepped = false;    ///< its first frame may be a step (noise::LevelSteps)
   };
 
-  Measurement measure(const Frame& frame, const Frame* before);
+  Measurement measure(const Frame& frame, bool with_before = true);
   void begin_scene(const Frame& frame);
+  // Searches for the area of the scene's noise. Measurements begin anew if it is found.
+  void find_area(const Frame& frame);
+  // Begins a scene number at one of the last frames; `frames`: from it to the last one.
+  void begin_number(std::size_t frames);
+  NoiseModel scene_model() const;
   // Adds the measurement of a frame to the scene, or to the contradiction.
   void add(Measurement own);
   // Ends the scene at the first frame of the contradiction.
@@ -81,9 +88,11 @@ class NoiseTracker {
   BrightnessHistogram brightness_{};
   noise::SceneRange range_;  ///< of the scene
   Region picture_;           ///< of the scene, inside bars
+  noise::ChangingArea changing_;
+  std::optional<Region> area_;  ///< of the scene's noise; nothing: `picture_`
   bool begins_scene_ = false;
   std::int64_t frames_of_scene_ = 0;
-  std::optional<Frame> before_;  ///< part of the previous frame, if it belongs to the scene
+  std::optional<Frame> before_;  ///< the previous frame, if it belongs to the scene
   Measurement scene_;            ///< measurements that the model is made from
   noise::LevelSteps steps_;      ///< of the scene
   Contradiction contradiction_;

@@ -42,4 +42,24 @@ Frame part_of(const Frame& frame, const Region& region) {
   return part;
 }
 
+std::vector<Region> parts_outside(const Region& region, const FrameFormat& format, int plane) {
+  const Region whole = whole_samples(region, format, false);
+  const bool is_chroma = plane > 0 && plane < format.color_plane_count();
+  const int across = is_chroma ? format.chroma_shift_x : 0;
+  const int down = is_chroma ? format.chroma_shift_y : 0;
+  const int width = format.plane_width(plane);
+  const int height = format.plane_height(plane);
+  const int left = std::min(whole.x >> across, width);
+  const int top = std::min(whole.y >> down, height);
+  const auto end = [](int position, int shift) { return (position + (1 << shift) - 1) >> shift; };
+  const int right = std::min(end(whole.x + whole.width, across), width);
+  const int bottom = std::min(end(whole.y + whole.height, down), height);
+  std::vector<Region> parts{{0, 0, width, top},
+                            {0, bottom, width, height - bottom},
+                            {0, top, left, bottom - top},
+                            {right, top, width - right, bottom - top}};
+  std::erase_if(parts, [](const Region& part) { return part.width <= 0 || part.height <= 0; });
+  return parts;
+}
+
 }  // namespace limpid

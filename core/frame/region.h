@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "core/frame/frame.h"
 
 namespace limpid {
@@ -24,5 +26,9 @@ Region whole_samples(const Region& region, const FrameFormat& format, bool inter
 /// The part of a frame inside `region`, as a view of the same samples. The region must consist of complete
 /// chroma samples.
 Frame part_of(const Frame& frame, const Region& region);
+
+/// The rectangles of a plane above, below, left and right of `region`, in samples of that plane. Chroma
+/// samples that belong to the region in part are inside. Empty rectangles are left out.
+std::vector<Region> parts_outside(const Region& region, const FrameFormat& format, int plane);
 
 }  // namespace limpid

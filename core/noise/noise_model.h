@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
+
+#include "core/frame/region.h"
 
 namespace limpid {
 
@@ -105,6 +108,9 @@ struct NoiseModel {
   /// For U and V with white noise: the factor of sigma that gives the best filtering of subsampled chroma. 0:
   /// unknown.
   std::array<float, 3> chroma_strength{};
+  /// The part of the picture that has the noise. The rest passes through unchanged. Nothing: the whole
+  /// picture.
+  std::optional<Region> area{};
   NoiseEvidence evidence{};
   /// Share of the noisy samples in the results of filters, from 0 to 1 (core/frame/mixing.h).
   float mix = 0;

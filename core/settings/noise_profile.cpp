@@ -140,6 +140,13 @@ NoiseProfile profile_from(const JsonValue& json) {
       profile.noise.opponent[c] = plane_from(opponent->at(channels[c]));
     }
   }
+  if (const std::optional<JsonValue> area = json.find("area")) {
+    const std::vector<JsonValue> numbers = area->items(4);
+    const auto number = [&](int i, int least) {
+      return static_cast<int>(numbers[i].integer(least, kMaxDimension));
+    };
+    profile.noise.area = Region{number(0, 0), number(1, 0), number(2, 1), number(3, 1)};
+  }
   return profile;
 }
 
@@ -157,6 +164,9 @@ Json to_json(const NoiseProfile& profile) {
     if (noise.chroma_strength[p] > 0) {
       plane["strength"] = to_four_decimals(static_cast<double>(noise.chroma_strength[p]));
     }
+  }
+  if (noise.area) {
+    json["area"] = {noise.area->x, noise.area->y, noise.area->width, noise.area->height};
   }
   if (noise.opponent != NoiseModel().opponent) {
     const std::vector<std::string_view> channels = color_plane_names(ColorModel::kYuv);

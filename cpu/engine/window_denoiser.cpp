@@ -75,6 +75,9 @@ Frame WindowDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
         undo_clipping(*current.frame, current.noise, clipped_ends_, out);
       }
       mix_in(*current.frame, current.noise.mix, out);
+      if (current.noise.area) {
+        pass_outside(*current.frame, *current.noise.area, out);
+      }
       pass_unusable_samples(*current.frame, out);
     });
   });

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/runtime/mixing.h"
 
+#include <cstddef>
+#include <cstring>
+
 #include "core/base/parallel.h"
 #include "core/frame/mixing.h"
 
@@ -20,6 +23,20 @@ void mix_in(const Frame& noisy, float mix, Frame& out) {
         }
       });
     });
+  }
+}
+
+void pass_outside(const Frame& noisy, const Region& area, Frame& out) {
+  const auto bytes = std::ptrdiff_t{out.format.bytes_per_sample()};
+  for (int p = 0; p < out.format.color_plane_count(); ++p) {
+    const Plane& from = noisy.planes[p];
+    const Plane& to = out.planes[p];
+    for (const Region& part : parts_outside(area, out.format, p)) {
+      for (int y = part.y; y < part.y + part.height; ++y) {
+        std::memcpy(to.data + y * to.stride + part.x * bytes, from.data + y * from.stride + part.x * bytes,
+                    static_cast<std::size_t>(part.width * bytes));
+      }
+    }
   }
 }
 

@@ -218,6 +218,9 @@ void WindowDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
     clipping_.enqueue(noisy.planes, noisy.noise, slot.samples.planes(), kernels_.get());
   }
   mix_in(format_, noisy.planes, noisy.noise.mix, slot.samples.planes(), kernels_.get());
+  if (noisy.noise.area) {
+    pass_outside(format_, noisy.planes, *noisy.noise.area, slot.samples.planes(), kernels_.get());
+  }
   for (int p = 0; format_.sample_type == SampleType::kFloat32 && p < format_.color_plane_count(); ++p) {
     pass_unusable_samples(noisy.planes[p], slot.samples.planes()[p], format_.plane_width(p),
                           format_.plane_height(p), kernels_.get());

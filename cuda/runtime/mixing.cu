@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <cstddef>
+
 #include "core/frame/mixing.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/mixing.h"
@@ -33,6 +35,20 @@ void mix_in(const FrameFormat& format, const SamplePlanes& noisy, float mix, con
     visit_samples(format, [&]<typename Sample>(Sample) {
       launch(mix_kernel<Sample>, size.grid, size.block, 0, stream, noisy[p], mix, out[p], width, height);
     });
+  }
+}
+
+void pass_outside(const FrameFormat& format, const SamplePlanes& noisy, const Region& area,
+                  const SamplePlanes& out, cudaStream_t stream) {
+  const auto bytes = std::ptrdiff_t{format.bytes_per_sample()};
+  for (int p = 0; p < format.color_plane_count(); ++p) {
+    for (const Region& part : parts_outside(area, format, p)) {
+      check(cudaMemcpy2DAsync(
+          out[p].data + part.y * out[p].stride + part.x * bytes, static_cast<std::size_t>(out[p].stride),
+          noisy[p].data + part.y * noisy[p].stride + part.x * bytes,
+          static_cast<std::size_t>(noisy[p].stride), static_cast<std::size_t>(part.width * bytes),
+          static_cast<std::size_t>(part.height), cudaMemcpyDeviceToDevice, stream));
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "core/frame/frame.h"
+#include "core/frame/region.h"
 #include "cuda/runtime/frame_filter.h"
 
 namespace limpid::cuda {
@@ -12,5 +13,9 @@ namespace limpid::cuda {
 /// with the CPU engine (core/frame/mixing.h). `mix`: share of the noisy samples, 0 to 1.
 void mix_in(const FrameFormat& format, const SamplePlanes& noisy, float mix, const SamplePlanes& out,
             cudaStream_t stream);
+
+/// Enqueues copies of the noisy samples outside `area` into the color planes of `out`.
+void pass_outside(const FrameFormat& format, const SamplePlanes& noisy, const Region& area,
+                  const SamplePlanes& out, cudaStream_t stream);
 
 }  // namespace limpid::cuda

@@ -39,7 +39,8 @@ TEST(FilterFigures, VideoQualityIsThatOfTheResults) {
 }
 
 TEST(FilterFigures, PictureQualityIsThatOfTheResults) {
-  for (const nlohmann::json& row : output_of("cpu_filter_quality.json").at("filters")) {
+  const nlohmann::json output = output_of("cpu_filter_quality.json");
+  for (const nlohmann::json& row : output.at("filters")) {
     const auto& psnr = figures_of(row.at("filter").get<std::string>()).picture_psnr;
     if (row.at("sigma") == 25 && psnr) {
       EXPECT_NEAR(*psnr, row.at("psnr_db").get<double>(), 0.005) << row;

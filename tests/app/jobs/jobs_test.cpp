@@ -124,6 +124,7 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
                    .levels = {{0, NoiseModel{{1, 2, 3}}}, {2, level}},
                    .fields = {true, false, true}};
   level.opponent[1] = {.sigma = 0.7F, .shape = level.shape[1]};
+  level.area = Region{.x = 16, .y = 0, .width = 64, .height = 48};
   plan.levels[1].second = level;
   write_job_file(job.segment(4), to_json(plan).dump());
   const SegmentPlan read = read_segment_plan(job, 4, 1);

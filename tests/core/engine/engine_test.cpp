@@ -181,6 +181,32 @@ TEST_P(EngineTest, MixesTheNoisyFrameIn) {
   }
 }
 
+TEST_P(EngineTest, PassesTheFrameOutsideTheAreaOfTheNoise) {
+  for (const FrameFormat& format :
+       {gray(45, 33), yuv(46, 34, 1, 1, 10), yuv(45, 33, 1, 0, 8), rgb(45, 33, 16)}) {
+    for (const char* const filter : {"bm3d", "bilateral", "recursive"}) {
+      SCOPED_TRACE(to_string(format) + ", " + filter);
+      const Frame noisy = oracle::draw_picture(format);
+      NoiseModel noise{{12, 8, 8}};
+      const Region area{.x = 16, .y = 8, .width = 20, .height = 16};
+      const Frame filtered = test::copy_of(run_filter(engine(), noisy, parse_filter(filter), noise));
+      Frame expected = test::copy_of(noisy);
+      for (int p = 0; p < format.color_plane_count(); ++p) {
+        const Plane inside = part_of(filtered, area).planes[p];
+        const Plane target = part_of(expected, area).planes[p];
+        for (int y = 0; y < target.height; ++y) {
+          std::copy_n(inside.row<const std::byte>(y),
+                      std::ptrdiff_t{target.width} * format.bytes_per_sample(), target.row<std::byte>(y));
+        }
+      }
+      noise.area = area;
+      EXPECT_TRUE(oracle::same_bits(run_filter(engine(), noisy, parse_filter(filter), noise), expected));
+      noise.area = Region{.x = 0, .y = 0, .width = format.width, .height = format.height};
+      EXPECT_TRUE(oracle::same_bits(run_filter(engine(), noisy, parse_filter(filter), noise), filtered));
+    }
+  }
+}
+
 TEST(Mixing, RoundsToNearest) {
   EXPECT_EQ(mixed<std::uint8_t>(255, 0, 0.5F), 128);
   EXPECT_EQ(mixed<std::uint8_t>(0, 255, 0.25F), 191);

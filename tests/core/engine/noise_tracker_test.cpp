@@ -220,6 +220,42 @@ TEST_F(NoiseTrackerTest, AStepIsFoundOneFrameLaterInLiveVideo) {
   }
 }
 
+// A still page, with a noisy picture in a corner from frame `begin` on.
+Frame page(int index, int begin, float sigma) {
+  Frame frame = render(
+      gray_format(320, 192), [](int, int x, int y) { return x / 3 % 4 == 1 && y / 5 % 3 < 2 ? 20.0 : 235.0; },
+      0.0F);
+  const Frame camera = moving(index, sigma);
+  for (int y = 0; y < 96 && index >= begin; ++y) {
+    std::copy_n(camera.planes[0].row<const std::uint8_t>(y), 128,
+                frame.planes[0].row<std::uint8_t>(y + 96) + 192);
+  }
+  return frame;
+}
+
+TEST_F(NoiseTrackerTest, AnInsetOnAStillPageHasItsOwnNoise) {
+  constexpr int kBegin = 21;
+  const Region inset{.x = 192, .y = 96, .width = 128, .height = 96};
+  for (const float sigma : {4.0F, 12.0F}) {
+    NoiseTracker at_once(*engine_);
+    NoiseTracker later(*engine_);
+    for (int i = 0; i < kBegin + 12; ++i) {
+      const NoiseModel model = at_once.next(page(i, 0, sigma));
+      if (i > 0) {
+        EXPECT_EQ(model.area, inset) << i;
+        EXPECT_NEAR(error_of(model.sigma[0], sigma), 0, 0.15) << i;
+      }
+      const NoiseModel later_model = later.next(page(i, kBegin, sigma));
+      if (i > 0 && i < kBegin) {
+        EXPECT_FALSE(later_model.has_noise()) << i;
+      } else if (i >= kBegin + 8) {
+        EXPECT_EQ(later_model.area, inset) << i;
+        EXPECT_NEAR(error_of(later_model.sigma[0], sigma), 0, 0.15) << i;
+      }
+    }
+  }
+}
+
 TEST_F(NoiseTrackerTest, AFrameThatBeginsAnewIsAnotherScene) {
   NoiseTracker tracker(*engine_);
   for (int i = 0; i < 6; ++i) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace limpid {
 namespace {
@@ -27,6 +28,15 @@ TEST(Region, LiesInTheFrameOrNot) {
                                Region{0, 27, 4, 4}, Region{0, 0, 0, 4}, Region{0, 0, 4, 0}}) {
     EXPECT_FALSE(is_within(region, format)) << region.x << "," << region.y;
   }
+}
+
+TEST(Region, HasPartsOfEachPlaneOutside) {
+  const FrameFormat format = yuv420_with_alpha(41, 31);
+  EXPECT_EQ(parts_outside({8, 4, 16, 12}, format, 0),
+            (std::vector<Region>{{0, 0, 41, 4}, {0, 16, 41, 15}, {0, 4, 8, 12}, {24, 4, 17, 12}}));
+  EXPECT_EQ(parts_outside({9, 0, 32, 30}, format, 1), (std::vector<Region>{{0, 15, 21, 1}, {0, 0, 4, 15}}));
+  EXPECT_TRUE(parts_outside({0, 0, 41, 31}, format, 0).empty());
+  EXPECT_TRUE(parts_outside({0, 0, 41, 31}, format, 2).empty());
 }
 
 TEST(Region, GrowsToWholeChromaSamplesAndBothFields) {

@@ -115,6 +115,9 @@ TEST(DenoisingSettings, InvalidFilesAreReported) {
 TEST(NoiseSettings, AProfileMayBeATextToo) {
   const NoiseProfile profile{NoiseModel{{10, 5, 5}}, ColorModel::kYuv};
   EXPECT_EQ(parse_noise_profile(to_json(profile).dump()), profile);
+  NoiseProfile of_area = profile;
+  of_area.noise.area = Region{.x = 48, .y = 0, .width = 96, .height = 64};
+  EXPECT_EQ(parse_noise_profile(to_json(of_area).dump()), of_area);
   EXPECT_THROW(parse_noise_profile("{"), UsageError);
   EXPECT_THROW(parse_noise_profile("{}"), UsageError);
 }
@@ -141,6 +144,9 @@ TEST(NoiseSettings, InvalidProfilesAreReported) {
             "\"planes.Y.curve\" must be an array of 17 elements");
   EXPECT_EQ(objection(with_plane(R"("sigma": 1, "grain": 2)")),
             "\"planes.Y.grain\" is not a property of this plane's noise");
+  EXPECT_EQ(
+      objection(R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1}}, "area": [16, 16, 0, 32]})"),
+      "\"area[2]\" must be an integer from 1 to 65535");
   EXPECT_EQ(objection("{" + std::string(kMostDocumentBytes, ' ')), "it is larger than 1048576 bytes");
 }
 

@@ -282,6 +282,9 @@ void pack_plane(const FrameFormat& format, const SamplePlane& from, int /*paddin
 void mix_in(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, float /*mix*/,
             const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
 
+void pass_outside(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, const Region& /*area*/,
+                  const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
+
 void pass_unusable_samples(const SamplePlane& /*from*/, const SamplePlane& /*to*/, int /*width*/,
                            int /*height*/, cudaStream_t /*stream*/) {}
 

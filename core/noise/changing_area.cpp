@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "core/noise/changing_area.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace limpid::noise {
+namespace {
+
+constexpr int kSide = 16;
+constexpr int kLeastBlocks = 64 / kSide;  // along each side of the area
+constexpr double kMostShare = 0.6;        // of the picture
+constexpr double kLeastFilled = 0.9;      // share of the area's blocks that change
+constexpr double kLeastOfLine = 0.75;     // share of each of its rows and columns at the border
+constexpr double kMostOutside = 0.1;  // changing blocks outside, relative to those inside: a pointer, a clock
+
+// True if more than a third of the block's samples differ. Noise changes more of them. Codecs change a few
+// samples of what stands still.
+bool is_changed(const Frame& a, const Frame& b, const Region& block) {
+  int differing = 0;
+  visit_samples(a.format, [&]<typename Sample>(Sample) {
+    for (int y = block.y; y < block.y + block.height; ++y) {
+      const auto* const row = a.planes[0].row<const Sample>(y);
+      const auto* const other = b.planes[0].row<const Sample>(y);
+      for (int x = block.x; x < block.x + block.width; ++x) {
+        differing += row[x] != other[x] ? 1 : 0;
+      }
+    }
+  });
+  return 3 * differing > block.width * block.height;
+}
+
+// From the first to the last of `lines` in which at least half of the blocks that `count` counts change.
+struct Range {
+  int first = 0;
+  int size = 0;
+};
+template <typename Count>
+Range busy_range(int lines, double least, const Count& count) {
+  Range range;
+  for (int i = 0; i < lines; ++i) {
+    if (count(i) >= least) {
+      range.first = range.size == 0 ? i : range.first;
+      range.size = i + 1 - range.first;
+    }
+  }
+  return range;
+}
+
+}  // namespace
+
+void ChangingArea::add(const Frame& frame) {
+  if (!last_) {
+    columns_ = (frame.planes[0].width + kSide - 1) / kSide;
+    rows_ = (frame.planes[0].height + kSide - 1) / kSide;
+    changed_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
+  } else {
+    for (int i = 0; i < columns_ * rows_; ++i) {
+      const int x = i % columns_ * kSide;
+      const int y = i / columns_ * kSide;
+      const Region block{x, y, std::min(kSide, frame.planes[0].width - x),
+                         std::min(kSide, frame.planes[0].height - y)};
+      changed_[i] = changed_[i] != 0 || is_changed(*last_, frame, block) ? 1 : 0;
+    }
+  }
+  last_ = frame;
+}
+
+std::optional<Region> ChangingArea::find() const {
+  const auto count = [&](const Region& blocks) {
+    int sum = 0;
+    for (int y = blocks.y; y < blocks.y + blocks.height; ++y) {
+      const auto row = changed_.begin() + std::ptrdiff_t{y} * columns_ + blocks.x;
+      sum += static_cast<int>(std::count(row, row + blocks.width, 1));
+    }
+    return sum;
+  };
+  const auto is_full_at_border = [&](const Region& blocks) {
+    const auto is_full = [&](const Region& line) {
+      return count(line) >= kLeastOfLine * line.width * line.height;
+    };
+    return is_full({blocks.x, blocks.y, blocks.width, 1}) &&
+           is_full({blocks.x, blocks.y + blocks.height - 1, blocks.width, 1}) &&
+           is_full({blocks.x, blocks.y, 1, blocks.height}) &&
+           is_full({blocks.x + blocks.width - 1, blocks.y, 1, blocks.height});
+  };
+  int most = 0;
+  for (int y = 0; y < rows_; ++y) {
+    most = std::max(most, count({0, y, columns_, 1}));
+  }
+  // Half of the changes of the busiest row, then at least half of the area's own blocks.
+  Range rows = busy_range(rows_, std::max(most / 2.0, 1.0), [&](int y) {
+    return count({0, y, columns_, 1});
+  });
+  const Range columns = busy_range(columns_, std::max(rows.size / 2.0, 1.0), [&](int x) {
+    return count({x, rows.first, 1, rows.size});
+  });
+  rows = busy_range(rows_, std::max(columns.size / 2.0, 1.0), [&](int y) {
+    return count({columns.first, y, columns.size, 1});
+  });
+  const Region blocks{columns.first, rows.first, columns.size, rows.size};
+  const double size = static_cast<double>(blocks.width) * blocks.height;
+  const int inside = count(blocks);
+  const int outside = count({0, 0, columns_, rows_}) - inside;
+  if (blocks.width < kLeastBlocks || blocks.height < kLeastBlocks || size > kMostShare * columns_ * rows_ ||
+      inside < kLeastFilled * size || outside > kMostOutside * inside || !is_full_at_border(blocks)) {
+    return std::nullopt;
+  }
+  const Plane& plane = last_->planes[0];
+  return Region{blocks.x * kSide, blocks.y * kSide,
+                std::min(blocks.width * kSide, plane.width - blocks.x * kSide),
+                std::min(blocks.height * kSide, plane.height - blocks.y * kSide)};
+}
+
+}  // namespace limpid::noise
