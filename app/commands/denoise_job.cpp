@@ -234,6 +234,7 @@ class OpenJob {
     stages.make_denoiser = [this](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame.format, level);
     };
+    stages.mix = job_.noise.mix;
     stages.write_frame = [this](const Frame& frame) { writer_.write(frame); };
     stages.write_packet = [this](const io::Packet& packet) {
       writer_.write(packet);

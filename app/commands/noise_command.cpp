@@ -160,7 +160,7 @@ void print_table(const std::string& input, const NoiseCommandOptions& options, c
     }
     std::cout << line << '\n';
   }
-  std::cout << fmt::format("\nestimate: {}; noise: {}\n", evidence_text(finding.scene.noise),
+  std::cout << fmt::format("\nestimate: {}; noise: {}\n", evidence_text(finding.scene.noise.evidence),
                            word_of(finding));
 }
 
@@ -171,11 +171,11 @@ void print_line(const std::string& input, const Finding& finding) {
     levels += fmt::format("  {} {:>5.2f}", channel.name, channel.noise.sigma);
   }
   std::cout << fmt::format("{:<40}{}  {}, {}\n", printable(input), levels, word_of(finding),
-                           evidence_text(finding.scene.noise));
+                           evidence_text(finding.scene.noise.evidence));
 }
 
 nlohmann::ordered_json report_of(const std::string& input, const Finding& finding, const Engine& engine) {
-  nlohmann::ordered_json json = to_json(NoiseProfile{finding.scene.noise, finding.format.color_model});
+  nlohmann::ordered_json json = to_json(profile_of(finding.scene.noise, finding.format.color_model));
   json["input"] = input;
   json["engine"] = engine.name();
   json["frames"] = finding.frames;
@@ -191,7 +191,7 @@ nlohmann::ordered_json report_of(const std::string& input, const Finding& findin
                                           {"noise", kind_of(channel.noise)}};
     }
   }
-  json["evidence"] = evidence_report(finding.scene.noise);
+  json["evidence"] = to_json(finding.scene.noise.evidence);
   json["visibility"] = word_of(finding);
   return json;
 }
@@ -214,7 +214,7 @@ void check_target(const NoiseCommandOptions& options, const std::string& option,
 }
 
 void save(const NoiseCommandOptions& options, const Finding& finding) {
-  const NoiseProfile profile{finding.scene.noise, finding.format.color_model};
+  const NoiseProfile profile = profile_of(finding.scene.noise, finding.format.color_model);
   const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
   if (!options.output.empty()) {
     io::write_text(options.output, to_json(profile).dump(1) + "\n", overwrite);

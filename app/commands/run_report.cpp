@@ -50,8 +50,8 @@ Json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& f
   return json;
 }
 
-Json evidence_report(const NoiseModel& noise) {
-  return {{"source", source_name(noise.evidence.source)}, {"certainty", noise.evidence.certainty}};
+Json to_json(const NoiseEvidence& evidence) {
+  return {{"source", source_name(evidence.source)}, {"certainty", evidence.certainty}};
 }
 
 Json to_json(const NoiseModel& noise, const FrameFormat& format) {

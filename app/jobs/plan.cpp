@@ -140,9 +140,6 @@ Json level_to_json(const NoiseModel& level) {
       json["opponent"].push_back({bits_of(std::array{plane.sigma}), shape_to_json(plane.shape)});
     }
   }
-  if (level.mix > 0) {
-    json["mix"] = bits_of(std::array{level.mix});
-  }
   return json;
 }
 
@@ -157,9 +154,6 @@ NoiseModel level_from(const JsonValue& json) {
       const std::vector<JsonValue> parts = channel.items(2);
       return PlaneNoise{float_of_bits(parts[0]), shape_from(parts[1])};
     });
-  }
-  if (const std::optional<JsonValue> mix = json.find("mix")) {
-    level.mix = float_of_bits(*mix);
   }
   return level;
 }
@@ -231,7 +225,11 @@ JobSettings settings_from(const JsonValue& json) {
 nlohmann::ordered_json to_json(const SegmentPlan& segment) {
   Json levels = Json::array();
   for (const auto& [from, level] : segment.levels) {
-    levels.push_back({from, level_to_json(level)});
+    Json json = level_to_json(level);
+    if (segment.mix > 0) {
+      json["mix"] = bits_of(std::array{segment.mix});
+    }
+    levels.push_back({from, std::move(json)});
   }
   return {{"position", segment.position}, {"seek", optional_to_json(segment.seek)},
           {"before", segment.before},     {"frames", segment.frames},
@@ -258,6 +256,9 @@ SegmentPlan segment_plan_from(const JsonValue& json) {
   json.at("levels").for_each([&segment](const JsonValue& level) {
     const std::vector<JsonValue> parts = level.items(2);
     segment.levels.emplace_back(parts[0].integer<std::int64_t>(0, kMostFrames), level_from(parts[1]));
+    if (const std::optional<JsonValue> mix = parts[1].find("mix")) {
+      segment.mix = float_of_bits(*mix);
+    }
   });
   if (segment.levels.empty()) {
     json.at("levels").fail("must have a noise level");

@@ -31,7 +31,7 @@ class NoiseLog {
  public:
   explicit NoiseLog(float strength) : strength_(strength) {}
 
-  void operator()(const NoiseModel& estimate, const Frame& frame) {
+  void operator()(const NoiseEstimate& estimate, const Frame& frame) {
     const std::vector<std::string_view> names = color_plane_names(frame.format);
     if (last_) {
       bool changed = false;
@@ -48,7 +48,7 @@ class NoiseLog {
       text += fmt::format("{}{} {:.1f}", plane == 0 ? "" : ", ", names[plane], estimate.sigma[plane]);
     }
     const std::string shape = shape_text(estimate, frame.format.color_model);
-    const std::string evidence = evidence_text(estimate);
+    const std::string evidence = evidence_text(estimate.evidence);
     spdlog::info(fmt::format("noise: estimated sigma {}{}{} (from frame {} on)", text,
                              shape.empty() ? "" : ", " + shape, evidence.empty() ? "" : ", " + evidence,
                              frame.index));

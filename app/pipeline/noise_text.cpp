@@ -92,8 +92,7 @@ std::string_view source_name(NoiseSource source) {
   return "";
 }
 
-std::string evidence_text(const NoiseModel& noise) {
-  const NoiseEvidence& evidence = noise.evidence;
+std::string evidence_text(const NoiseEvidence& evidence) {
   switch (evidence.source) {
     case NoiseSource::kGiven:
       return "";

@@ -41,7 +41,7 @@ std::string repetition_text(const PlaneNoise& noise);
 
 /// The evidence for an estimate: "certainty 92 %"; without an estimate the reason, such as "not measurable,
 /// because frames repeat". Empty for given noise.
-std::string evidence_text(const NoiseModel& noise);
+std::string evidence_text(const NoiseEvidence& evidence);
 
 /// The name of a NoiseSource in reports: "motion", "single frames", "repeated frames", ...
 std::string_view source_name(NoiseSource source);

@@ -383,7 +383,7 @@ std::string Viewer::noise_hint() const {
   if (!is_below(shown_->noise, kHardly)) {
     return "";
   }
-  const std::string evidence = evidence_text(shown_->noise);
+  const std::string evidence = evidence_text(shown_->noise.evidence);
   const std::string reason = evidence.empty() ? "" : " (" + evidence + ")";
   return is_below(shown_->noise, 0)
              ? "no noise found" + reason + ", nothing is changed; +: denoise all the same"
@@ -756,7 +756,7 @@ int Viewer::bottom_of_pictures() const {
 // The certainty of the noise estimate or its reason, and the kind of the noise.
 std::string Viewer::noise_remark() const {
   const std::string shape = shape_text(shown_->noise, options_.format.color_model);
-  const std::string evidence = evidence_text(shown_->noise);
+  const std::string evidence = evidence_text(shown_->noise.evidence);
   return shape + (shape.empty() || evidence.empty() ? "" : ", ") + evidence;
 }
 

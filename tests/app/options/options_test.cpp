@@ -100,7 +100,7 @@ TEST(NoiseOptions, AProfileComesBackAsItWasSaved) {
 
 TEST(NoiseOptions, AProfileKeepsHowStronglyChromaIsFiltered) {
   NoiseProfile profile{NoiseModel{{10, 4, 5}}, ColorModel::kYuv};
-  profile.noise.chroma_strength = {0, 1.125F, 0};
+  profile.chroma_strength = {0, 1.125F, 0};
   EXPECT_EQ(parse_noise({"--noise", profile_file(to_json(profile).dump())}).noise, profile);
 }
 
