@@ -7,7 +7,6 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -28,7 +27,6 @@
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
 #include "app/options/logging_options.h"
-#include "core/base/brief_text.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
@@ -129,35 +127,20 @@ JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& op
     }
     job.input = input.file;
     spdlog::info(fmt::format("{} ({} of {})", input.file, counts.all() + 1, jobs.inputs.size()));
-    const auto fail = [&](const std::string& whole) {
-      const std::string sentence = with_brief_quotes(whole);
-      spdlog::error(sentence);
-      ++counts.failed;
-      reports.add({{"input", input.file}, {"status", "failed"}, {"error", sentence}});
-    };
-    try {
-      const JobResult result = run(job, options, session);
-      if (result.outcome == Outcome::kNothing) {
-        break;
-      }
+    JobResult result;
+    const std::optional<InputFailure> failure = attempt(input, [&] { result = run(job, options, session); });
+    if (failure) {
+      reports.add({{"input", input.file},
+                   {"status", failure->is_skipped ? "skipped" : "failed"},
+                   {failure->is_skipped ? "skipped" : "error", failure->text}});
+      ++(failure->is_skipped ? counts.skipped : counts.failed);
+    } else if (result.outcome == Outcome::kNothing) {
+      break;
+    } else {
       reports.add(result.report);
       ++(result.outcome == Outcome::kDone      ? counts.done
          : result.outcome == Outcome::kPartial ? counts.partial
                                                : counts.existing);
-    } catch (const io::NoVideo& error) {
-      if (input.from_folder && (error.is_media() || !io::is_media_name(input.file))) {
-        spdlog::info(fmt::format("skipped: {}", error.what()));
-        reports.add({{"input", input.file}, {"status", "skipped"}, {"skipped", error.what()}});
-        ++counts.skipped;
-      } else {
-        fail(error.what());
-      }
-    } catch (const Error& error) {
-      fail(error.what());
-    } catch (const std::bad_alloc&) {
-      fail(input.file + ": " + kOutOfMemory);
-    } catch (const std::exception& error) {
-      fail(input.file + ": " + error.what());
     }
   }
   reports.end(jobs.inputs.size(), session.interrupts.interrupted());

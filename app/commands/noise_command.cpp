@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -232,22 +231,17 @@ int find_in_many(const std::vector<Jobs::Input>& inputs, const NoiseCommandOptio
   int done = 0;
   int failed = 0;
   for (const Jobs::Input& input : inputs) {
-    try {
+    const std::optional<InputFailure> failure = attempt(input, [&] {
       const Finding finding = find_noise(input.file, options, engine);
       reports.add(report_of(input.file, finding, engine));
       if (!options.json) {
         print_line(input.file, finding);
       }
       ++done;
-    } catch (const io::NoVideo& error) {
-      const bool is_other = input.from_folder && (error.is_media() || !io::is_media_name(input.file));
-      failed += is_other ? 0 : 1;
-      is_other ? spdlog::info(fmt::format("skipped: {}", error.what())) : spdlog::error(error.what());
-      reports.add({{"input", input.file}, {is_other ? "skipped" : "error", error.what()}});
-    } catch (const Error& error) {
-      ++failed;
-      spdlog::error(error.what());
-      reports.add({{"input", input.file}, {"error", error.what()}});
+    });
+    if (failure) {
+      failed += failure->is_skipped ? 0 : 1;
+      reports.add({{"input", input.file}, {failure->is_skipped ? "skipped" : "error", failure->text}});
     }
   }
   reports.end({{"status", failed > 0 || done == 0 ? "failed" : "done"},

@@ -61,9 +61,7 @@ int plan(PlanOptions& options, Console& console) {
   hooks.progress = frame_counter(console, options.messages, interrupts, "planning");
   hooks.leaves_out = [&](const std::string& name, const std::exception& failure) {
     const auto input = std::ranges::find(jobs.inputs, name, &Jobs::Input::file);
-    const auto* const no_video = dynamic_cast<const io::NoVideo*>(&failure);
-    const bool is_other =
-        input->from_folder && no_video != nullptr && (no_video->is_media() || !io::is_media_name(name));
+    const bool is_other = is_skipped(*input, failure);
     if (is_other) {
       spdlog::info(fmt::format("skipped: {}", failure.what()));
     }
