@@ -163,12 +163,12 @@ void set_up_messages(const DenoiseCommandOptions& options, Console& console) {
 Job settle_job(const DenoiseCommandOptions& options) {
   Job job;
   const DenoisingOptions& denoising = options.denoising;
-  job.noise = denoising.noise.settings();
-  job.strength = denoising.noise.strength();
+  const SettingsOptions& settings = denoising.settings;
+  job.settings = settings.settings();
+  job.strength = settings.noise.strength();
   denoising.check();
-  job.filter = [&denoising](bool frame_by_frame) { return denoising.filter.filter(frame_by_frame); };
-  job.profile = denoising.filter.profile();
-  job.fields = denoising.fields.choice();
+  job.filter = [&settings](bool frame_by_frame) { return settings.filter.filter(frame_by_frame); };
+  job.profile = settings.filter.profile();
   job.reader = denoising.reader_options();
   job.writer = denoising.writer_options();
   job.frames = denoising.frames;
@@ -204,7 +204,7 @@ JobResult denoise_one(const Job& job, const DenoiseCommandOptions& options, cons
 
 int denoise(DenoiseCommandOptions& options, Console& console) {
   check(options);
-  options.denoising.read_settings();
+  options.denoising.settings.read_file();
   std::ranges::transform(options.arguments, options.arguments.begin(), io::local_name);
   options.output_option = io::local_name(options.output_option);
   set_up_messages(options, console);
@@ -341,7 +341,7 @@ void add_denoise_command(CommandLine& program, Command& selected) {
   auto options = std::make_shared<DenoiseCommandOptions>();
   options->command = command;
   add_file_options(*command, *options);
-  options->denoising.add_filtering_to(*command);
+  options->denoising.settings.add_to(*command);
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);
   options->denoising.add_encoding_to(*command);

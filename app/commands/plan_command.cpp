@@ -34,9 +34,9 @@ struct PlanOptions {
 
 int plan(PlanOptions& options, Console& console) {
   options.messages.set_up(console);
-  options.denoising.read_settings();
+  options.denoising.settings.read_file();
   options.denoising.check();
-  const NoiseSettings noise = options.denoising.noise.settings();
+  const NoiseSettings noise = options.denoising.settings.noise.settings();
   std::vector<std::string> inputs = options.inputs;
   std::ranges::transform(inputs, inputs.begin(), io::local_name);
   if (std::ranges::find(inputs, "-") != inputs.end()) {
@@ -109,7 +109,7 @@ void add_plan_command(CommandLine& program, Command& selected) {
       ->group(kGroup);
   options->denoising.add_range_to(*command, kGroup);
   options->denoising.add_streams_to(*command, kGroup);
-  options->denoising.add_filtering_to(*command);
+  options->denoising.settings.add_to(*command);
   options->engine.add_to(*command);
   options->engine.hwaccel = "none";
   command
