@@ -494,7 +494,8 @@ limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_form
     for (int32_t i = 0; i < count; ++i) {
       tracker.observe(looked_at(checked(frames[i], "a frame"), frames_format, *engine));
     }
-    report_noise(own, {noise_of_longest_scene(tracker, count).noise, frames_format.color_model}, noise);
+    report_noise(own, profile_of(noise_of_longest_scene(tracker, count).noise, frames_format.color_model),
+                 noise);
     return LIMPID_OK;
   });
 }

@@ -160,8 +160,9 @@ void Session::send(Frame frame, std::optional<Frame> result) {
 }
 
 std::optional<NoiseProfile> Session::noise() const {
-  const std::optional<NoiseModel> found = stream_ != nullptr ? stream_->found() : std::nullopt;
-  return found ? std::optional(NoiseProfile{*found, stream_->format().color_model}) : std::nullopt;
+  return stream_ != nullptr && stream_->found()
+             ? std::optional(profile_of(*stream_->found(), stream_->format().color_model))
+             : std::nullopt;
 }
 
 }  // namespace limpid::lib

@@ -38,7 +38,8 @@ extern "C" const char* __tsan_default_suppressions() {
          "race:libx264.so\n"
          "race:libx265.so\n"
          "race:libvpx.so\n"
-         "race:libdav1d.so\n";
+         "race:libdav1d.so\n"
+         "race:swrast_dri.so\n";
 }
 
 /// A report whose other stack ThreadSanitizer has lost cannot be assigned to Limpid or a library, so the

@@ -257,6 +257,7 @@ class Benchmark {
     stages.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame, level);
     };
+    stages.mix = noise_.mix;
     std::int64_t written = 0;
     stages.write_frame = [&](const Frame& frame) {
       if (writer) {
@@ -304,6 +305,7 @@ class Benchmark {
 
   void denoise(DenoiseStage& stage, std::int64_t count, RateMeter* meter = nullptr) {
     NoiseControl noise(noise_, *engine_, noise_log(noise_));
+    stage.set_mix(noise_.mix);
     const auto receive = [&] {
       std::optional<Frame> result = stage.receive();
       if (result && meter != nullptr) {

@@ -217,7 +217,10 @@ class Comparison {
     results.reserve(frame_count());
     const HostMemory memory;
     const auto make_denoiser = [&] {
-      return engine_->make_denoiser(filter.filter.filter(), noise.front(), format());
+      std::unique_ptr<Denoiser> denoiser =
+          engine_->make_denoiser(filter.filter.filter(), noise.front(), format());
+      denoiser->set_mix(filter.noise.mix);
+      return denoiser;
     };
     {
       // Leaves the setup of the first frame out of the timing. A stream that has ended accepts no frames.

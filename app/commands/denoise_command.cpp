@@ -7,7 +7,6 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -28,7 +27,6 @@
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
 #include "app/options/logging_options.h"
-#include "core/base/brief_text.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
@@ -129,35 +127,20 @@ JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& op
     }
     job.input = input.file;
     spdlog::info(fmt::format("{} ({} of {})", input.file, counts.all() + 1, jobs.inputs.size()));
-    const auto fail = [&](const std::string& whole) {
-      const std::string sentence = with_brief_quotes(whole);
-      spdlog::error(sentence);
-      ++counts.failed;
-      reports.add({{"input", input.file}, {"status", "failed"}, {"error", sentence}});
-    };
-    try {
-      const JobResult result = run(job, options, session);
-      if (result.outcome == Outcome::kNothing) {
-        break;
-      }
+    JobResult result;
+    const std::optional<InputFailure> failure = attempt(input, [&] { result = run(job, options, session); });
+    if (failure) {
+      reports.add({{"input", input.file},
+                   {"status", failure->is_skipped ? "skipped" : "failed"},
+                   {failure->is_skipped ? "skipped" : "error", failure->text}});
+      ++(failure->is_skipped ? counts.skipped : counts.failed);
+    } else if (result.outcome == Outcome::kNothing) {
+      break;
+    } else {
       reports.add(result.report);
       ++(result.outcome == Outcome::kDone      ? counts.done
          : result.outcome == Outcome::kPartial ? counts.partial
                                                : counts.existing);
-    } catch (const io::NoVideo& error) {
-      if (input.from_folder && (error.is_media() || !io::is_media_name(input.file))) {
-        spdlog::info(fmt::format("skipped: {}", error.what()));
-        reports.add({{"input", input.file}, {"status", "skipped"}, {"skipped", error.what()}});
-        ++counts.skipped;
-      } else {
-        fail(error.what());
-      }
-    } catch (const Error& error) {
-      fail(error.what());
-    } catch (const std::bad_alloc&) {
-      fail(input.file + ": " + kOutOfMemory);
-    } catch (const std::exception& error) {
-      fail(input.file + ": " + error.what());
     }
   }
   reports.end(jobs.inputs.size(), session.interrupts.interrupted());
@@ -180,12 +163,12 @@ void set_up_messages(const DenoiseCommandOptions& options, Console& console) {
 Job settle_job(const DenoiseCommandOptions& options) {
   Job job;
   const DenoisingOptions& denoising = options.denoising;
-  job.noise = denoising.noise.settings();
-  job.strength = denoising.noise.strength();
+  const SettingsOptions& settings = denoising.settings;
+  job.settings = settings.settings();
+  job.strength = settings.noise.strength();
   denoising.check();
-  job.filter = [&denoising](bool frame_by_frame) { return denoising.filter.filter(frame_by_frame); };
-  job.profile = denoising.filter.profile();
-  job.fields = denoising.fields.choice();
+  job.filter = [&settings](bool frame_by_frame) { return settings.filter.filter(frame_by_frame); };
+  job.profile = settings.filter.profile();
   job.reader = denoising.reader_options();
   job.writer = denoising.writer_options();
   job.frames = denoising.frames;
@@ -221,7 +204,7 @@ JobResult denoise_one(const Job& job, const DenoiseCommandOptions& options, cons
 
 int denoise(DenoiseCommandOptions& options, Console& console) {
   check(options);
-  options.denoising.read_settings();
+  options.denoising.settings.read_file();
   std::ranges::transform(options.arguments, options.arguments.begin(), io::local_name);
   options.output_option = io::local_name(options.output_option);
   set_up_messages(options, console);
@@ -358,7 +341,7 @@ void add_denoise_command(CommandLine& program, Command& selected) {
   auto options = std::make_shared<DenoiseCommandOptions>();
   options->command = command;
   add_file_options(*command, *options);
-  options->denoising.add_filtering_to(*command);
+  options->denoising.settings.add_to(*command);
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);
   options->denoising.add_encoding_to(*command);

@@ -128,7 +128,8 @@ class OpenJob {
         writer_(writer),
         failed_(failed),
         filter_(job.filter(reader.video().still_picture)),
-        control_(job.noise, job.fields, reach_of(filter_), *session.engine, noise_log(job.noise)),
+        control_(job.settings.noise, job.settings.fields, reach_of(filter_), *session.engine,
+                 noise_log(job.settings.noise)),
         expected_(expected_frames(reader.video(), job.frames)) {}
 
   /// True once the output is complete under its name.
@@ -234,6 +235,7 @@ class OpenJob {
     stages.make_denoiser = [this](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame.format, level);
     };
+    stages.mix = job_.settings.noise.mix;
     stages.write_frame = [this](const Frame& frame) { writer_.write(frame); };
     stages.write_packet = [this](const io::Packet& packet) {
       writer_.write(packet);
@@ -313,7 +315,7 @@ JobResult run_job(Job job, const Session& session) {
     return stop.stop_requested() || failed;
   };
   // Pictures have nothing around them, whatever filters them.
-  const Reach reach = FieldControl::reach_with(job.fields, reach_of(job.filter(false)));
+  const Reach reach = FieldControl::reach_with(job.settings.fields, reach_of(job.filter(false)));
   job.reader.context_before = reach.before;
   job.reader.context_after = reach.after;
   std::optional<io::Reader> reader = open_reader(job, session.interrupts);

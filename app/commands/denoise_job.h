@@ -14,9 +14,8 @@
 #include "app/console/interrupt.h"
 #include "app/options/engine_options.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/field_control.h"
-#include "core/engine/noise_control.h"
 #include "core/filter/filter.h"
+#include "core/settings/denoising_settings.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -31,9 +30,8 @@ struct Job {
   std::string output;                                 ///< empty: named after the input
   std::function<Filter(bool frame_by_frame)> filter;  ///< FilterOptions::filter()
   std::string profile;                                ///< profile of the filter, if it has profiles
-  NoiseSettings noise;
+  DenoisingSettings settings;
   std::string strength;  ///< strength of denoising by name, such as "light"
-  FieldChoice fields = FieldChoice::kAuto;
   io::ReaderOptions reader;
   io::WriterOptions writer;
   std::int64_t frames = 0;  ///< maximum number of frames; 0: all

@@ -97,7 +97,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["filter"] = filter_report(finished);
   report["sigma"] = noise_report(finished);
   report["evidence"] = evidence_report(finished.noise.found());
-  report["noise"] = to_json(NoiseProfile{finished.noise.found(), finished.reader.video().format.color_model});
+  report["noise"] = to_json(profile_of(finished.noise.found(), finished.reader.video().format.color_model));
   report["encoder"] = encoder_report(finished.job.writer, finished.writer);
   report["frames"] = finished.end.frames;
   report["frames_expected"] =

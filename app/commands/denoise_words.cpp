@@ -84,11 +84,11 @@ std::vector<std::string> denoise_words(const DenoiseRequest& request) {
     words.insert(words.end(), {"--threads", std::to_string(request.engine.threads)});
   }
   add_reading(request.reader, words);
-  if (request.fields != FieldChoice::kAuto) {
-    words.insert(words.end(), {"--fields", to_string(request.fields)});
+  if (request.settings.fields != FieldChoice::kAuto) {
+    words.insert(words.end(), {"--fields", to_string(request.settings.fields)});
   }
-  words.insert(words.end(), {"--filter", to_string(request.filter)});
-  add_noise(request.noise, words);
+  words.insert(words.end(), {"--filter", to_string(request.settings.filter)});
+  add_noise(request.settings.noise, words);
   for (const auto& [option, time] :
        {std::pair{"--start", request.passage.begin}, std::pair{"--end", request.passage.end}}) {
     if (time) {

@@ -6,9 +6,7 @@
 
 #include "app/options/engine_options.h"
 #include "app/player/passage.h"
-#include "app/player/player_settings.h"
-#include "core/engine/field_control.h"
-#include "core/settings/filter_settings.h"
+#include "core/settings/denoising_settings.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {
@@ -18,9 +16,7 @@ struct DenoiseRequest {
   std::string input;
   EngineChoice engine;
   io::ReaderOptions reader;
-  FieldChoice fields = FieldChoice::kAuto;
-  FilterSettings filter;
-  NoiseSettings noise;
+  DenoisingSettings settings;
   Passage passage;
 };
 

@@ -15,7 +15,7 @@ void DenoisingOptions::add_range_to(CommandLine& command, const std::string& gro
 void DenoisingOptions::add_streams_to(CommandLine& command, const std::string& group) {
   reader.add_to(command, group,
                 {"input_format", "input_option", "allow_references", "local_only", "skip_missing"});
-  fields.add_to(command, group);
+  settings.fields.add_to(command, group);
   reader.add_to(command, group, {"no_audio", "no_subtitles", "no_data"});
 }
 
@@ -25,15 +25,9 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
                  "audio_bitrate", "pix_fmt", "dither", "container"});
 }
 
-void DenoisingOptions::add_filtering_to(CommandLine& command) {
-  noise.add_to(command);
-  settings.add_to(command);
-  filter.add_to(command);
-}
-
 void DenoisingOptions::check() const {
   static_cast<void>(reader_options());
-  filter.check();
+  settings.filter.check();
 }
 
 io::ReaderOptions DenoisingOptions::reader_options() const {

@@ -5,11 +5,8 @@
 #include <string>
 
 #include "app/options/command_line.h"
-#include "app/options/field_options.h"
-#include "app/options/filter_options.h"
 #include "app/options/media_options.h"
-#include "app/options/noise_options.h"
-#include "app/options/settings_option.h"
+#include "app/options/settings_options.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -18,13 +15,10 @@ namespace limpid::app {
 /// Command-line options of every command that denoises files. EngineOptions contains the options of the
 /// engine.
 struct DenoisingOptions {
-  NoiseOptions noise;
-  SettingsOption settings;
-  FilterOptions filter;
+  SettingsOptions settings;
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
   DurationOption duration;
   MediaOptions<io::WriterOptions> writer{writer_fields()};
-  FieldOptions fields;
   std::int64_t frames = 0;
 
   /// Adds --start, --end, --duration and --frames. `command` keeps references to this object, as after the
@@ -34,11 +28,6 @@ struct DenoisingOptions {
   void add_streams_to(CommandLine& command, const std::string& group);
   void add_encoding_to(CommandLine& command);
 
-  /// Adds the options of noise, filter and quality.
-  void add_filtering_to(CommandLine& command);
-
-  /// Reads the settings file, if one is given. Called first.
-  void read_settings() { settings.read_into(noise, filter, fields); }
   /// Throws UsageError for options that exclude each other. Called before any file is opened, as the next
   /// functions are.
   void check() const;

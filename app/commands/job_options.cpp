@@ -30,13 +30,14 @@ void JobMessageOptions::set_up(Console& console) const {
 
 JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) {
   JobSettings settings;
-  settings.filter = options.filter.settings();
-  settings.fields = options.fields.choice();
+  const DenoisingSettings denoising = options.settings.settings();
+  settings.filter = denoising.filter;
+  settings.fields = denoising.fields;
   settings.reader = options.reader_options();
   settings.writer = options.writer_options();
   io::match_depths(settings.writer, settings.reader);
   settings.frames = options.frames;
-  settings.noise = to_json(options.noise.settings());
+  settings.noise = to_json(denoising.noise);
   // The number of threads changes the output of some encoders.
   settings.writer.encoder_threads = encoder_threads(engine);
   return settings;

@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <system_error>
 
 #include "app/player/background_write.h"
+#include "core/base/brief_text.h"
 #include "core/base/error.h"
+#include "io/media/reader.h"
 
 namespace limpid::app {
 namespace {
@@ -128,6 +132,31 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
   }
   jobs.inputs = expand_inputs(arguments);
   return jobs;
+}
+
+bool is_skipped(const Jobs::Input& input, const std::exception& failure) {
+  const auto* const no_video = dynamic_cast<const io::NoVideo*>(&failure);
+  return input.from_folder && no_video != nullptr && (no_video->is_media() || !io::is_media_name(input.file));
+}
+
+std::optional<InputFailure> attempt(const Jobs::Input& input, const std::function<void()>& work) {
+  InputFailure failure;
+  try {
+    work();
+    return std::nullopt;
+  } catch (const std::bad_alloc&) {
+    failure.text = input.file + ": " + kOutOfMemory;
+  } catch (const Error& error) {
+    failure = {is_skipped(input, error), with_brief_quotes(error.what())};
+  } catch (const std::exception& error) {
+    failure.text = input.file + ": " + error.what();
+  }
+  if (failure.is_skipped) {
+    spdlog::info(fmt::format("skipped: {}", failure.text));
+  } else {
+    spdlog::error(failure.text);
+  }
+  return failure;
 }
 
 std::string output_beside(const std::string& input, bool still_picture, const io::WriterOptions& options,

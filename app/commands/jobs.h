@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,17 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
 /// The files that the arguments name: files of a folder are sorted by name; skipped files are logged. Throws
 /// Error for a folder that cannot be read or is empty.
 std::vector<Jobs::Input> expand_inputs(const std::vector<std::string>& arguments);
+
+/// Why one of several inputs has no result.
+struct InputFailure {
+  bool is_skipped = false;  ///< a file of a folder that is not a video
+  std::string text;
+};
+
+/// Calls `work`, which processes one of several inputs. Logs and returns its failure.
+std::optional<InputFailure> attempt(const Jobs::Input& input, const std::function<void()>& work);
+/// True if `failure` shows that a file of a folder is not a video.
+bool is_skipped(const Jobs::Input& input, const std::exception& failure);
 
 /// The output for an input without -o: NAME-denoised.EXT beside it, with the extension of OutputNames, or
 /// NAME-denoised-2.EXT and so on if `must_be_free` and the file exists.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -175,7 +174,7 @@ void print_line(const std::string& input, const Finding& finding) {
 }
 
 nlohmann::ordered_json report_of(const std::string& input, const Finding& finding, const Engine& engine) {
-  nlohmann::ordered_json json = to_json(NoiseProfile{finding.scene.noise, finding.format.color_model});
+  nlohmann::ordered_json json = to_json(profile_of(finding.scene.noise, finding.format.color_model));
   json["input"] = input;
   json["engine"] = engine.name();
   json["frames"] = finding.frames;
@@ -214,7 +213,7 @@ void check_target(const NoiseCommandOptions& options, const std::string& option,
 }
 
 void save(const NoiseCommandOptions& options, const Finding& finding) {
-  const NoiseProfile profile{finding.scene.noise, finding.format.color_model};
+  const NoiseProfile profile = profile_of(finding.scene.noise, finding.format.color_model);
   const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
   if (!options.output.empty()) {
     io::write_text(options.output, to_json(profile).dump(1) + "\n", overwrite);
@@ -232,22 +231,17 @@ int find_in_many(const std::vector<Jobs::Input>& inputs, const NoiseCommandOptio
   int done = 0;
   int failed = 0;
   for (const Jobs::Input& input : inputs) {
-    try {
+    const std::optional<InputFailure> failure = attempt(input, [&] {
       const Finding finding = find_noise(input.file, options, engine);
       reports.add(report_of(input.file, finding, engine));
       if (!options.json) {
         print_line(input.file, finding);
       }
       ++done;
-    } catch (const io::NoVideo& error) {
-      const bool is_other = input.from_folder && (error.is_media() || !io::is_media_name(input.file));
-      failed += is_other ? 0 : 1;
-      is_other ? spdlog::info(fmt::format("skipped: {}", error.what())) : spdlog::error(error.what());
-      reports.add({{"input", input.file}, {is_other ? "skipped" : "error", error.what()}});
-    } catch (const Error& error) {
-      ++failed;
-      spdlog::error(error.what());
-      reports.add({{"input", input.file}, {"error", error.what()}});
+    });
+    if (failure) {
+      failed += failure->is_skipped ? 0 : 1;
+      reports.add({{"input", input.file}, {failure->is_skipped ? "skipped" : "error", failure->text}});
     }
   }
   reports.end({{"status", failed > 0 || done == 0 ? "failed" : "done"},

@@ -34,9 +34,9 @@ struct PlanOptions {
 
 int plan(PlanOptions& options, Console& console) {
   options.messages.set_up(console);
-  options.denoising.read_settings();
+  options.denoising.settings.read_file();
   options.denoising.check();
-  const NoiseSettings noise = options.denoising.noise.settings();
+  const NoiseSettings noise = options.denoising.settings.noise.settings();
   std::vector<std::string> inputs = options.inputs;
   std::ranges::transform(inputs, inputs.begin(), io::local_name);
   if (std::ranges::find(inputs, "-") != inputs.end()) {
@@ -61,9 +61,7 @@ int plan(PlanOptions& options, Console& console) {
   hooks.progress = frame_counter(console, options.messages, interrupts, "planning");
   hooks.leaves_out = [&](const std::string& name, const std::exception& failure) {
     const auto input = std::ranges::find(jobs.inputs, name, &Jobs::Input::file);
-    const auto* const no_video = dynamic_cast<const io::NoVideo*>(&failure);
-    const bool is_other =
-        input->from_folder && no_video != nullptr && (no_video->is_media() || !io::is_media_name(name));
+    const bool is_other = is_skipped(*input, failure);
     if (is_other) {
       spdlog::info(fmt::format("skipped: {}", failure.what()));
     }
@@ -111,7 +109,7 @@ void add_plan_command(CommandLine& program, Command& selected) {
       ->group(kGroup);
   options->denoising.add_range_to(*command, kGroup);
   options->denoising.add_streams_to(*command, kGroup);
-  options->denoising.add_filtering_to(*command);
+  options->denoising.settings.add_to(*command);
   options->engine.add_to(*command);
   options->engine.hwaccel = "none";
   command

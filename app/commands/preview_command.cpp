@@ -64,7 +64,7 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
   }
   PlayerStages stages = viewing.stages(engine, reader, false);
   // The filter can change during playback.
-  FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
+  FieldControl fields(viewing.denoising.fields.choice(), {.before = 1, .after = 1}, *engine);
   stages.read = [&reader, &fields] {
     io::Reader::Item item = reader.read();
     if (Frame* const frame = std::get_if<Frame>(&item)) {
@@ -169,7 +169,7 @@ void add_preview_command(CommandLine& program, Command& selected) {
       ->group("For scripts");
   options->viewing.input.add_to(*command, "Input",
                                 {"input_format", "input_option", "allow_references", "local_only"});
-  options->viewing.fields.add_to(*command, "Input");
+  options->viewing.denoising.fields.add_to(*command, "Input");
   options->viewing.add_to(*command);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return preview(*options, console); };

@@ -51,7 +51,8 @@ bool plan_it(const ResumableFolder& folder, const Job& job, const JobSettings& s
   folder.clear();  // results of a killed run may belong to another plan
   bool planned = false;
   try {
-    planned = plan_job(folder.job(), {job.input}, settings, job.noise, session.engine, segment_frames, hooks);
+    planned = plan_job(folder.job(), {job.input}, settings, job.settings.noise, session.engine,
+                       segment_frames, hooks);
   } catch (...) {
     folder.remove();
     throw;

@@ -50,7 +50,7 @@ Json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& f
   return json;
 }
 
-Json evidence_report(const NoiseModel& noise) {
+Json evidence_report(const NoiseEstimate& noise) {
   Json json{{"source", source_name(noise.evidence.source)}, {"certainty", noise.evidence.certainty}};
   if (const std::optional<Region>& area = noise.area) {
     json["area"] = {area->x, area->y, area->width, area->height};

@@ -17,7 +17,7 @@ namespace limpid::app {
 nlohmann::ordered_json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& format);
 
 /// The evidence for a noise estimate: its source and certainty (0 to 1).
-nlohmann::ordered_json evidence_report(const NoiseModel& noise);
+nlohmann::ordered_json evidence_report(const NoiseEstimate& noise);
 
 /// The noise level of each plane, by the plane's name.
 nlohmann::ordered_json to_json(const NoiseModel& noise, const FrameFormat& format);

@@ -103,9 +103,7 @@ std::string name_of_kept(const std::string& file) {
 }  // namespace
 
 void ViewerCommandOptions::add_to(CommandLine& command) {
-  noise_.add_to(command);
-  settings_file_.add_to(command);
-  filter_.add_to(command);
+  denoising.add_to(command);
   command
       .add_option("--quality", quality_,
                   "auto: a quicker filter where the filter does not keep pace with the source; fixed: always "
@@ -199,8 +197,8 @@ void ViewerCommandOptions::restore_settings(const std::string& file, const Frame
   } catch (const Error& error) {
     spdlog::warn(fmt::format("the settings last chosen for {} are not used: {}", file, error.what()));
   }
-  noise_.set_base(kept.noise);
-  filter_.set_base(kept.filter);
+  denoising.noise.set_base(kept.noise);
+  denoising.filter.set_base(kept.filter);
   resolve_settings();
 }
 
@@ -227,8 +225,8 @@ std::string ViewerCommandOptions::objection(const FrameFormat& format, Engine& m
 void ViewerCommandOptions::remember(const std::string& file, const DenoisingSettings& settings) const {
   PlayerSettings begun = settings_;
   begun.filter.name = settings.filter.name;
-  const bool same_filter =
-      filter_.name(false) == settings.filter.name || filter_.name(true) == settings.filter.name;
+  const bool same_filter = denoising.filter.name(false) == settings.filter.name ||
+                           denoising.filter.name(true) == settings.filter.name;
   if (no_memory || file == "-" ||
       (same_filter && filter_settings(begun) == settings.filter && settings.noise == settings_.noise)) {
     return;
@@ -241,19 +239,18 @@ void ViewerCommandOptions::remember(const std::string& file, const DenoisingSett
 }
 
 void ViewerCommandOptions::resolve_settings() {
-  filter_.check();
-  const bool keeps_pace = settings_.keeps_pace;
-  settings_ = {
-      .filter = {.name = "", .profile = filter_.profile(), .parameters = filter_.settings().parameters},
-      .noise = noise_.settings(),
-      .keeps_pace = keeps_pace};
+  const FilterOptions& filter = denoising.filter;
+  filter.check();
+  settings_.filter = {.name = "", .profile = filter.profile(), .parameters = filter.settings().parameters};
+  settings_.noise = denoising.noise.settings();
 }
 
 void ViewerCommandOptions::check() {
-  settings_file_.read_into(noise_, filter_, fields);
-  sets_any_ = settings_file_.is_given() || noise_.is_given() || filter_.is_given();
+  denoising.read_file();
+  sets_any_ = denoising.is_given();
   // Every frame counts for a screenshot, and there is no pace to keep.
-  settings_.keeps_pace = screenshot_.empty() && (quality_.empty() ? !filter_.is_given() : quality_ == "auto");
+  settings_.keeps_pace =
+      screenshot_.empty() && (quality_.empty() ? !denoising.filter.is_given() : quality_ == "auto");
   resolve_settings();
   static_cast<void>(parse_side(view_));
   if (!window_size_.empty()) {
@@ -310,7 +307,7 @@ PlayerOptions ViewerCommandOptions::player_options(const io::Reader& source) con
   PlayerOptions options;
   const io::VideoProperties& video = source.video();
   options.settings = settings_;
-  options.settings.filter.name = filter_.name(video.still_picture);
+  options.settings.filter.name = denoising.filter.name(video.still_picture);
   options.settings = carried_.value_or(options.settings);
   options.frames_per_second = video.frames_per_second > 0 ? video.frames_per_second : kGuessedRate;
   options.duration = video.duration;
@@ -333,7 +330,7 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
   options.screenshot = screenshot_;
   options.overwrite = overwrite;
   options.picture_folder = picture_folder_;
-  options.fields = fields.choice();
+  options.fields = denoising.fields.choice();
   options.overlay = !no_osd_;
   options.controls = controls_;
   options.statistics = statistics_;
@@ -365,9 +362,7 @@ std::vector<std::string> ViewerCommandOptions::denoise_command(const std::string
   DenoiseRequest request{.input = input_path,
                          .engine = engine,
                          .reader = {},
-                         .fields = fields.choice(),
-                         .filter = filter_settings(settings),
-                         .noise = settings.noise,
+                         .settings = {filter_settings(settings), settings.noise, denoising.fields.choice()},
                          .passage = passage};
   input.apply_to(request.reader);
   return denoise_words(request);

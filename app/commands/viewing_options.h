@@ -12,11 +12,8 @@
 #include "app/console/logging.h"
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
-#include "app/options/field_options.h"
-#include "app/options/filter_options.h"
 #include "app/options/media_options.h"
-#include "app/options/noise_options.h"
-#include "app/options/settings_option.h"
+#include "app/options/settings_options.h"
 #include "app/player/player.h"
 #include "app/player/viewer.h"
 #include "core/engine/denoiser.h"
@@ -30,7 +27,7 @@ class ViewerCommandOptions {
   EngineChoice engine;
   LoggingOptions logging;
   MediaOptions<io::ReaderOptions> input{reader_fields()};
-  FieldOptions fields;
+  SettingsOptions denoising;
   io::ReaderOptions reader;
   bool json = false;
   bool overwrite = false;  ///< an existing screenshot or recording
@@ -82,9 +79,6 @@ class ViewerCommandOptions {
   /// Sets settings_ from the options.
   void resolve_settings();
 
-  NoiseOptions noise_;
-  SettingsOption settings_file_;
-  FilterOptions filter_;
   PlayerSettings settings_;  ///< initial settings, without the filter; set by check()
   std::optional<PlayerSettings> carried_;
   bool sets_any_ = false;  ///< an option sets the filter or the noise

@@ -250,7 +250,8 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     cameras = camera_choices(options.source);
     loopback = loops_back ? loopback : io::first_video_output();
   }
-  LiveSource source({options.source, viewing.reader, viewing.fields.choice(), options.no_window}, *engine);
+  LiveSource source({options.source, viewing.reader, viewing.denoising.fields.choice(), options.no_window},
+                    *engine);
   warn_of_other_choice(options, source.reader().video());
   LiveOutputs outputs(
       {options.record, viewing.overwrite, viewing.frames(),
@@ -378,7 +379,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->group(kInput);
   options->viewing.input.add_to(*command, kInput, {"input_option"});
-  options->viewing.fields.add_to(*command, kInput);
+  options->viewing.denoising.fields.add_to(*command, kInput);
   constexpr const char* kOutput = "Output";
   command
       ->add_option("--record", options->record,

@@ -143,9 +143,6 @@ Json level_to_json(const NoiseModel& level) {
   if (level.area) {
     json["area"] = {level.area->x, level.area->y, level.area->width, level.area->height};
   }
-  if (level.mix > 0) {
-    json["mix"] = bits_of(std::array{level.mix});
-  }
   return json;
 }
 
@@ -165,9 +162,6 @@ NoiseModel level_from(const JsonValue& json) {
     const std::vector<JsonValue> numbers = area->items(4);
     const auto number = [&](int i) { return static_cast<int>(numbers[i].integer(0, kMaxDimension)); };
     level.area = Region{number(0), number(1), number(2), number(3)};
-  }
-  if (const std::optional<JsonValue> mix = json.find("mix")) {
-    level.mix = float_of_bits(*mix);
   }
   return level;
 }
@@ -239,7 +233,11 @@ JobSettings settings_from(const JsonValue& json) {
 nlohmann::ordered_json to_json(const SegmentPlan& segment) {
   Json levels = Json::array();
   for (const auto& [from, level] : segment.levels) {
-    levels.push_back({from, level_to_json(level)});
+    Json json = level_to_json(level);
+    if (segment.mix > 0) {
+      json["mix"] = bits_of(std::array{segment.mix});
+    }
+    levels.push_back({from, std::move(json)});
   }
   return {{"position", segment.position}, {"seek", optional_to_json(segment.seek)},
           {"before", segment.before},     {"frames", segment.frames},
@@ -266,6 +264,9 @@ SegmentPlan segment_plan_from(const JsonValue& json) {
   json.at("levels").for_each([&segment](const JsonValue& level) {
     const std::vector<JsonValue> parts = level.items(2);
     segment.levels.emplace_back(parts[0].integer<std::int64_t>(0, kMostFrames), level_from(parts[1]));
+    if (const std::optional<JsonValue> mix = parts[1].find("mix")) {
+      segment.mix = float_of_bits(*mix);
+    }
   });
   if (segment.levels.empty()) {
     json.at("levels").fail("must have a noise level");

@@ -73,6 +73,7 @@ struct SegmentPlan {
   std::vector<std::uint64_t> checks;  ///< io::frame_hash() of each
   /// The noise models of the frames. Each applies from the given frame on, counted from the first.
   std::vector<std::pair<std::int64_t, NoiseModel>> levels;
+  float mix = 0;             ///< Denoiser::set_mix()
   std::vector<bool> fields;  ///< for each frame: true if it is filtered by field
 };
 

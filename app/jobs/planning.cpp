@@ -220,6 +220,7 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
       input.joined = joins(source.reader(), settings.writer, folder.data("probe-" + process_name()));
       for (auto& [segment, own] : source.segments(segment_frames)) {
         segment.input = static_cast<int>(plan.inputs.size());
+        own.mix = noise.mix;
         unfinished.add_segment();
         write_job_file(folder.segment(static_cast<int>(plan.segments.size())), to_json(own).dump() + "\n");
         plan.segments.push_back(segment);

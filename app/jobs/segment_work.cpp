@@ -210,6 +210,7 @@ class SegmentRun {
     stages.make_denoiser = [&](const Frame& frame, const NoiseModel& noise) {
       return engine_->make_denoiser(filter, noise, frame.format);
     };
+    stages.mix = frames_.mix;
     stages.write_frame = [&](const Frame& frame) {
       target.write(frame);
       ++written;

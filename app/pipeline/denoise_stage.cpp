@@ -20,10 +20,18 @@ void DenoiseStage::forget_context() {
   }
 }
 
+void DenoiseStage::set_mix(float mix) {
+  mix_ = mix;
+  if (denoiser_) {
+    denoiser_->set_mix(mix_);
+  }
+}
+
 void DenoiseStage::send(Frame frame, const NoiseModel& level, const Maker& make) {
   timed(counters_.busy_ns, [&] {
     if (!denoiser_) {
       own(make(frame, level));
+      denoiser_->set_mix(mix_);
     } else if (level != noise_) {
       denoiser_->set_noise(level);
     }

@@ -38,6 +38,8 @@ class DenoiseStage {
   /// Denoiser::device_stages() of the denoiser, or empty without one.
   DeviceStages on_device() const { return denoiser_ ? denoiser_->device_stages() : DeviceStages{}; }
 
+  /// Denoiser::set_mix() of this denoiser and of those that follow it.
+  void set_mix(float mix);
   /// Sends a frame. `make` makes the denoiser if there is none.
   void send(Frame frame, const NoiseModel& level, const Maker& make);
   /// The next result if there is one.
@@ -70,6 +72,7 @@ class DenoiseStage {
   std::optional<std::chrono::steady_clock::time_point> at_work_since_;
   std::unique_ptr<Denoiser> denoiser_;
   NoiseModel noise_;
+  float mix_ = 0;
   std::deque<Sent> sent_;    // the frames under way
   bool wants_more_ = false;  // had nothing to give
 };

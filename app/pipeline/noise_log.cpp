@@ -31,7 +31,7 @@ class NoiseLog {
  public:
   explicit NoiseLog(float strength) : strength_(strength) {}
 
-  void operator()(const NoiseModel& estimate, const Frame& frame) {
+  void operator()(const NoiseEstimate& estimate, const Frame& frame) {
     const std::vector<std::string_view> names = color_plane_names(frame.format);
     if (last_) {
       bool changed = false;

@@ -92,7 +92,7 @@ std::string_view source_name(NoiseSource source) {
   return "";
 }
 
-std::string evidence_text(const NoiseModel& noise) {
+std::string evidence_text(const NoiseEstimate& noise) {
   const NoiseEvidence& evidence = noise.evidence;
   const std::optional<Region>& area = noise.area;
   const std::string where =

@@ -42,7 +42,7 @@ std::string repetition_text(const PlaneNoise& noise);
 /// The evidence for an estimate: "certainty 92 %"; without an estimate the reason, such as "not measurable,
 /// because frames repeat". With the area that has the noise, if it is not the whole picture. Empty for given
 /// noise.
-std::string evidence_text(const NoiseModel& noise);
+std::string evidence_text(const NoiseEstimate& noise);
 
 /// The name of a NoiseSource in reports: "motion", "single frames", "repeated frames", ...
 std::string_view source_name(NoiseSource source);

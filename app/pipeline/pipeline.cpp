@@ -127,6 +127,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
                  LeveledQueue& leveled, Queue& denoised) {
   StageCounters& counters = all_counters.denoise;
   DenoiseStage stage(counters, [&leveled] { leveled.wake(); });
+  stage.set_mix(stages.mix);
   const std::stop_callback abandon(options.abandon, [&stage] { stage.cancel(); });
   // Passes the next result on, if there is one. False once the queue takes no more.
   const auto forward = [&] {

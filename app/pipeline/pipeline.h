@@ -31,6 +31,7 @@ struct PipelineStages {
   Leveler* noise = nullptr;
   /// Makes the denoiser when the first frame and its noise level are known. Called on the calling thread.
   std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)> make_denoiser;
+  float mix = 0;  ///< Denoiser::set_mix()
   /// The sink. Called on the writer thread.
   std::function<void(const Frame&)> write_frame;
   std::function<void(const io::Packet&)> write_packet;

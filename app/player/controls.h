@@ -37,7 +37,7 @@ struct ControlState {
 
   PlayerSettings settings;  ///< as the user asked for
   std::string used;         ///< filter of the frame that is shown, such as "recursive:profile=np"
-  NoiseModel noise;         ///< of that frame, as estimated or given, without the strength
+  NoiseEstimate noise;      ///< of that frame, as estimated or given, without the strength
   std::string evidence;     ///< certainty or reason of the estimate, and the kind of the noise
   ColorModel color_model = ColorModel::kYuv;
   std::vector<std::string_view> planes;  ///< names of the color planes

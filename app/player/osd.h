@@ -33,7 +33,7 @@ struct Statistics {
   std::string profile;              ///< empty if the filter has none
   bool keeps_pace = false;          ///< the filter is chosen so that it keeps pace
   std::vector<std::string> planes;  ///< names of the color planes
-  NoiseModel level;                 ///< as estimated or given, without the strength
+  NoiseEstimate level;              ///< as estimated or given, without the strength
   std::string strength;             ///< empty if it is 1
   std::string noise_shape;          ///< shape_text() and evidence_text()
   bool estimated = false;

@@ -93,7 +93,7 @@ class Player::Denoising {
     PlayerSettings settings;
     PlayerSettings used;
     NoiseModel level;
-    NoiseModel noise;
+    NoiseEstimate noise;
     Clock::time_point at;
   };
 
@@ -255,6 +255,7 @@ class Player::Denoising {
       return next != nullptr ? std::move(next) : stages.make_denoiser(rung.settings, frame, noise);
     };
     used_ = rung.settings;
+    stage_.set_mix(settings.noise.mix);
     if (!stage_.has_denoiser() && quality_.has_choice()) {
       send_context(context_of(rung), level, make);
     }
@@ -402,6 +403,7 @@ class Player::Refining {
       stage_.abandon();
     }
     settings_ = played.settings;
+    stage_.set_mix(settings_.noise.mix);
     for (std::size_t i = 0; i < around.frames.size(); ++i) {
       Frame frame = around.frames[i];
       frame.context_only = i != around.current;

@@ -39,7 +39,7 @@ struct PlayedFrame {
   PlayerSettings settings;  ///< that were asked for
   PlayerSettings used;      ///< the rung of them that it was denoised with
   NoiseModel level;
-  NoiseModel noise;            ///< as estimated or given, without the strength
+  NoiseEstimate noise;         ///< as estimated or given, without the strength
   double time = 0;             ///< seconds, in the source
   std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
   Clock::time_point decoded_at;

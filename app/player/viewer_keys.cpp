@@ -535,7 +535,7 @@ void Viewer::take_noise_of_box() {
   const Region region =
       whole_samples(stored_region(box, options_), options_.format, shown_->noisy.interlaced);
   NoiseTracker tracker(*engine_);
-  NoiseModel noise;
+  NoiseEstimate noise;
   if (before_sequence_ + 1 == shown_->sequence && before_.samples != nullptr) {
     noise = tracker.next(part_of(engine_->in_host_memory(before_), region));
   }
@@ -545,8 +545,7 @@ void Viewer::take_noise_of_box() {
   }
   PlayerSettings settings = player_->settings();
   // Rounded as in a file, so that the written result equals the picture.
-  settings.noise.noise =
-      parse_noise_profile(to_json(NoiseProfile{noise, options_.format.color_model}).dump());
+  settings.noise.noise = parse_noise_profile(to_json(profile_of(noise, options_.format.color_model)).dump());
   box_noise_ = settings.noise.noise;
   const std::string shape = shape_text(noise, options_.format.color_model);
   change_settings(settings, "noise measured in the box" + (shape.empty() ? "" : ": " + shape));

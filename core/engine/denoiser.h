@@ -43,6 +43,10 @@ class Denoiser {
   /// non-finite values.
   virtual void set_noise(const NoiseModel& noise) = 0;
 
+  /// Sets the share of the noisy samples in the results of frames that are sent after this call
+  /// (core/frame/mixing.h), initially 0. Throws UsageError unless it is from 0 to 1.
+  virtual void set_mix(float mix) = 0;
+
   /// Takes a frame of the denoiser's format and keeps its memory as long as required. Does not wait for the
   /// result. Throws Error if the format differs or the engine cannot read the frame's memory
   /// (Engine::memory()).

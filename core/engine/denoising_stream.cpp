@@ -14,6 +14,7 @@ DenoisingStream::DenoisingStream(std::shared_ptr<Engine> engine, const Filter& f
     : engine_(std::move(engine)), format_(format), filter_(filter), fields_(fields) {
   NoiseControl(noise, *engine_).check(format_);
   denoiser_ = engine_->make_denoiser(filter_, level_, format_);
+  denoiser_->set_mix(noise.mix);
   control_.emplace(noise, fields_, denoiser_->reach(), *engine_, NoiseControl::Listener{}, latency);
 }
 
@@ -85,6 +86,7 @@ void DenoisingStream::set_noise(const NoiseSettings& noise) {
     pass_on();
   }
   control_->set_noise(noise);
+  denoiser_->set_mix(noise.mix);
 }
 
 }  // namespace limpid

@@ -38,7 +38,7 @@ class DenoisingStream {
   /// The neighboring frames on which the result of a frame depends, apart from noise estimates.
   Reach reach() const { return FieldControl::reach_with(fields_, denoiser_->reach()); }
   /// The noise of the last frame that was passed to the filter, as NoiseControl::found() returns it.
-  std::optional<NoiseModel> found() const { return found_; }
+  const std::optional<NoiseEstimate>& found() const { return found_; }
   Engine& engine() const { return *engine_; }
   const Denoiser& denoiser() const { return *denoiser_; }
   const FrameFormat& format() const { return format_; }
@@ -62,7 +62,7 @@ class DenoisingStream {
   std::deque<std::optional<Frame>> results_;  // frames for results, of frames without a level
   std::optional<Frame> next_result_;          // result frame of the frame that is being sent to the denoiser
   Results kind_of_results_ = Results::kNotKnown;
-  std::optional<NoiseModel> found_;
+  std::optional<NoiseEstimate> found_;
   bool is_flushed_ = false;
 };
 

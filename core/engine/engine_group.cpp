@@ -18,6 +18,7 @@
 #include "core/base/host_memory.h"
 #include "core/base/thread.h"
 #include "core/engine/segment_dealer.h"
+#include "core/frame/mixing.h"
 
 namespace limpid {
 namespace {
@@ -27,6 +28,7 @@ struct SharedStream {
   struct Sent {
     Frame frame;
     NoiseModel noise;
+    float mix = 0;
   };
   struct Result {
     bool wanted = false;
@@ -176,6 +178,7 @@ class Worker {
     const SharedStream::Sent& sent = stream_.sent_frame(dealt.frame);
     Frame frame = sent.frame;
     const NoiseModel noise = sent.noise;
+    const float mix = sent.mix;
     stream_.release_dealt();
     frame.context_only = frame.context_only || !dealt.wanted;
     frame.begins_anew = frame.begins_anew || dealt.begins;
@@ -183,6 +186,7 @@ class Worker {
     needs_more_ = false;
     if (failure_ || fails(lock, [&] {
           denoiser_->set_noise(noise);
+          denoiser_->set_mix(mix);
           denoiser_->send(std::move(frame));
         })) {
       if (wanted) {
@@ -293,6 +297,7 @@ class DenoiserGroup final : public Denoiser {
     noise.validate();
     noise_ = noise;
   }
+  void set_mix(float mix) override { mix_ = checked_mix(mix); }
 
   void send(Frame frame) override {
     if (workers_.size() > 1 && !frame.memory.is_host()) {
@@ -303,7 +308,7 @@ class DenoiserGroup final : public Denoiser {
     const std::int64_t index = stream_->dealer.count();
     complete_ = frame.begins_anew ? index : std::max(complete_, index - reach_.after + 1);
     stream_->results.push_back({.wanted = !frame.context_only, .frame = {}, .failure = {}});
-    stream_->frames.push_back({std::move(frame), noise_});
+    stream_->frames.push_back({std::move(frame), noise_, mix_});
     stream_->dealer.add();
     stream_->notify_workers();
   }
@@ -391,6 +396,7 @@ class DenoiserGroup final : public Denoiser {
  private:
   std::shared_ptr<Engine> first_;
   NoiseModel noise_;
+  float mix_ = 0;
   Reach reach_;
   std::vector<std::string> warnings_;
   int concurrency_ = 0;

@@ -13,7 +13,7 @@ namespace limpid {
 namespace {
 
 // The best sigma for filtering subsampled chroma is greater than its noise level, even for white noise.
-// Without NoiseModel::chroma_strength, the factor grows with the noise; it has the greatest PSNR on clips
+// Without a ChromaStrength, the factor grows with the noise; it has the greatest PSNR on clips
 // with noise of 2 to 20 code values.
 float strength_of_subsampled_chroma(float sigma) { return std::clamp(1.08F + 0.008F * sigma, 1.1F, 1.2F); }
 
@@ -108,7 +108,7 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
   check(frame.format);
   NoiseModel level;
   if (settings_.noise) {
-    found_ = settings_.noise->noise;
+    found_ = {settings_.noise->noise, settings_.noise->chroma_strength};
     level = scaled(found_, settings_.strength, false);
   } else {
     found_ = tracker_.take();
@@ -123,13 +123,11 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
   if (!is_level && (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0)) {
     for (const int plane : {1, 2}) {
       const float sigma = level.sigma[plane];
-      const float known = level.chroma_strength[plane];
+      const float known = found_.chroma_strength[plane];
       level.sigma[plane] =
           std::min(sigma * (known > 0 ? known : strength_of_subsampled_chroma(sigma)), kMaxSigma);
     }
   }
-  level.chroma_strength = {};
-  level.mix = settings_.mix;
   if (frame.context_only) {
     return level;
   }

@@ -30,8 +30,14 @@ struct Strength {
 struct NoiseProfile {
   NoiseModel noise;
   std::optional<ColorModel> color_model;  ///< color model of the video it was made from; nothing: any
+  ChromaStrength chroma_strength{};
   bool operator==(const NoiseProfile&) const = default;
 };
+
+/// The estimate for a video of this color model as a profile.
+inline NoiseProfile profile_of(const NoiseEstimate& estimate, ColorModel color_model) {
+  return {static_cast<const NoiseModel&>(estimate), color_model, estimate.chroma_strength};
+}
 
 /// Noise settings of the user.
 struct NoiseSettings {
@@ -53,7 +59,7 @@ enum class Latency : std::uint8_t {
 class NoiseControl final : public Leveler {
  public:
   /// Receives the estimate for each frame, except frames that are context only.
-  using Listener = std::function<void(const NoiseModel& estimate, const Frame& frame)>;
+  using Listener = std::function<void(const NoiseEstimate& estimate, const Frame& frame)>;
 
   /// `engine` measures the frames if the level is estimated, and must outlive this object.
   NoiseControl(const NoiseSettings& settings, Engine& engine, Listener listener = {},
@@ -86,7 +92,7 @@ class NoiseControl final : public Leveler {
   Levels levels() const;
   /// The noise of the last frame that has a level, as estimated or given, without strength and choice of
   /// planes.
-  const NoiseModel& found() const { return found_; }
+  const NoiseEstimate& found() const { return found_; }
   bool is_estimated() const override { return !settings_.noise; }
 
  private:
@@ -103,7 +109,7 @@ class NoiseControl final : public Leveler {
   Latency latency_;
   std::deque<Frame> waiting_;  // frames without a level
   std::deque<LeveledFrame> leveled_;
-  NoiseModel found_;
+  NoiseEstimate found_;
   NoiseModel first_, last_;
   std::array<double, 3> sums_{};
   std::int64_t frames_ = 0;

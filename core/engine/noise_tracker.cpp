@@ -43,7 +43,7 @@ void NoiseTracker::Measurement::add(const Measurement& other) {
   statistics.add(other.statistics);
 }
 
-NoiseModel NoiseTracker::Measurement::model() const {
+NoiseEstimate NoiseTracker::Measurement::model() const {
   NoiseModel white;
   for (std::size_t p = 0; p < white_variances.size(); ++p) {
     white.sigma[p] = static_cast<float>(std::sqrt(white_variances[p] / frames));
@@ -108,8 +108,8 @@ void NoiseTracker::find_area(const Frame& frame) {
   steps_.clear();
 }
 
-NoiseModel NoiseTracker::scene_model() const {
-  NoiseModel model = scene_.model();
+NoiseEstimate NoiseTracker::scene_model() const {
+  NoiseEstimate model = scene_.model();
   if (model.has_noise()) {
     model.area = area_;
   }
@@ -192,7 +192,7 @@ void NoiseTracker::observe(const Frame& frame) {
   }
 }
 
-NoiseModel NoiseTracker::take() {
+NoiseEstimate NoiseTracker::take() {
   const std::int64_t number = scene_numbers_.front();
   scene_numbers_.pop_front();
   while (!ended_.empty() && ended_.front().first < number) {
@@ -204,10 +204,10 @@ NoiseModel NoiseTracker::take() {
 SceneNoise noise_of_longest_scene(NoiseTracker& tracker, std::int64_t frames) {
   SceneNoise longest;
   // All frames of a scene have one model at this point.
-  std::optional<NoiseModel> before;
+  std::optional<NoiseEstimate> before;
   std::int64_t begin = 0;
   for (std::int64_t i = 0; i < frames; ++i) {
-    const NoiseModel noise = tracker.take();
+    const NoiseEstimate noise = tracker.take();
     begin = noise == before ? begin : i;
     before = noise;
     if (i + 1 - begin > longest.frames) {

@@ -47,9 +47,9 @@ class NoiseTracker {
   bool begins_scene() const { return begins_scene_; }
   /// The noise of the oldest observed frame that has not been taken, estimated from all frames of its scene
   /// observed so far. Requires such a frame.
-  NoiseModel take();
+  NoiseEstimate take();
   /// Calls observe() and take().
-  NoiseModel next(const Frame& frame) {
+  NoiseEstimate next(const Frame& frame) {
     observe(frame);
     return take();
   }
@@ -62,7 +62,7 @@ class NoiseTracker {
     noise::NoiseStatistics statistics;
 
     void add(const Measurement& other);
-    NoiseModel model() const;
+    NoiseEstimate model() const;
   };
   // Measurements that contradict the model, of successive frames.
   struct Contradiction {
@@ -77,7 +77,7 @@ class NoiseTracker {
   void find_area(const Frame& frame);
   // Begins a scene number at one of the last frames; `frames`: from it to the last one.
   void begin_number(std::size_t frames);
-  NoiseModel scene_model() const;
+  NoiseEstimate scene_model() const;
   // Adds the measurement of a frame to the scene, or to the contradiction.
   void add(Measurement own);
   // Ends the scene at the first frame of the contradiction.
@@ -96,16 +96,16 @@ class NoiseTracker {
   Measurement scene_;            ///< measurements that the model is made from
   noise::LevelSteps steps_;      ///< of the scene
   Contradiction contradiction_;
-  NoiseModel model_{};
+  NoiseEstimate model_{};
   std::deque<std::int64_t> scene_numbers_;  ///< scene numbers of the frames that have not been taken
   std::int64_t scene_number_ = 0;
-  std::deque<std::pair<std::int64_t, NoiseModel>> ended_;  ///< ended scenes with frames that have not been
-                                                           ///< taken, and their final models
+  std::deque<std::pair<std::int64_t, NoiseEstimate>> ended_;  ///< ended scenes with frames that have not been
+                                                              ///< taken, and their final models
 };
 
 /// The noise of a scene.
 struct SceneNoise {
-  NoiseModel noise;
+  NoiseEstimate noise;
   std::int64_t first = 0;   ///< number of its first frame, from 0
   std::int64_t frames = 0;  ///< number of its frames
 };

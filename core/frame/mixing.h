@@ -2,12 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
+
+#include "core/base/error.h"
 
 // The mix of a noisy sample and its estimate: noisy * mix + estimate * (1 - mix). Also for device code. All
 // engines mix with equal arithmetic.
 
 namespace limpid {
+
+/// Returns the share of noisy samples. Throws UsageError unless it is from 0 to 1.
+inline float checked_mix(float mix) {
+  if (!(mix >= 0 && mix <= 1)) {
+    throw UsageError("a mix of " + std::to_string(mix) + " is not possible (0 to 1)");
+  }
+  return mix;
+}
 
 /// A share from 0 to 1 in units of 2^-16.
 constexpr std::uint32_t mix_weight(float mix) {

@@ -127,9 +127,6 @@ void NoiseModel::validate() const {
     validate_shape(shape[p]);
     validate_shape(opponent[p].shape);
   }
-  if (!(mix >= 0 && mix <= 1)) {
-    throw UsageError("a mix of " + std::to_string(mix) + " is not possible (0 to 1)");
-  }
 }
 
 bool have_like_levels(const NoiseModel& a, const NoiseModel& b, float factor) {

@@ -77,6 +77,31 @@ struct PlaneNoise {
   bool operator==(const PlaneNoise&) const = default;
 };
 
+/// The noise of a video: for each color plane (Y, U, V or R, G, B or gray), its standard deviation in 8-bit
+/// code values for any bit depth of the samples, and its shape. A plane with a level of 0 passes through
+/// unchanged. White noise of sigma 10 is NoiseModel{{10, 10, 10}}.
+struct NoiseModel {
+  std::array<float, 3> sigma{};
+  std::array<NoiseShape, 3> shape{};
+  /// RGB only: the noise of the opponent channels (core/bm3d/bm3d_plan.h) if the noise of the planes is
+  /// correlated, as after demosaicking. If sigma is 0, the noise of the planes is independent.
+  std::array<PlaneNoise, 3> opponent{};
+  /// The part of the picture that has the noise. The rest passes through unchanged. Nothing: the whole
+  /// picture.
+  std::optional<Region> area{};
+  bool operator==(const NoiseModel&) const = default;
+
+  /// True if any plane has noise.
+  bool has_noise() const {
+    return std::any_of(sigma.begin(), sigma.end(), [](float each) { return each > 0; });
+  }
+  PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }
+
+  /// Throws UsageError unless all standard deviations are in 0 to 255, shapes have finite, positive numbers,
+  /// and repetitions are from 0 to less than 1.
+  void validate() const;
+};
+
 /// The source of a noise estimate, or the reason for a level of 0.
 enum class NoiseSource : std::uint8_t {
   kGiven,           ///< no estimate
@@ -96,35 +121,15 @@ struct NoiseEvidence {
   bool operator==(const NoiseEvidence&) const = default;
 };
 
-/// The noise of a video: for each color plane (Y, U, V or R, G, B or gray), its standard deviation in 8-bit
-/// code values for any bit depth of the samples, and its shape. A plane with a level of 0 passes through
-/// unchanged. White noise of sigma 10 is NoiseModel{{10, 10, 10}}.
-struct NoiseModel {
-  std::array<float, 3> sigma{};
-  std::array<NoiseShape, 3> shape{};
-  /// RGB only: the noise of the opponent channels (core/bm3d/bm3d_plan.h) if the noise of the planes is
-  /// correlated, as after demosaicking. If sigma is 0, the noise of the planes is independent.
-  std::array<PlaneNoise, 3> opponent{};
-  /// For U and V with white noise: the factor of sigma that gives the best filtering of subsampled chroma. 0:
-  /// unknown.
-  std::array<float, 3> chroma_strength{};
-  /// The part of the picture that has the noise. The rest passes through unchanged. Nothing: the whole
-  /// picture.
-  std::optional<Region> area{};
+/// For U and V with white noise: the factor of sigma that gives the best filtering of subsampled chroma. 0:
+/// unknown.
+using ChromaStrength = std::array<float, 3>;
+
+/// The noise of a video as measured, or as given by a user.
+struct NoiseEstimate : NoiseModel {
+  ChromaStrength chroma_strength{};
   NoiseEvidence evidence{};
-  /// Share of the noisy samples in the results of filters, from 0 to 1 (core/frame/mixing.h).
-  float mix = 0;
-  bool operator==(const NoiseModel&) const = default;
-
-  /// True if any plane has noise.
-  bool has_noise() const {
-    return std::any_of(sigma.begin(), sigma.end(), [](float each) { return each > 0; });
-  }
-  PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }
-
-  /// Throws UsageError unless all standard deviations are in 0 to 255, shapes have finite, positive numbers,
-  /// repetitions are from 0 to less than 1, and `mix` is from 0 to 1.
-  void validate() const;
+  bool operator==(const NoiseEstimate&) const = default;
 };
 
 /// True if no plane has levels that differ by more than this factor and by more than half a code value.

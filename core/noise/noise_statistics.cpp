@@ -147,10 +147,10 @@ void NoiseStatistics::add(const NoiseStatistics& other) {
   }
 }
 
-NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) {
-  NoiseModel model;
+NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& white) {
+  NoiseEstimate model;
   if (statistics.channels[0].empty()) {
-    return white;
+    return {white};
   }
   if (is_held_picture(statistics.channels[0])) {
     model.evidence = {NoiseSource::kRepeatedFrames, 1};

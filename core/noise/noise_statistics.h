@@ -135,6 +135,6 @@ struct NoiseStatistics {
 /// The model for frames with these statistics. `white` is the mean estimate of noise_estimation.h for the
 /// frames. It is more exact for white noise, and it is the result if the statistics indicate white noise or
 /// no noise.
-NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white);
+NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& white);
 
 }  // namespace limpid::noise

@@ -127,7 +127,7 @@ NoiseProfile profile_from(const JsonValue& json) {
   for (std::size_t p = 0; p < names.size(); ++p) {
     const bool is_chroma = profile.color_model == ColorModel::kYuv && p > 0;
     const PlaneNoise plane =
-        plane_from(planes.at(names[p]), is_chroma ? &profile.noise.chroma_strength[p] : nullptr);
+        plane_from(planes.at(names[p]), is_chroma ? &profile.chroma_strength[p] : nullptr);
     profile.noise.sigma[p] = plane.sigma;
     profile.noise.shape[p] = plane.shape;
   }
@@ -161,8 +161,8 @@ Json to_json(const NoiseProfile& profile) {
   for (std::size_t p = 0; p < names.size(); ++p) {
     Json& plane = json["planes"][std::string(names[p])];
     plane = plane_to_json(noise.plane(static_cast<int>(p)));
-    if (noise.chroma_strength[p] > 0) {
-      plane["strength"] = to_four_decimals(static_cast<double>(noise.chroma_strength[p]));
+    if (profile.chroma_strength[p] > 0) {
+      plane["strength"] = to_four_decimals(static_cast<double>(profile.chroma_strength[p]));
     }
   }
   if (noise.area) {

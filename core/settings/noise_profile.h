@@ -20,7 +20,7 @@ namespace limpid {
 // coefficients of the 8x8 DCT, in rows of vertical frequencies from low to high. `curve` has the standard
 // deviations at the brightnesses 0, 16, ... 256; those of U and V are at luma's brightnesses. Both are
 // relative to sigma; a spectrum is scaled to a mean square of 1. `repetition` is the share of the noise that
-// is common to successive frames (NoiseShape). `strength`, of U and V, is NoiseModel::chroma_strength.
+// is common to successive frames (NoiseShape). `strength`, of U and V, is the ChromaStrength.
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
 

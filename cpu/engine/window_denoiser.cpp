@@ -40,7 +40,7 @@ void WindowDenoiser::send(Frame frame) {
       frame.begins_anew || !have_like_levels(noise_, noise_of_last_.value_or(noise_), kMostFactorInWindow);
   noise_of_last_ = noise_;
   const bool context_only = frame.context_only;
-  ring_.push({std::move(frame), noise_, take_state()}, begins_anew, context_only);
+  ring_.push({std::move(frame), noise_, mix_, take_state()}, begins_anew, context_only);
   // In a stream of context only, no result releases frames.
   ring_.retire([this](Kept old) { retire(std::move(old)); });
 }
@@ -74,7 +74,7 @@ Frame WindowDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
       if (filter_->estimates_means()) {
         undo_clipping(*current.frame, current.noise, clipped_ends_, out);
       }
-      mix_in(*current.frame, current.noise.mix, out);
+      mix_in(*current.frame, kept.frames[window.current]->mix, out);
       if (current.noise.area) {
         pass_outside(*current.frame, *current.noise.area, out);
       }

@@ -14,6 +14,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/frame_ring.h"
 #include "core/frame/frame_pool.h"
+#include "core/frame/mixing.h"
 #include "cpu/noise/clipping.h"
 #include "cpu/runtime/frame_filter.h"
 
@@ -27,6 +28,7 @@ class WindowDenoiser final : public Denoiser {
                  const NoiseModel& noise, const FrameFormat& format);
 
   void set_noise(const NoiseModel& noise) override;
+  void set_mix(float mix) override { mix_ = checked_mix(mix); }
   void send(Frame frame) override;
   std::optional<Frame> receive() override;
   void cancel() override;
@@ -39,6 +41,7 @@ class WindowDenoiser final : public Denoiser {
   struct Kept {
     Frame frame;
     NoiseModel noise;
+    float mix = 0;
     std::unique_ptr<FrameState> state;
   };
 
@@ -51,6 +54,7 @@ class WindowDenoiser final : public Denoiser {
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
   NoiseModel noise_;
+  float mix_ = 0;
   std::optional<NoiseModel> noise_of_last_;  // frame that was sent
   ClippedEndsOfPlanes clipped_ends_;
   FrameRing<Kept> ring_;

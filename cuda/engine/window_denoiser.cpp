@@ -74,8 +74,8 @@ void WindowDenoiser::send(Frame frame) {
   const bool context_only = frame.context_only;
   // Kept from here on even after a failure: any part of the work may have been enqueued.
   free_frames_.pop_front();
-  ring_.push({frame.interlaced, begins_anew, std::move(out), noise_, &slot, &timestamps, sent_}, separate,
-             context_only);
+  ring_.push({frame.interlaced, begins_anew, std::move(out), noise_, mix_, &slot, &timestamps, sent_},
+             separate, context_only);
   noise_of_last_ = noise_;
   uploading_.push_back({std::move(frame), &timestamps, sent_});
   ++sent_;
@@ -217,7 +217,7 @@ void WindowDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   if (filter_->estimates_means()) {
     clipping_.enqueue(noisy.planes, noisy.noise, slot.samples.planes(), kernels_.get());
   }
-  mix_in(format_, noisy.planes, noisy.noise.mix, slot.samples.planes(), kernels_.get());
+  mix_in(format_, noisy.planes, current.mix, slot.samples.planes(), kernels_.get());
   if (noisy.noise.area) {
     pass_outside(format_, noisy.planes, *noisy.noise.area, slot.samples.planes(), kernels_.get());
   }

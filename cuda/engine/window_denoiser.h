@@ -14,6 +14,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/frame_ring.h"
 #include "core/frame/frame_pool.h"
+#include "core/frame/mixing.h"
 #include "cuda/engine/device_frame.h"
 #include "cuda/noise/clipping.h"
 #include "cuda/runtime/frame_filter.h"
@@ -37,6 +38,7 @@ class WindowDenoiser final : public Denoiser {
   ~WindowDenoiser() override;
 
   void set_noise(const NoiseModel& noise) override;
+  void set_mix(float mix) override { mix_ = checked_mix(mix); }
   void set_result_frames(const std::function<Frame()>& take) override { take_result_ = take; }
   void send(Frame frame) override;
   /// Throws a failure again in each call, because the frame remains in progress.
@@ -81,6 +83,7 @@ class WindowDenoiser final : public Denoiser {
     bool begins_anew;
     std::optional<Frame> out;  // destination of the result, if there is one
     NoiseModel noise;
+    float mix;
     FrameSlot* slot;
     Timestamps* timestamps;  // until a result takes them
     std::int64_t number;     // in the order of send()
@@ -119,6 +122,7 @@ class WindowDenoiser final : public Denoiser {
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
   NoiseModel noise_;
+  float mix_ = 0;
   std::optional<NoiseModel> noise_of_last_;  // frame that was sent
   ClippingCorrection clipping_;
   std::deque<FrameSlot> frames_;

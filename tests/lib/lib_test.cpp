@@ -743,7 +743,7 @@ TEST(Library, FindsTheNoiseOfTheLongestSceneOfSomeFrames) {
   auto noise = sized<limpid_noise>();
   ASSERT_EQ(limpid_estimate_noise(denoiser, &own, pointers.data(), 7, &noise), LIMPID_OK)
       << limpid_error(denoiser);
-  EXPECT_EQ(noise.profile, to_json({scene.noise, format.color_model}).dump());
+  EXPECT_EQ(noise.profile, to_json(profile_of(scene.noise, format.color_model)).dump());
   EXPECT_EQ(noise.sigma[0], scene.noise.sigma[0]);
   EXPECT_NEAR(noise.sigma[0], 10, 2);
 

@@ -122,6 +122,7 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
                    .after = 1,
                    .checks = {1, 0xFEDCBA9876543210U, 0},
                    .levels = {{0, NoiseModel{{1, 2, 3}}}, {2, level}},
+                   .mix = 0.3F,
                    .fields = {true, false, true}};
   level.opponent[1] = {.sigma = 0.7F, .shape = level.shape[1]};
   level.area = Region{.x = 16, .y = 0, .width = 64, .height = 48};
@@ -131,6 +132,7 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
   EXPECT_EQ(read.seek, plan.seek);
   EXPECT_EQ(read.checks, plan.checks);
   EXPECT_EQ(read.levels, plan.levels);
+  EXPECT_EQ(read.mix, plan.mix);
   EXPECT_EQ(read.fields, plan.fields);
 }
 

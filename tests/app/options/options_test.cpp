@@ -23,7 +23,7 @@
 #include "app/options/filter_options.h"
 #include "app/options/help.h"
 #include "app/options/noise_options.h"
-#include "app/options/settings_option.h"
+#include "app/options/settings_options.h"
 #include "app/player/player_settings.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
@@ -100,7 +100,7 @@ TEST(NoiseOptions, AProfileComesBackAsItWasSaved) {
 
 TEST(NoiseOptions, AProfileKeepsHowStronglyChromaIsFiltered) {
   NoiseProfile profile{NoiseModel{{10, 4, 5}}, ColorModel::kYuv};
-  profile.noise.chroma_strength = {0, 1.125F, 0};
+  profile.chroma_strength = {0, 1.125F, 0};
   EXPECT_EQ(parse_noise({"--noise", profile_file(to_json(profile).dump())}).noise, profile);
 }
 
@@ -153,26 +153,21 @@ TEST(NoiseOptions, LumaAndChromaHaveStrengthsOfTheirOwn) {
   EXPECT_THROW(parse_noise({"--mix", "1.5"}), UsageError);
 }
 
-TEST(SettingsOption, OtherOptionsOverrideTheFile) {
+TEST(SettingsOptions, OtherOptionsOverrideTheFile) {
   const test::TemporaryFolder folder;
   const std::string file = (folder.path() / "look.json").string();
   std::ofstream(file) << R"({"limpid_settings": 1, "filter": "vbm4d:profile=fast:reach=2", "noise": "9,4,5",
                              "strength": 1.5, "mix": 0.25, "fields": "interlaced"})";
   const auto read = [&](std::vector<std::string> arguments) {
     CommandLine command;
-    NoiseOptions noise;
-    FilterOptions filter;
-    FieldOptions fields;
-    SettingsOption settings;
-    noise.add_to(command);
-    filter.add_to(command);
-    fields.add_to(command);
-    settings.add_to(command);
+    SettingsOptions options;
+    options.add_to(command);
+    options.fields.add_to(command);
     arguments.insert(arguments.begin(), {"--settings", file});
     EXPECT_FALSE(command.parse(std::move(arguments)));
-    settings.read_into(noise, filter, fields);
-    filter.check();
-    return DenoisingSettings{filter.settings(), noise.settings(), fields.choice()};
+    options.read_file();
+    options.filter.check();
+    return options.settings();
   };
   const DenoisingSettings all = read({});
   EXPECT_EQ(to_string(all.filter), "vbm4d:profile=fast:reach=2");

@@ -47,7 +47,7 @@ TEST(NoiseLog, WarnsOnceOfManyFramesWithoutNoise) {
   frame.format.width = frame.format.height = 8;
   for (int i = 0; i < 20; ++i) {
     frame.index = i;
-    log(NoiseModel{{i % 2 == 0 ? 5.0F : 0.0F, 0, 0}}, frame);
+    log({NoiseModel{{i % 2 == 0 ? 5.0F : 0.0F, 0, 0}}}, frame);
   }
   ASSERT_EQ(recorder.warnings().size(), 1U);
   EXPECT_TRUE(recorder.warnings()[0].starts_with("no noise was found, so frames pass unchanged"));

@@ -36,6 +36,7 @@ class PassThrough : public Denoiser {
   PassThrough(int latency, int concurrency, std::vector<NoiseModel>* levels)
       : latency_(latency), concurrency_(concurrency), levels_(levels) {}
   void set_noise(const NoiseModel& noise) override { levels_->push_back(noise); }
+  void set_mix(float /*mix*/) override {}
   void send(Frame frame) override { held_.push_back(std::move(frame)); }
   std::optional<Frame> receive() override {
     if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
@@ -176,6 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Latencies, PipelineWithLatency, testing::Values(0, 2, 1
 class HoldingDenoiser : public Denoiser {
  public:
   void set_noise(const NoiseModel& /*noise*/) override {}
+  void set_mix(float /*mix*/) override {}
   void send(Frame frame) override { held_.push_back(std::move(frame)); }
   std::optional<Frame> receive() override {
     if (held_.empty()) {
@@ -598,6 +600,27 @@ TEST(Pipeline, TellsTheDenoiserOfNewNoiseModelsOnly) {
   run_pipeline(stages, {}, script.counters, {});
   EXPECT_EQ(script.first_level, (NoiseModel{{5, 5, 5}}));
   EXPECT_EQ(script.levels, (std::vector<NoiseModel>{{{9, 9, 9}}}));
+}
+
+TEST(Pipeline, TheDenoiserGetsTheMix) {
+  class MixedDenoiser final : public PassThrough {
+   public:
+    MixedDenoiser(std::vector<NoiseModel>* levels, float* mix) : PassThrough(0, 1, levels), mix_(mix) {}
+    void set_mix(float mix) override { *mix_ = mix; }
+
+   private:
+    float* mix_;
+  };
+  Script script;
+  script.source.emplace_back(make_frame(0));
+  float mix = 0;
+  PipelineStages stages = script.stages();
+  stages.mix = 0.25F;
+  stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
+    return std::make_unique<MixedDenoiser>(&script.levels, &mix);
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_EQ(mix, 0.25F);
 }
 
 TEST(Pipeline, AStopFinishesTheFramesUnderWay) {

@@ -16,6 +16,7 @@ class NeverDone final : public Denoiser {
  public:
   explicit NeverDone(std::atomic<int>& begun, int frames = 0) : begun_(begun), frames_(frames) {}
   void set_noise(const NoiseModel& /*noise*/) override {}
+  void set_mix(float /*mix*/) override {}
   void send(Frame frame) override { frame_ = std::move(frame); }
   std::optional<Frame> receive() override {
     if (frames_ > 0) {

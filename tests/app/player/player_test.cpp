@@ -64,6 +64,7 @@ class Slow final : public Denoiser {
   Slow(int latency, std::chrono::milliseconds time, std::vector<std::int64_t>& began_with)
       : latency_(latency), time_(time), began_with_(began_with) {}
   void set_noise(const NoiseModel& /*noise*/) override {}
+  void set_mix(float /*mix*/) override {}
   void send(Frame frame) override {
     if (begins_) {
       began_with_.push_back(frame.index);
@@ -315,6 +316,7 @@ class PlayingByQuality : public Playing {
    public:
     Timed(int latency, const std::atomic<int>& time_ms) : latency_(latency), time_ms_(time_ms) {}
     void set_noise(const NoiseModel& /*noise*/) override {}
+    void set_mix(float /*mix*/) override {}
     void send(Frame frame) override {
       if (!frame.context_only) {
         held_.push_back(std::move(frame));
@@ -1054,6 +1056,7 @@ class Refiner final : public Denoiser {
 
   Refiner(const NoiseModel& noise, Log& log) : log_(log) { given_.sigma = noise.sigma[0]; }
   void set_noise(const NoiseModel& noise) override { given_.sigma = noise.sigma[0]; }
+  void set_mix(float /*mix*/) override {}
   void send(Frame frame) override {
     given_.frames.push_back(frame.index);
     if (!frame.context_only) {

@@ -132,6 +132,19 @@ TEST_F(DenoisingStreamTest, FramesKeepTheLevelThatTheyHaveWhenTheNoiseIsSet) {
   EXPECT_NE(results.front(), results_of(*stream(given(20))).front());
 }
 
+TEST_F(DenoisingStreamTest, ResultsContainTheShareOfTheNoisyFrame) {
+  NoiseSettings noise = given(8);
+  noise.mix = 1;
+  const auto own = stream(noise);
+  own->send(frames_[0]);
+  noise.mix = 0;
+  own->set_noise(noise);
+  own->send(frames_[0]);
+  own->flush();
+  EXPECT_EQ(samples_of(own->receive().value()), samples_of(frames_[0]));
+  EXPECT_NE(samples_of(own->receive().value()), samples_of(frames_[0]));
+}
+
 TEST_F(DenoisingStreamTest, FramesOfAnotherFormatAreRefused) {
   const auto own = stream(given(8));
   EXPECT_THROW(own->send(allocate_frame(test::gray_format(40, 40))), UsageError);

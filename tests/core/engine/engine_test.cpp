@@ -160,23 +160,29 @@ TEST_P(EngineTest, MixesTheNoisyFrameIn) {
     for (const char* const filter : {"bm3d", "bilateral"}) {
       SCOPED_TRACE(to_string(format) + ", " + filter);
       const Frame noisy = oracle::draw_picture(format);
-      NoiseModel noise{{12, 8, 8}};
-      Frame expected = test::copy_of(run_filter(engine(), noisy, parse_filter(filter), noise));
-      noise.mix = 0.3F;
+      constexpr float kMix = 0.3F;
+      const auto denoiser = engine().make_denoiser(parse_filter(filter), {{12, 8, 8}}, format);
+      const auto denoised = [&](float mix) {
+        denoiser->set_mix(mix);
+        denoiser->send(noisy);
+        denoiser->flush();
+        const Frame result = test::copy_of(denoiser->receive().value());
+        denoiser->reset();
+        return result;
+      };
+      Frame expected = denoised(0);
       visit_samples(format, [&]<typename Sample>(Sample) {
         for (int p = 0; p < format.plane_count(); ++p) {
           for (int y = 0; y < format.plane_height(p); ++y) {
             for (int x = 0; x < format.plane_width(p); ++x) {
               Sample& sample = expected.planes[p].row<Sample>(y)[x];
-              sample = mixed(noisy.planes[p].row<Sample>(y)[x], sample, noise.mix);
+              sample = mixed(noisy.planes[p].row<Sample>(y)[x], sample, kMix);
             }
           }
         }
       });
-      EXPECT_TRUE(oracle::same_bits(run_filter(engine(), noisy, parse_filter(filter), noise), expected));
-      noise.mix = 1;
-      const Frame whole = run_filter(engine(), noisy, parse_filter(filter), noise);
-      EXPECT_TRUE(format.is_float() || oracle::same_bits(whole, noisy));
+      EXPECT_TRUE(oracle::same_bits(denoised(kMix), expected));
+      EXPECT_TRUE(format.is_float() || oracle::same_bits(denoised(1), noisy));
     }
   }
 }
@@ -431,6 +437,9 @@ TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
     }
   }
   EXPECT_NO_THROW(denoiser->set_noise({{0, 5, 200}}));
+  for (const float bad : {-0.1F, 1.1F, std::numeric_limits<float>::quiet_NaN()}) {
+    EXPECT_THROW(denoiser->set_mix(bad), UsageError) << bad;
+  }
 }
 
 // Checked before any use: no division by a spacing of 0, no memory for patches of 2^31 samples.

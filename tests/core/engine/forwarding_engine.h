@@ -20,6 +20,7 @@ class ForwardingDenoiser : public Denoiser {
  public:
   explicit ForwardingDenoiser(std::unique_ptr<Denoiser> denoiser) : denoiser_(std::move(denoiser)) {}
   void set_noise(const NoiseModel& noise) override { denoiser_->set_noise(noise); }
+  void set_mix(float mix) override { denoiser_->set_mix(mix); }
   void send(Frame frame) override { denoiser_->send(std::move(frame)); }
   std::optional<Frame> receive() override { return denoiser_->receive(); }
   void flush() override { denoiser_->flush(); }

@@ -35,7 +35,7 @@ struct MeasuredClip {
   NoiseModel white;
 
   const ChannelStatistics& luma() const { return statistics.channels[0]; }
-  NoiseModel model() const { return model_of(statistics, white); }
+  NoiseEstimate model() const { return model_of(statistics, white); }
 };
 
 // Frames of a scene that is a function of the frame number.
@@ -122,7 +122,7 @@ TEST(DifferenceNoise, RepeatedFramesAreNoEvidence) {
   const MeasuredClip clip =
       measured(gray_format(kPictureWidth, kPictureHeight), 4, [&](int) { return text; });
   EXPECT_GT(clip.white.sigma[0], 10) << "the estimate of single frames is high";
-  const NoiseModel model = clip.model();
+  const NoiseEstimate model = clip.model();
   EXPECT_EQ(model.sigma[0], 0);
   EXPECT_EQ(model.evidence.source, NoiseSource::kRepeatedFrames);
 }
@@ -151,7 +151,7 @@ TEST(DifferenceNoise, AChangeOfAStillPageIsNoEvidence) {
       return ((x + (changed ? 5 : 0)) * 7 + y * 13) % 11 < 4 && y % 12 < 9 ? 20.0 : 235.0;
     };
   });
-  const NoiseModel model = clip.model();
+  const NoiseEstimate model = clip.model();
   EXPECT_EQ(model.sigma[0], 0);
   EXPECT_EQ(model.evidence.source, NoiseSource::kRepeatedFrames);
 }
@@ -202,7 +202,7 @@ TEST(DifferenceNoise, TheCurveHasAnyShape) {
         return brightness + level(brightness) * noise[y * kPictureWidth + x];
       };
     });
-    const NoiseModel model = clip.model();
+    const NoiseEstimate model = clip.model();
     expect_curve(model, level, {48, 80, 128, 176, 208});
   }
 }

@@ -32,7 +32,7 @@ using test::Scene;
 using test::striped;
 
 // The model from `frames` successive frames of a scene that moves by (2, 1) from frame to frame.
-NoiseModel model_of_clip(const FrameFormat& format, const Scene& scene, const Noise& noise, int frames) {
+NoiseEstimate model_of_clip(const FrameFormat& format, const Scene& scene, const Noise& noise, int frames) {
   NoiseStatistics sum;
   NoiseModel white;
   Frame before;
@@ -111,7 +111,7 @@ TEST(NoiseStatistics, WhiteNoiseIsMeasuredInClipsAndPictures) {
 }
 
 TEST(NoiseStatistics, LevelsOfChromaAreThoseOfTheBestFiltering) {
-  const NoiseModel model = model_of_clip(oracle::yuv(320, 240, 1, 1), test::textured, {5}, 3);
+  const NoiseEstimate model = model_of_clip(oracle::yuv(320, 240, 1, 1), test::textured, {5}, 3);
   EXPECT_EQ(model.chroma_strength[0], 0);
   for (const int p : {1, 2}) {
     EXPECT_GE(model.chroma_strength[p], 1);

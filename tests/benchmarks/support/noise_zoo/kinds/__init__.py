@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The kinds of cases. Each module gives the recipes of one kind for the clips of a table."""
-from kinds import camera, clean, content, hdr, low, micro, still, telecine, white
+from kinds import camera, clean, content, drawn_cases, hdr, low, micro, still, telecine, white
 
 KINDS = {"clean": clean.recipes, "white": white.recipes, "low": low.recipes, "camera": camera.recipes,
          "hdr": hdr.recipes, "micro": micro.recipes, "telecine": telecine.recipes, "still": still.recipes,
-         "content": content.recipes}
+         "content": content.recipes, "drawn": drawn_cases.recipes}

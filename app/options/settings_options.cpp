@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "app/options/settings_option.h"
+#include "app/options/settings_options.h"
 
 #include "core/base/error.h"
-#include "core/settings/denoising_settings.h"
 
 namespace limpid::app {
 
-void SettingsOption::add_to(CommandLine& command) {
+void SettingsOptions::add_to(CommandLine& command) {
+  noise.add_to(command);
   command
       .add_option(
           "--settings", file_,
@@ -15,9 +15,10 @@ void SettingsOption::add_to(CommandLine& command) {
       ->file(".json")
       ->advanced()
       ->group("Noise and strength");
+  filter.add_to(command);
 }
 
-void SettingsOption::read_into(NoiseOptions& noise, FilterOptions& filter, FieldOptions& fields) const {
+void SettingsOptions::read_file() {
   if (file_.empty()) {
     return;
   }
