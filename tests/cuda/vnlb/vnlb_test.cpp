@@ -5,9 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstddef>
-#include <memory>
 #include <random>
 #include <vector>
 
