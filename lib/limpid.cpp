@@ -3,7 +3,6 @@
 #include "lib/include/limpid.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <exception>

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "core/base/lower_case.h"

@@ -10,7 +10,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>

@@ -14,7 +14,6 @@
 #include <new>
 #include <optional>
 #include <system_error>
-#include <utility>
 #include <variant>
 
 #include "app/commands/denoise_report.h"
@@ -26,6 +25,7 @@
 #include "app/pipeline/noise_log.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
+#include "core/engine/frame_control.h"
 
 namespace limpid::app {
 namespace {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <utility>
 
 #include "app/commands/run_report.h"
 #include "app/console/diagnostics.h"

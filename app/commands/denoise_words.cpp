@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 #include <variant>
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "app/commands/command.h"
 #include "app/commands/filter_figures.h"

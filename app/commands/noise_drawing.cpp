@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
 #include "app/pipeline/noise_text.h"
 

@@ -15,7 +15,6 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>

@@ -9,7 +9,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <climits>
 #include <filesystem>
 #include <system_error>
 

@@ -11,7 +11,6 @@
 #include <limits>
 #include <string_view>
 #include <system_error>
-#include <type_traits>
 #include <variant>
 
 #include "app/console/version.h"

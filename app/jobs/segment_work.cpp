@@ -4,11 +4,9 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
-#include <utility>
 #include <variant>
 
 #include "app/console/durable_file.h"

@@ -2,7 +2,6 @@
 #include "app/jobs/status.h"
 
 #include <set>
-#include <utility>
 
 #include "app/jobs/claims.h"
 #include "core/base/error.h"

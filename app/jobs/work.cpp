@@ -18,7 +18,6 @@
 #include <set>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "app/console/durable_file.h"
 #include "app/jobs/claims.h"

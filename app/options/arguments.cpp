@@ -7,7 +7,6 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <system_error>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/bm3d/transforms.h"
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>

@@ -5,7 +5,6 @@
 #include <link.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>

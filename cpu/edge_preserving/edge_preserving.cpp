@@ -4,7 +4,6 @@
 #include <tbb/enumerable_thread_specific.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

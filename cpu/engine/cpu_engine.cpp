@@ -6,12 +6,9 @@
 #include <tbb/task_group.h>
 
 #include <algorithm>
-#include <atomic>
-#include <deque>
 #include <fstream>
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <variant>
 
 #include "core/base/error.h"

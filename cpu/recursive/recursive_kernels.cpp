@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/recursive/recursive_kernels.h"
 
-#include <algorithm>
-
 #include "cpu/runtime/denormals.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -2,7 +2,6 @@
 #include "cpu/recursive/recursive_state.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/vbm4d/along_motion.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
-#include <utility>
 
 #include "core/vbm4d/schedule.h"
 #include "core/vbm4d/vbm4d_plan.h"

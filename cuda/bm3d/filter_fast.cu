@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <span>
 
 #include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/transforms.h"

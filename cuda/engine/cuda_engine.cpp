@@ -4,14 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <deque>
-#include <exception>
-#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -19,7 +12,6 @@
 #include <optional>
 #include <semaphore>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>

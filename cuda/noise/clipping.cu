@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 

@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <vector>
 
 #include "core/frame/code_values.h"
 #include "core/frame/fields.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 #include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/transforms.h"

@@ -7,7 +7,6 @@ extern "C" {
 
 #include <algorithm>
 #include <cstdio>
-#include <string>
 
 #include "core/base/error.h"
 

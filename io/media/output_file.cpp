@@ -15,7 +15,6 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>

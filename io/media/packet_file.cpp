@@ -10,7 +10,6 @@
 #include <bit>
 #include <cerrno>
 #include <climits>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
 
 namespace limpid::io {
 namespace {

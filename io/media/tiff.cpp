@@ -4,7 +4,6 @@
 #include <tiffio.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

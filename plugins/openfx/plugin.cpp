@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The OpenFX plug-in: the effect Limpid, over the C library.
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>

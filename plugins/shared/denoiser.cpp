@@ -9,7 +9,6 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
-#include <utility>
 
 namespace limpid::plugins {
 namespace {

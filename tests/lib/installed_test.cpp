@@ -4,9 +4,6 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <memory>
 #include <string>
 
 #include "tests/temporary_folder.h"

@@ -4,14 +4,11 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <numeric>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 #include "io/media/input_format.h"
 

@@ -11,7 +11,6 @@ extern "C" {
 #include <filesystem>
 #include <fstream>
 #include <string_view>
-#include <utility>
 
 #include "core/base/error.h"
 #include "io/media/camera.h"

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "tests/app/program/program_test.h"

@@ -3,7 +3,6 @@
 // with all kinds of content, and ffprobe compares limpid's output.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>

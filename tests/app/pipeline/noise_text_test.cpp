@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <string>
 
 #include "app/console/logging.h"
 #include "app/pipeline/noise_log.h"

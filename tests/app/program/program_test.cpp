@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tests/app/program/program_test.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

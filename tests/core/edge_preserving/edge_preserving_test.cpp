@@ -9,11 +9,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <random>
 #include <sstream>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/base/error.h"

@@ -4,13 +4,11 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/engine/engine_group.h"

@@ -11,7 +11,6 @@
 #include <limits>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"

@@ -3,15 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/engine/denoiser.h"

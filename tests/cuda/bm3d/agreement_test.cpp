@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdint>
-#include <memory>
 #include <string>
 
 #include "core/bm3d/bm3d_parameters.h"

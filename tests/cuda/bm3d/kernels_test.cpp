@@ -396,7 +396,7 @@ TEST(FilterVariants, AreChosenByStepAndDevice) {
   EXPECT_EQ(filter_of(make_step(8, 3, 32, 65, 3000), kTuring), "any") << "too little shared memory";
 }
 
-class Filter : public CudaTest {
+class GroupFilter : public CudaTest {
  protected:
   // Every variant and both steps compared with doubles, including aggregation and division. Samples reach
   // `brightness` times 255.
@@ -632,7 +632,7 @@ class Filter : public CudaTest {
   }
 };
 
-TEST_F(Filter, AllTransformsAndStepsOfPatchesOfEight) {
+TEST_F(GroupFilter, AllTransformsAndStepsOfPatchesOfEight) {
   for (const Transform2d transform_2d :
        {Transform2d::kDct, Transform2d::kBior15, Transform2d::kHaar, Transform2d::kWalshHadamard}) {
     for (const Transform1d transform_1d : {Transform1d::kHaar, Transform1d::kWalshHadamard}) {
@@ -648,7 +648,7 @@ TEST_F(Filter, AllTransformsAndStepsOfPatchesOfEight) {
   }
 }
 
-TEST_F(Filter, OtherPatchSizesStepsAndWindows) {
+TEST_F(GroupFilter, OtherPatchSizesStepsAndWindows) {
   for (const int k : {2, 5, 8, 11, 16}) {
     for (const bool wiener : {false, true}) {
       check_filter(make_step(k, std::min(k, 4), 16, 15, 8000), wiener);
@@ -661,7 +661,7 @@ TEST_F(Filter, OtherPatchSizesStepsAndWindows) {
   check_filter(make_step(8, 1, 32, 25, 8000), true);
 }
 
-TEST_F(Filter, SamplesBeyondEightBits) {
+TEST_F(GroupFilter, SamplesBeyondEightBits) {
   for (const float brightness : {0.25F, 3.0F, 12.0F}) {
     check_filter(make_step(8, 3, 16, 19, 8000), false, brightness);
     check_filter(make_step(8, 3, 32, 19, 8000), true, brightness);

@@ -27,7 +27,7 @@ namespace limpid::cuda {
 namespace {
 
 // A plane on host and device, as bytes and as floats.
-struct TestPlane {
+struct SamplesOnDevice {
   int width;
   int height;
   std::vector<float> samples;
@@ -38,14 +38,15 @@ struct TestPlane {
   DeviceMemory variance;
 
   // Stripes, a ramp and noise.
-  TestPlane(int w, int h, int amplitude)
-      : TestPlane(w, h, [amplitude, random = std::mt19937(3)](int x, int y) mutable {
+  SamplesOnDevice(int w, int h, int amplitude)
+      : SamplesOnDevice(w, h, [amplitude, random = std::mt19937(3)](int x, int y) mutable {
           const int noise = static_cast<int>(random() % static_cast<unsigned>(2 * amplitude + 1)) - amplitude;
           return std::clamp((x / 9 % 2 == 0 ? 60 : 170) + (x + y) / 8 % 40 + noise, 0, 255);
         }) {}
 
   // Integer code values sample(x, y).
-  TestPlane(int w, int h, const std::function<int(int, int)>& sample) : width(w), height(h), stride(w + 7) {
+  SamplesOnDevice(int w, int h, const std::function<int(int, int)>& sample)
+      : width(w), height(h), stride(w + 7) {
     const int pitch = float_pitch();
     std::vector<std::uint8_t> byte_rows(stride * h, std::uint8_t{0});
     std::vector<float> float_rows(static_cast<std::size_t>(pitch) * h, -1e9F);
@@ -98,7 +99,7 @@ struct Means {
 
 // Weights 2^-exponent(dx, dy, difference).
 template <typename Exponent>
-Means plain_means(const TestPlane& plane, int x, int y, int radius, const Exponent& exponent) {
+Means plain_means(const SamplesOnDevice& plane, int x, int y, int radius, const Exponent& exponent) {
   double weights = 0;
   double sum = 0;
   double squares = 0;
@@ -114,7 +115,8 @@ Means plain_means(const TestPlane& plane, int x, int y, int radius, const Expone
   return {plane.at(x, y) + sum / weights, squares / weights};
 }
 
-Means plain_bilateral(const TestPlane& plane, int x, int y, const BilateralWeights& weights, double range) {
+Means plain_bilateral(const SamplesOnDevice& plane, int x, int y, const BilateralWeights& weights,
+                      double range) {
   return plain_means(plane, x, y, weights.radius, [&](int dx, int dy, double difference) {
     return static_cast<double>(weights.spatial) * (dx * dx + dy * dy) + range * difference * difference;
   });
@@ -123,8 +125,8 @@ Means plain_bilateral(const TestPlane& plane, int x, int y, const BilateralWeigh
 class Bilateral : public CudaTest {
  protected:
   // Every variant and pass, at every `every`-th sample.
-  static void check_bilateral(const TestPlane& plane, const AdaptiveBilateralWeights& weights, int every,
-                              double variance_tolerance = 0.01) {
+  static void check_bilateral(const SamplesOnDevice& plane, const AdaptiveBilateralWeights& weights,
+                              int every, double variance_tolerance = 0.01) {
     SCOPED_TRACE(std::to_string(plane.width) + "x" + std::to_string(plane.height) + ", radius " +
                  std::to_string(weights.first.radius) + ", range " + std::to_string(weights.first.range));
     const DeviceMemory out = DeviceMemory::copy_of(std::vector<std::uint8_t>(plane.stride * plane.height, 7));
@@ -198,9 +200,9 @@ class Bilateral : public CudaTest {
 };
 
 // A GPU of compute capability 9.0, and one of 7.5 with less memory.
-constexpr DeviceLimits kHopper = {
+constexpr DeviceLimits kLargeDevice = {
     .compute_capability = 90, .multiprocessors = 132, .shared_memory = std::size_t{225} << 10};
-constexpr DeviceLimits kTuring = {
+constexpr DeviceLimits kSmallDevice = {
     .compute_capability = 75, .multiprocessors = 40, .shared_memory = std::size_t{62} << 10};
 
 TEST(BilateralVariants, AreChosenByPassRadiusAndDevice) {
@@ -217,19 +219,19 @@ TEST(BilateralVariants, AreChosenByPassRadiusAndDevice) {
     return std::string(choose(bilateral_variants(), job, device).name);
   };
   for (const BilateralPass pass : {BilateralPass::kMean, BilateralPass::kVariance}) {
-    EXPECT_EQ(chosen(pass, 3, true, kHopper), "bytes");
-    EXPECT_EQ(chosen(pass, 15, true, kHopper), "series") << "a large window";
-    EXPECT_EQ(chosen(pass, 16, true, kHopper), "any");
-    EXPECT_EQ(chosen(pass, 3, false, kHopper), "any") << "more than 8 bits";
-    EXPECT_EQ(chosen(pass, 3, true, kTuring), "any") << "too little shared memory";
+    EXPECT_EQ(chosen(pass, 3, true, kLargeDevice), "bytes");
+    EXPECT_EQ(chosen(pass, 15, true, kLargeDevice), "series") << "a large window";
+    EXPECT_EQ(chosen(pass, 16, true, kLargeDevice), "any");
+    EXPECT_EQ(chosen(pass, 3, false, kLargeDevice), "any") << "more than 8 bits";
+    EXPECT_EQ(chosen(pass, 3, true, kSmallDevice), "any") << "too little shared memory";
   }
-  EXPECT_EQ(chosen(BilateralPass::kAdapted, 15, true, kHopper), "halves");
-  EXPECT_EQ(chosen(BilateralPass::kAdapted, 16, true, kHopper), "any");
-  EXPECT_EQ(chosen(BilateralPass::kAdapted, 15, false, kHopper), "any");
+  EXPECT_EQ(chosen(BilateralPass::kAdapted, 15, true, kLargeDevice), "halves");
+  EXPECT_EQ(chosen(BilateralPass::kAdapted, 16, true, kLargeDevice), "any");
+  EXPECT_EQ(chosen(BilateralPass::kAdapted, 15, false, kLargeDevice), "any");
 }
 
 TEST_F(Bilateral, EveryRadius) {
-  const TestPlane plane(157, 71, 25);
+  const SamplesOnDevice plane(157, 71, 25);
   for (int radius = 1; radius <= 15; ++radius) {
     check_bilateral(plane, weights_of(radius, 40), 7);
   }
@@ -237,7 +239,7 @@ TEST_F(Bilateral, EveryRadius) {
 }
 
 TEST_F(Bilateral, RangeSigmasFromNothingToAll) {
-  const TestPlane plane(130, 40, 60);
+  const SamplesOnDevice plane(130, 40, 60);
   for (const float range_sigma : {0.05F, 1.0F, 8.0F, 30.0F, 120.0F, 1000.0F}) {
     for (const float kappa : {0.05F, 0.5F, 4.0F}) {
       check_bilateral(plane, weights_of(4, range_sigma, kappa), 3);
@@ -247,10 +249,10 @@ TEST_F(Bilateral, RangeSigmasFromNothingToAll) {
 
 TEST_F(Bilateral, PlanesOfAnySizeAndShapeOfTiles) {
   for (const auto& [width, height] : {std::pair{1, 1}, {1, 50}, {300, 1}, {64, 32}, {129, 65}, {513, 200}}) {
-    check_bilateral(TestPlane(width, height, 25), weights_of(3, 40), 1);
+    check_bilateral(SamplesOnDevice(width, height, 25), weights_of(3, 40), 1);
   }
   // Large enough for the largest tiles.
-  const TestPlane large(2047, 1081, 25);
+  const SamplesOnDevice large(2047, 1081, 25);
   check_bilateral(large, weights_of(2, 40), 11);
   check_bilateral(large, weights_of(5, 40), 1009);
   check_bilateral(large, weights_of(8, 40), 2003);
@@ -260,7 +262,7 @@ TEST_F(Bilateral, PlanesOfAnySizeAndShapeOfTiles) {
 // Other samples' weights are nearly zero, but they are many and their squared differences large: errors of
 // the variances must not be visible in the results.
 TEST_F(Bilateral, LoneSamples) {
-  const TestPlane plane(150, 90, [random = std::mt19937(5)](int x, int y) mutable {
+  const SamplesOnDevice plane(150, 90, [random = std::mt19937(5)](int x, int y) mutable {
     return x % 11 == 5 && y % 7 == 3 ? 255 : static_cast<int>(random() % 3);
   });
   for (const float range_sigma : {8.0F, 20.0F, 45.0F}) {
@@ -270,7 +272,7 @@ TEST_F(Bilateral, LoneSamples) {
 
 class PatchMeans : public CudaTest {
  protected:
-  static double plain_distance(const TestPlane& plane, int x, int y, int dx, int dy, int radius) {
+  static double plain_distance(const SamplesOnDevice& plane, int x, int y, int dx, int dy, int radius) {
     double sum = 0;
     int count = 0;
     for (int v = y - radius; v <= y + radius; ++v) {
@@ -285,7 +287,7 @@ class PatchMeans : public CudaTest {
   }
 
   // Every variant.
-  static void check_nlm(const TestPlane& plane, const PatchWeights& weights, int every,
+  static void check_nlm(const SamplesOnDevice& plane, const PatchWeights& weights, int every,
                         bool expect_fast = true) {
     SCOPED_TRACE(std::to_string(plane.width) + "x" + std::to_string(plane.height) + ", patch radius " +
                  std::to_string(weights.patch_radius) + ", search radii " +
@@ -338,10 +340,10 @@ class PatchMeans : public CudaTest {
     }
   }
 
-  static PatchWeights nlm(const TestPlane& plane, int patch, int window, float h) {
+  static PatchWeights nlm(const SamplesOnDevice& plane, int patch, int window, float h) {
     return make_weights(NlmParameters{patch, window, h}, 20, matching_scale(true), plane.width, plane.height);
   }
-  static PatchWeights nlm_bilateral(const TestPlane& plane, int patch, int window, float patch_sigma,
+  static PatchWeights nlm_bilateral(const SamplesOnDevice& plane, int patch, int window, float patch_sigma,
                                     std::optional<float> spatial_sigma) {
     return make_weights(NlmBilateralParameters{patch, window, patch_sigma, 60.0F, spatial_sigma}, 20,
                         matching_scale(true), plane.width, plane.height);
@@ -349,7 +351,7 @@ class PatchMeans : public CudaTest {
 };
 
 TEST_F(PatchMeans, PatchesOfEverySize) {
-  const TestPlane plane(205, 110, 25);
+  const SamplesOnDevice plane(205, 110, 25);
   for (const int patch : {1, 3, 5, 7, 9}) {
     check_nlm(plane, nlm(plane, patch, 9, 9), 7);
     check_nlm(plane, nlm_bilateral(plane, patch, 9, 15, {}), 7);
@@ -360,7 +362,7 @@ TEST_F(PatchMeans, PatchesOfEverySize) {
 }
 
 TEST_F(PatchMeans, WindowsOfEverySize) {
-  const TestPlane plane(205, 110, 25);
+  const SamplesOnDevice plane(205, 110, 25);
   for (const int window : {1, 3, 21, 35, 71}) {
     check_nlm(plane, nlm(plane, 7, window, 9), 211);
     check_nlm(plane, nlm_bilateral(plane, 7, window, 15, 6.0F), 211);
@@ -370,14 +372,14 @@ TEST_F(PatchMeans, WindowsOfEverySize) {
 
 TEST_F(PatchMeans, PlanesOfAnySize) {
   for (const auto& [width, height] : {std::pair{1, 1}, {1, 50}, {300, 1}, {64, 32}, {65, 33}, {100, 20}}) {
-    const TestPlane plane(width, height, 40);
+    const SamplesOnDevice plane(width, height, 40);
     check_nlm(plane, nlm(plane, 5, 11, 12), 1);
     check_nlm(plane, nlm_bilateral(plane, 5, 11, 20, 4.0F), 1);
   }
 }
 
 TEST_F(PatchMeans, StrengthsFromNothingToAll) {
-  const TestPlane plane(160, 70, 60);
+  const SamplesOnDevice plane(160, 70, 60);
   for (const float h : {4.5F, 20.0F, 200.0F, 1000.0F}) {
     check_nlm(plane, nlm(plane, 7, 9, h), 5);
   }

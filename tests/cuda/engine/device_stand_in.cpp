@@ -46,7 +46,7 @@ Device& device() {
   return the_device;
 }
 
-thread_local int current_device = 0;
+thread_local int selected_device = 0;
 
 cudaError_t enqueue(std::function<void()> work) {
   Device& d = device();
@@ -314,11 +314,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr /*attribute*/, int
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-  *device = cuda::current_device;
+  *device = cuda::selected_device;
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  cuda::current_device = device;
+  cuda::selected_device = device;
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
@@ -390,7 +390,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t /*earlier*/, c
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*kernel*/) {
   ++cuda::device().counts.kernel_queries;
   *attributes = {};
-  attributes->ptxVersion = cuda::current_device == 0 ? 90 : 80;
+  attributes->ptxVersion = cuda::selected_device == 0 ? 90 : 80;
   return cudaSuccess;
 }
 cudaError_t cudaFuncSetAttribute(const void* /*kernel*/, cudaFuncAttribute /*attribute*/, int /*value*/) {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Results in frames for a GPU's encoder (AVHWFramesContext) are bit-exact with results in host memory.
-#include <algorithm>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <set>
-#include <string>
 
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"

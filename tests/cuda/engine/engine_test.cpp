@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <future>
 #include <iostream>
-#include <random>
 #include <string>
 #include <thread>
 #include <utility>

@@ -2,9 +2,6 @@
 // Results that stay in the memory of the GPU that draws the window look as results in host memory do.
 #include <cstdlib>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"

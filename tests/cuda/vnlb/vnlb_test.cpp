@@ -5,9 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstddef>
-#include <memory>
 #include <random>
 #include <vector>
 
@@ -28,7 +26,7 @@ namespace {
 
 class VnlbCuda : public CudaTest {};
 
-void expect_agreement(const std::vector<Frame>& frames, const NoiseModel& noise) {
+void expect_same_estimates(const std::vector<Frame>& frames, const NoiseModel& noise) {
   const auto gpu = open_cuda("cuda:0", {});
   const auto cpu = engine_registry().open("cpu");
   for (const VnlbProfile profile : {VnlbProfile::kFast, VnlbProfile::kHigh}) {
@@ -58,7 +56,7 @@ TEST_F(VnlbCuda, AgreesWithTheCpuAlongMotion) {
       frames.push_back(test::frame_of(test::draw(203, 141, scene, 20, t + 1), bit_depth));
       frames.back().index = t;
     }
-    expect_agreement(frames, {{20}});
+    expect_same_estimates(frames, {{20}});
   }
 }
 
@@ -69,7 +67,7 @@ TEST_F(VnlbCuda, AgreesWithTheCpuInColorAndWhereNothingMoves) {
       frames.push_back(oracle::add_noise(oracle::draw_picture(format), 15, t));
       frames.back().index = t;
     }
-    expect_agreement(frames, {{15, 15, 15}});
+    expect_same_estimates(frames, {{15, 15, 15}});
   }
 }
 

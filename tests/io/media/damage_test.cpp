@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
-#include <tuple>
 
 #include "io/media/diagnostic.h"
 #include "tests/io/media/media.h"

@@ -7,13 +7,10 @@ extern "C" {
 #include <gtest/gtest.h>
 #include <tiffio.h>
 
-#include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/frame/frame_pool.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tests/io/media/media.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>

@@ -2,9 +2,6 @@
 // Files of public reports about other programs, beside the test data. Each test is skipped without them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <string>
 
 #include "core/base/error.h"

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>

@@ -20,7 +20,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/error.h"

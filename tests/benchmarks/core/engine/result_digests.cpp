@@ -6,7 +6,6 @@
 // engine's noise levels. Builds with equal lines have equal results. Without FFmpeg, so that it runs on a
 // bare GPU machine.
 #include <algorithm>
-#include <array>
 #include <cinttypes>
 #include <cstddef>
 #include <cstdint>

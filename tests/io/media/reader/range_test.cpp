@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/base/error.h"
 #include "tests/io/media/reader/memory_source.h"

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "io/media/writer/streams.h"
 #include "tests/io/media/writer/made_source.h"

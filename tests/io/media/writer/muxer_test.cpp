@@ -9,7 +9,6 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/base/error.h"
 #include "tests/io/media/writer/made_source.h"

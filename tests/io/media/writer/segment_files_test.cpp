@@ -2,12 +2,9 @@
 // Packet files of segments, and their joining.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
