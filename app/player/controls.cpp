@@ -81,8 +81,8 @@ ControlRequests Controls::draw(const ControlState& state, io::Size window, doubl
 }
 
 std::optional<std::filesystem::path> Controls::draw_files(FileList& files, io::Size window,
-                                                          const FileList::DrawText& draw_text) {
-  return files.draw(window, items_, draw_text);
+                                                          const FileList::TextOf& text_of) {
+  return files.draw(window, items_, text_of);
 }
 
 void Controls::draw_panel(const ControlState& state, io::Size window, ControlRequests& requests) {

@@ -106,7 +106,7 @@ class Controls {
   ControlRequests draw(const ControlState& state, io::Size window, double scale, Clock::time_point now);
   /// Draws a list of files, between draw() and end(). The chosen file.
   std::optional<std::filesystem::path> draw_files(FileList& files, io::Size window,
-                                                  const FileList::DrawText& draw_text);
+                                                  const FileList::TextOf& text_of);
   /// Ends the frame.
   void end() { items_.end(); }
 

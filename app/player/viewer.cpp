@@ -22,6 +22,7 @@
 #include "core/frame/plane_names.h"
 #include "core/frame/region.h"
 #include "core/settings/noise_settings.h"
+#include "io/screen/fonts.h"
 #include "io/screen/png.h"
 
 namespace limpid::app {
@@ -30,18 +31,6 @@ namespace {
 using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
-
-// Numbers of the pictures over the video.
-enum : std::size_t {
-  kStatisticsBox,
-  kNoticeBox,
-  kHintBox,
-  kHelpBox,
-  kNoisyLabel,
-  kDenoisedLabel,
-  kDifferenceLabel,
-  kFileNames,  ///< and the next numbers
-};
 
 constexpr milliseconds kWritingInterval{200};
 constexpr milliseconds kNoticeTime{1500};
@@ -349,13 +338,6 @@ void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_t
 
 int Viewer::text_line() const { return text_size(window_->size(), window_->scale(), options_.text_size); }
 
-void Viewer::lay_over(std::size_t number, const io::RgbImage& picture, int x, int y) {
-  const ImVec2 at{static_cast<float>(x), static_cast<float>(y)};
-  ImGui::GetBackgroundDrawList()->AddImage(
-      controls_.picture(number, picture), at,
-      {at.x + static_cast<float>(picture.width), at.y + static_cast<float>(picture.height)});
-}
-
 std::string Viewer::pace_hint() const {
   return player_->settings().keeps_pace ? "" : "; Q: automatic quality";
 }
@@ -507,7 +489,7 @@ void Viewer::draw() {
   const io::Size size = stage();
   const int split = split_.column(size.width);
   draw_picture();
-  controls_.begin(window_->size(), scale());
+  controls_.begin(window_->size(), scale(), text_line());
   if (shown_side() == Side::kSplit || shown_side() == Side::kPair) {
     const auto x = static_cast<float>(split);
     const auto bottom = static_cast<float>(size.height);
@@ -524,7 +506,7 @@ void Viewer::draw() {
 // The window before the first frame.
 void Viewer::draw_opening() {
   window_->clear();
-  controls_.begin(window_->size(), scale());
+  controls_.begin(window_->size(), scale(), text_line());
   draw_text(Clock::now());
   controls_.end();
 }
@@ -561,7 +543,7 @@ ControlState Viewer::control_state() const {
   state.gain = state_.gain;
   state.recording = options_.recording ? options_.recording() : "";
   state.writing = writing_ != nullptr ? std::optional(writing_->progress()) : std::nullopt;
-  state.written = std::filesystem::path(written_).filename().string();
+  state.written = io::valid_utf8(std::filesystem::path(written_).filename().string());
   state.asks_to_quit = state_.asks_to_quit;
   return state;
 }
@@ -569,18 +551,7 @@ ControlState Viewer::control_state() const {
 void Viewer::draw_controls() {
   grant(panel_.draw(control_state(), window_->size(), scale(), Clock::now()));
   if (files_.is_open()) {
-    // The font of the controls has Latin letters only.
-    const auto text = [this](std::size_t row, const std::string& line, double x, double y) {
-      const ImVec2 at{static_cast<float>(x), static_cast<float>(y)};
-      if (std::ranges::all_of(line, [](unsigned char c) { return c < 0x80; })) {
-        ImGui::GetWindowDrawList()->AddText(at, kLineInk, line.c_str());
-        return;
-      }
-      const io::RgbImage box = lettering_.box({io::valid_utf8(line)}, text_line(), window_->size().width);
-      ImGui::GetWindowDrawList()->AddImage(
-          controls_.picture(kFileNames + row, box), at,
-          {at.x + static_cast<float>(box.width), at.y + static_cast<float>(box.height)});
-    };
+    const auto text = [this](const std::string& line) { return controls_.text(line); };
     if (const auto chosen = panel_.draw_files(files_, window_->size(), text)) {
       open_file(chosen->string());
     } else if (!files_.is_open()) {
@@ -697,36 +668,36 @@ void Viewer::draw_labels(int split) {
   const int bottom = bottom_of_pictures();
   std::string drawn;
   // A label keeps to its side of the line.
-  const auto label = [&](std::size_t number, const std::string& text, int x, bool left_of_it) {
+  const auto label = [&](const std::string& text, int x, bool left_of_it) {
     const int room = std::max((left_of_it ? x : size.width - x) - 2 * margin, 6 * text_line());
-    const io::RgbImage box = lettering_.box({text}, text_line(), room);
+    const TextBox box({text}, text_line(), room);
     drawn += (drawn.empty() ? "" : " | ") + text;
-    lay_over(number, box, left_of_it ? x - margin - box.width : x + margin, bottom - margin - box.height);
+    box.draw(left_of_it ? x - margin - box.size().width : x + margin, bottom - margin - box.size().height);
   };
   const std::string result = result_label(*shown_, is_late(Clock::now()), player_options_.live);
   switch (shown_side()) {
     case Side::kSplit:
-      label(kNoisyLabel, "noisy", split, true);
-      label(kDenoisedLabel, result, split, false);
+      label("noisy", split, true);
+      label(result, split, false);
       break;
     case Side::kNoisy:
-      label(kNoisyLabel, "noisy", 0, false);
+      label("noisy", 0, false);
       break;
     case Side::kDenoised:
-      label(kDenoisedLabel, result, 0, false);
+      label(result, 0, false);
       break;
     case Side::kPair: {
       const std::array<std::string, 2> texts = pair_labels();
-      label(kNoisyLabel, texts[0], split, true);
-      label(kDenoisedLabel, texts[1], split, false);
+      label(texts[0], split, true);
+      label(texts[1], split, false);
       break;
     }
     case Side::kSideBySide:
-      label(kNoisyLabel, "noisy", 0, false);
-      label(kDenoisedLabel, result, size.width / 2, false);
+      label("noisy", 0, false);
+      label(result, size.width / 2, false);
       break;
     case Side::kDifference:
-      label(kDifferenceLabel, fmt::format("noisy - denoised, x{:.3g}", state_.gain), 0, false);
+      label(fmt::format("noisy - denoised, x{:.3g}", state_.gain), 0, false);
       break;
   }
   if (drawn != state_.label_text) {
@@ -766,28 +737,30 @@ void Viewer::draw_text(Clock::time_point now) {
   const io::Size size = stage();
   const int inner = size.width - 2 * margin;
   if (state_.statistics && !state_.help && shown_ != nullptr) {
-    lay_over(kStatisticsBox, statistics_box(lettering_, statistics(), line, size), margin, margin);
+    Statistics shown = statistics();
+    shown.source = controls_.text(shown.source);
+    statistics_box(shown, line, size).draw(margin, margin);
   }
   int bottom = bottom_of_pictures() - margin - 2 * line - margin;  // above the labels
-  const auto tell = [&](std::size_t number, const std::string& text) {
-    const io::RgbImage box = lettering_.box({text}, line, inner);
-    bottom -= box.height;
-    lay_over(number, box, (size.width - box.width) / 2, bottom);
+  const auto tell = [&](const std::string& text) {
+    const TextBox box({controls_.text(text)}, line, inner);
+    bottom -= box.size().height;
+    box.draw((size.width - box.size().width) / 2, bottom);
     bottom -= margin;
   };
   if (!notice_.empty() && now < notice_until_) {
-    tell(kNoticeBox, notice_);
+    tell(notice_);
   }
   if (!state_.hint.empty() && !state_.help) {
-    tell(kHintBox, state_.hint);
+    tell(state_.hint);
   }
   if (state_.help) {
     std::vector<KeyHelp> help;
     std::ranges::copy_if(key_help(), std::back_inserter(help), [this](const KeyHelp& each) {
       return is_in_scope(each.scope, player_options_.live, options_.still_picture);
     });
-    const io::RgbImage box = help_box(lettering_, key_help_lines(help, "\t"), line, size);
-    lay_over(kHelpBox, box, (size.width - box.width) / 2, std::max((size.height - box.height) / 2, 0));
+    const TextBox box = help_box(key_help_lines(help, "\t"), line, size);
+    box.draw((size.width - box.size().width) / 2, std::max((size.height - box.size().height) / 2, 0));
   }
 }
 

@@ -31,9 +31,7 @@
 #include "io/screen/audio_output.h"
 #include "io/screen/control_layer.h"
 #include "io/screen/display.h"
-#include "io/screen/lettering.h"
 #include "io/screen/picture_painter.h"
-#include "io/screen/rgb_image.h"
 #include "io/screen/window.h"
 
 namespace limpid::app {
@@ -225,8 +223,6 @@ class Viewer {
   void seek_audio(double time);
   void wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop);
   int text_line() const;
-  /// Draws a picture over the video.
-  void lay_over(std::size_t number, const io::RgbImage& picture, int x, int y);
   void toggle_pause();
   void seek_to(double seconds);
   void hint(Clock::time_point now);
@@ -268,7 +264,6 @@ class Viewer {
   std::uint64_t gesture_ = 1;  ///< counts presses, of which a double click is one
   View view_;
   ViewState state_;
-  io::Lettering lettering_;
   SplitLine split_;
   io::Size window_size_;
   double pointer_x_ = 0;

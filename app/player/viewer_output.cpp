@@ -17,6 +17,7 @@
 #include "core/settings/noise_profile.h"
 #include "core/settings/user_document.h"
 #include "io/media/writer.h"
+#include "io/screen/fonts.h"
 #include "io/screen/png.h"
 
 namespace limpid::app {
