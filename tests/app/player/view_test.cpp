@@ -294,7 +294,8 @@ TEST(ControlsTest, AnOpenPanelAndItsBarTakeTheirOwnSpace) {
   EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{976, 666}));
   EXPECT_EQ(controls.stage({1920, 1080}, 2), (io::Size{1312, 972}));
   EXPECT_EQ(controls.stage({640, 360}, 1), (io::Size{640, 272})) << "two rows instead of the panel";
-  EXPECT_EQ(controls.stage({546, 970}, 1), (io::Size{546, 882}));
+  EXPECT_EQ(controls.stage({546, 970}, 1), (io::Size{546, 848})) << "a row for named strengths and volume";
+  EXPECT_EQ(controls.stage({360, 640}, 1), (io::Size{360, 484})) << "and one for steps and speed";
 }
 
 TEST(ControlItemsTest, NumbersAreTypedWithAPointOrAComma) {
