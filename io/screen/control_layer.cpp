@@ -266,8 +266,11 @@ void ControlLayer::begin(Size window, double scale, int text) {
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = {static_cast<float>(window.width), static_cast<float>(window.height)};
   const auto now = std::chrono::steady_clock::now();
+  // A longer time would make two presses of a double click.
   constexpr float kLeastTime = 1e-4F;
-  io.DeltaTime = std::max(std::chrono::duration<float>(now - state_->last).count(), kLeastTime);
+  constexpr float kGreatestTime = 0.1F;
+  io.DeltaTime =
+      std::clamp(std::chrono::duration<float>(now - state_->last).count(), kLeastTime, kGreatestTime);
   state_->last = now;
   if (!state_->held_key.empty()) {
     apply_key(std::exchange(state_->held_key, {}), false);
