@@ -28,11 +28,12 @@ int context_of(const QualityRung& rung) {
 
 FrameDenoising::FrameDenoising(const PlayerStages& stages, const PlayerOptions& options,
                                PlayerCounters& counters, PlayerQueues& queues,
-                               const DenoisingRequest& request)
+                               const DenoisingRequest& request, std::function<void(double time)> skip_to)
     : stages_(stages),
       live_(options.live),
       counters_(counters),
       queues_(queues),
+      skip_to_(std::move(skip_to)),
       stage_(counters.denoise),
       quality_(stages.ladder),
       settings_(options.settings),
@@ -106,7 +107,11 @@ void FrameDenoising::take_next(const DecodedFrames::Next& next, bool is_late) {
     steps_down_ = quality_.add_dropped(interval, Clock::now());
     return;
   }
-  frame->source_is_late = is_late;
+  frame->source_is_late = is_late && !skip_to_;
+  if (is_late && skip_to_) {
+    skip_to_(queues_.presentation.pacing(
+        [](const Pacing& pacing) { return pacing.clock().position(Clock::now()); }));
+  }
   if (!live_) {  // of which nothing is denoised again
     remember(*frame);
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -32,9 +33,11 @@ struct DenoisingRequest {
 /// members except cancel() and at_work_since() belong to the denoising thread, which runs them as commands.
 class FrameDenoising {
  public:
-  /// `request`: the first one, with the position that reading begins at.
+  /// `request`: the first one, with the position that reading begins at. `skip_to`, unless empty, makes
+  /// reading continue at a later time, because the source cannot keep up. Otherwise the clock waits for it.
   FrameDenoising(const PlayerStages& stages, const PlayerOptions& options, PlayerCounters& counters,
-                 PlayerQueues& queues, const DenoisingRequest& request);
+                 PlayerQueues& queues, const DenoisingRequest& request,
+                 std::function<void(double time)> skip_to);
 
   /// Denoises until PlayerQueues::denoising is closed.
   void run();
@@ -84,6 +87,7 @@ class FrameDenoising {
   const bool live_;
   PlayerCounters& counters_;
   PlayerQueues& queues_;
+  const std::function<void(double time)> skip_to_;
   DenoiseStage stage_;
   QualityChoice quality_;
   PlayerSettings settings_;

@@ -30,7 +30,7 @@ struct PlayedFrame {
   std::uint64_t sequence = 0;  ///< number in reading order, across seeks
   Clock::time_point decoded_at;
   Clock::time_point sent_at;    ///< to the denoiser
-  bool source_is_late = false;  ///< the source cannot keep up, and no later frame is decoded
+  bool source_is_late = false;  ///< the source cannot keep up, so the clock waits for it
   bool is_waiting = false;      ///< `denoised` is still to come
   bool is_refined = false;      ///< denoised by PlayerStages::make_refiner
   bool is_glimpse = false;      ///< the key frame before the requested frame

@@ -29,8 +29,10 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
                                 .has_room = [this] { queues_.denoising.wake(); }},
                                counters_.dropped_after}},
       reading_(stages_, options_, counters_, queues_, position_ends_.get_token()),
-      denoising_(stages_, options_, counters_, queues_,
-                 {.superseded = request_ends_.get_token(), .position = position_ends_.get_token()}),
+      denoising_(
+          stages_, options_, counters_, queues_,
+          {.superseded = request_ends_.get_token(), .position = position_ends_.get_token()},
+          stages_.skip ? std::function<void(double)>([this](double time) { skip_to(time); }) : nullptr),
       refining_stage_(stages_, queues_, [this](const RefiningRequest& request) {
         const auto deliver = [this, frame = request.frame](Surroundings neighbors) {
           queues_.refining.post(
@@ -49,6 +51,14 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
   } catch (...) {
     stop(std::chrono::milliseconds(0));  // those that run
     throw;
+  }
+}
+
+// The source cannot keep up. The last frames are not skipped, so that one of them is shown.
+void Player::skip_to(double time) {
+  constexpr double kLast = 0.5;
+  if (time < options_.duration - kLast) {
+    queues_.reading.post([this, time] { reading_.skip_to(time); });
   }
 }
 
