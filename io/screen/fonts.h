@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 struct _FcConfig;
@@ -16,7 +16,10 @@ namespace limpid::io {
 struct FontFile {
   std::string path;  ///< empty if there is no font
   int index = 0;     ///< of the font in the file
-  auto operator<=>(const FontFile&) const = default;
+  bool operator==(const FontFile&) const = default;
+  bool operator<(const FontFile& other) const {
+    return std::tie(path, index) < std::tie(other.path, other.index);
+  }
 };
 
 /// The fonts of the desktop (fontconfig).
