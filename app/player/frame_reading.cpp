@@ -22,7 +22,8 @@ FrameReading::FrameReading(const PlayerStages& stages, const PlayerOptions& opti
       frames_per_second_(options.frames_per_second),
       counters_(counters),
       queues_(queues),
-      store_(stages, {options.live, options.frames_per_second, options.kept_bytes}, counters.read),
+      store_(static_cast<const FrameSource&>(stages),
+             {options.live, options.frames_per_second, options.kept_bytes}, counters.read),
       superseded_(std::move(superseded)) {}
 
 void FrameReading::run() {
