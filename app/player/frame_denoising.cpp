@@ -28,7 +28,8 @@ int context_of(const QualityRung& rung) {
 
 FrameDenoising::FrameDenoising(const PlayerStages& stages, const PlayerOptions& options,
                                PlayerCounters& counters, PlayerQueues& queues,
-                               const DenoisingRequest& request, std::function<void(double time)> skip_to)
+                               const DenoisingRequest& request,
+                               std::function<void(double time, const std::stop_token& position)> skip_to)
     : stages_(stages),
       live_(options.live),
       counters_(counters),
@@ -109,8 +110,9 @@ void FrameDenoising::take_next(const DecodedFrames::Next& next, bool is_late) {
   }
   frame->source_is_late = is_late && !skip_to_;
   if (is_late && skip_to_) {
-    skip_to_(queues_.presentation.pacing(
-        [](const Pacing& pacing) { return pacing.clock().position(Clock::now()); }));
+    const double time = queues_.presentation.pacing(
+        [](const Pacing& pacing) { return pacing.clock().position(Clock::now()); });
+    skip_to_(time, *request_.position);
   }
   if (!live_) {  // of which nothing is denoised again
     remember(*frame);

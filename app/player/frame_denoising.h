@@ -37,7 +37,7 @@ class FrameDenoising {
   /// reading continue at a later time, because the source cannot keep up. Otherwise the clock waits for it.
   FrameDenoising(const PlayerStages& stages, const PlayerOptions& options, PlayerCounters& counters,
                  PlayerQueues& queues, const DenoisingRequest& request,
-                 std::function<void(double time)> skip_to);
+                 std::function<void(double time, const std::stop_token& position)> skip_to);
 
   /// Denoises until PlayerQueues::denoising is closed.
   void run();
@@ -87,7 +87,7 @@ class FrameDenoising {
   const bool live_;
   PlayerCounters& counters_;
   PlayerQueues& queues_;
-  const std::function<void(double time)> skip_to_;
+  const std::function<void(double time, const std::stop_token& position)> skip_to_;
   DenoiseStage stage_;
   QualityChoice quality_;
   PlayerSettings settings_;

@@ -52,8 +52,8 @@ void FrameReading::seek(const SeekTarget& target, std::stop_token superseded) {
   ++next_sequence_;  // the next frame is not the neighbor of the last one
 }
 
-void FrameReading::skip_to(double time) {
-  if (!target_) {
+void FrameReading::skip_to(double time, const std::stop_token& position) {
+  if (!target_ && position == superseded_) {
     skip_target_ = time;
   }
 }
@@ -123,9 +123,6 @@ bool FrameReading::serve_from_store() {
   if (!queues_.reading.run() || !stepping_back_) {
     return false;
   }
-  if (superseded_.stop_requested()) {
-    return true;  // the request that supersedes comes next, and may be another step back
-  }
   if (target_ && !store_.find(*target_)) {
     return store_.is_before_first(*target_);  // that is about to be decoded
   }
@@ -137,7 +134,8 @@ bool FrameReading::serve_from_store() {
     }
     pass_on(std::move(*next));
   }
-  return queues_.decoded.size() > 0 || store_.has_reached_end();
+  // The request that supersedes comes next, and may be another step back.
+  return queues_.decoded.size() > 0 || store_.has_reached_end() || superseded_.stop_requested();
 }
 
 void FrameReading::serve_search() {

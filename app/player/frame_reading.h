@@ -40,8 +40,9 @@ class FrameReading {
   void finish() { has_ended_ = true; }
   /// No step back is expected.
   void expect_steps_forward() { stepping_back_ = false; }
-  /// Continues with the first frame at `time` or later.
-  void skip_to(double time);
+  /// Continues with the first frame at `time` or later, unless another position is requested than that of
+  /// the stop token.
+  void skip_to(double time, const std::stop_token& position);
   /// FrameStore::set_reach().
   void set_reach(const Reach& reach) { store_.set_reach(reach); }
   void find_neighbors(NeighborSearch search) { search_ = std::move(search); }

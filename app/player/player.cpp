@@ -29,10 +29,11 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
                                 .has_room = [this] { queues_.denoising.wake(); }},
                                counters_.dropped_after}},
       reading_(stages_, options_, counters_, queues_, position_ends_.get_token()),
-      denoising_(
-          stages_, options_, counters_, queues_,
-          {.superseded = request_ends_.get_token(), .position = position_ends_.get_token()},
-          stages_.skip ? std::function<void(double)>([this](double time) { skip_to(time); }) : nullptr),
+      denoising_(stages_, options_, counters_, queues_,
+                 {.superseded = request_ends_.get_token(), .position = position_ends_.get_token()},
+                 stages_.skip
+                     ? [this](double time, const std::stop_token& position) { skip_to(time, position); }
+                     : std::function<void(double, const std::stop_token&)>()),
       refining_stage_(stages_, queues_, [this](const RefiningRequest& request) {
         const auto deliver = [this, frame = request.frame](Surroundings neighbors) {
           queues_.refining.post(
@@ -55,10 +56,10 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
 }
 
 // The source cannot keep up. The last frames are not skipped, so that one of them is shown.
-void Player::skip_to(double time) {
+void Player::skip_to(double time, const std::stop_token& position) {
   constexpr double kLast = 0.5;
   if (time < options_.duration - kLast) {
-    queues_.reading.post([this, time] { reading_.skip_to(time); });
+    queues_.reading.post([this, time, position] { reading_.skip_to(time, position); });
   }
 }
 

@@ -95,7 +95,7 @@ class Player {
 
  private:
   void start(const std::function<void()>& loop);
-  void skip_to(double time);
+  void skip_to(double time, const std::stop_token& position);
   void begin_denoising(bool again);
   void denoise_shown_again();
   void go_to(const SeekTarget& target);

@@ -171,17 +171,26 @@ TEST_F(FrameReadingTest, GoesToTheTargetOfTheLatestSeek) {
 TEST_F(FrameReadingTest, SkipsFramesAndCountsThem) {
   EXPECT_EQ(take(), 0);
   ASSERT_TRUE(wait_for([&] { return queues.decoded.size() == 4; }));
-  queues.reading.post([&] { reading.skip_to(2); });
+  queues.reading.post([&] { reading.skip_to(2, position.get_token()); });
   for (const int index : {1, 2, 3, 4, 20}) {
     EXPECT_EQ(take(), index);
   }
   EXPECT_EQ(counters.dropped_before, 15);
+  const std::stop_token before = position.get_token();
+  seek({.time = 0.5});
+  EXPECT_EQ(take(), 5);
+  queues.reading.post([&] { reading.skip_to(2, before); });
+  for (const int index : {6, 7, 8, 9, 10, 11}) {
+    EXPECT_EQ(take(), index) << "the position has been superseded";
+  }
 }
 
 TEST_F(FrameReadingTest, FindsTheNeighborsOfAFrameAndReadsOn) {
   const Reach reach{.before = 2, .after = 3};
+  ASSERT_TRUE(wait_for([&] { return queues.decoded.size() == 4; }));
   queues.reading.post([&] { reading.set_reach(reach); });
   EXPECT_EQ(take(), 0);
+  ASSERT_TRUE(wait_for([&] { return queues.decoded.size() == 4; })) << "the frame that is kept";
   std::optional<Surroundings> found;
   std::atomic<bool> is_delivered = false;
   queues.reading.post([&] {
@@ -219,7 +228,7 @@ class FrameDenoisingTest : public PlayerThread {
     denoising = std::make_unique<FrameDenoising>(
         stages, options, counters, queues,
         DenoisingRequest{.superseded = request.get_token(), .position = std::stop_token()},
-        [this](double time) { skipped_to = time; });
+        [this](double time, const std::stop_token&) { skipped_to = time; });
     thread = std::jthread([this] { denoising->run(); });
   }
   void put(int index) {
