@@ -78,10 +78,6 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
       reader.seek(seconds, before, given_up, glimpse);
       fields.reset();
     };
-    stages.skip = [&reader, &fields](double seconds, const std::function<bool()>& given_up) {
-      reader.skip_to(seconds, given_up);
-      fields.reset();
-    };
   }
   ViewerOptions viewer_options = file_viewer_options(options, reader, *engine);
   const bool scripted = !viewer_options.screenshot.empty();

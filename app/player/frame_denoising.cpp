@@ -28,13 +28,11 @@ int context_of(const QualityRung& rung) {
 
 FrameDenoising::FrameDenoising(const PlayerStages& stages, const PlayerOptions& options,
                                PlayerCounters& counters, PlayerQueues& queues,
-                               const DenoisingRequest& request,
-                               std::function<void(double time, const std::stop_token& position)> skip_to)
+                               const DenoisingRequest& request)
     : stages_(stages),
       live_(options.live),
       counters_(counters),
       queues_(queues),
-      skip_to_(std::move(skip_to)),
       stage_(counters.denoise),
       quality_(stages.ladder),
       settings_(options.settings),
@@ -108,12 +106,7 @@ void FrameDenoising::take_next(const DecodedFrames::Next& next, bool is_late) {
     steps_down_ = quality_.add_dropped(interval, Clock::now());
     return;
   }
-  frame->source_is_late = is_late && !skip_to_;
-  if (is_late && skip_to_) {
-    const double time = queues_.presentation.pacing(
-        [](const Pacing& pacing) { return pacing.clock().position(Clock::now()); });
-    skip_to_(time, *request_.position);
-  }
+  frame->source_is_late = is_late;
   if (!live_) {  // of which nothing is denoised again
     remember(*frame);
   }

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -33,11 +32,9 @@ struct DenoisingRequest {
 /// members except cancel() and at_work_since() belong to the denoising thread, which runs them as commands.
 class FrameDenoising {
  public:
-  /// `request`: the first one, with the position that reading begins at. `skip_to`, unless empty, makes
-  /// reading continue at a later time, because the source cannot keep up. Otherwise the clock waits for it.
+  /// `request`: the first one, with the position that reading begins at.
   FrameDenoising(const PlayerStages& stages, const PlayerOptions& options, PlayerCounters& counters,
-                 PlayerQueues& queues, const DenoisingRequest& request,
-                 std::function<void(double time, const std::stop_token& position)> skip_to);
+                 PlayerQueues& queues, const DenoisingRequest& request);
 
   /// Denoises until PlayerQueues::denoising is closed.
   void run();
@@ -87,7 +84,6 @@ class FrameDenoising {
   const bool live_;
   PlayerCounters& counters_;
   PlayerQueues& queues_;
-  const std::function<void(double time, const std::stop_token& position)> skip_to_;
   DenoiseStage stage_;
   QualityChoice quality_;
   PlayerSettings settings_;

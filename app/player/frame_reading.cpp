@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "app/player/frame_reading.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -19,7 +17,6 @@ constexpr std::size_t kDecodedFrames = 4;
 FrameReading::FrameReading(const PlayerStages& stages, const PlayerOptions& options, PlayerCounters& counters,
                            PlayerQueues& queues, std::stop_token superseded)
     : live_(options.live),
-      frames_per_second_(options.frames_per_second),
       counters_(counters),
       queues_(queues),
       store_(static_cast<const FrameSource&>(stages),
@@ -44,18 +41,10 @@ void FrameReading::run() {
 
 void FrameReading::seek(const SeekTarget& target, std::stop_token superseded) {
   target_ = target;
-  skip_target_.reset();
-  last_time_.reset();
   superseded_ = std::move(superseded);
   stepping_back_ = target.before;
   has_ended_ = false;
   ++next_sequence_;  // the next frame is not the neighbor of the last one
-}
-
-void FrameReading::skip_to(double time, const std::stop_token& position) {
-  if (!target_ && position == superseded_) {
-    skip_target_ = time;
-  }
 }
 
 bool FrameReading::wants_frame() const {
@@ -71,10 +60,6 @@ void FrameReading::read_next() {
     show_glimpse(std::move(key_frame), begun);
   };
   const std::optional<SeekTarget> target = std::exchange(target_, std::nullopt);
-  const std::optional<double> skip_target = std::exchange(skip_target_, std::nullopt);
-  if (skip_target) {
-    store_.skip_to(*skip_target, given_up);
-  }
   std::optional<StoredFrame> frame;
   if (!target || store_.seek(*target, given_up, glimpse)) {
     frame = store_.next(given_up);
@@ -85,11 +70,6 @@ void FrameReading::read_next() {
   }
   has_ended_ = !frame;
   if (frame) {
-    if (skip_target && last_time_) {
-      const double skipped = (frame->time - *last_time_) * frames_per_second_ - 1;
-      counters_.dropped_before += std::max<std::int64_t>(std::llround(skipped), 0);
-    }
-    last_time_ = frame->time;
     pass_on(std::move(*frame));
   } else {
     queues_.decoded.end(superseded_);

@@ -40,9 +40,6 @@ class FrameReading {
   void finish() { has_ended_ = true; }
   /// No step back is expected.
   void expect_steps_forward() { stepping_back_ = false; }
-  /// Continues with the first frame at `time` or later, unless another position is requested than that of
-  /// the stop token.
-  void skip_to(double time, const std::stop_token& position);
   /// FrameStore::set_reach().
   void set_reach(const Reach& reach) { store_.set_reach(reach); }
   void find_neighbors(NeighborSearch search) { search_ = std::move(search); }
@@ -58,14 +55,11 @@ class FrameReading {
   void serve_search();
 
   const bool live_;
-  const double frames_per_second_;
   PlayerCounters& counters_;
   PlayerQueues& queues_;
   FrameStore store_;
   std::stop_token superseded_;  ///< of the request whose frames are read
   std::optional<SeekTarget> target_;
-  std::optional<double> skip_target_;
-  std::optional<double> last_time_;  ///< of the last frame that was read, unless a seek follows
   std::optional<NeighborSearch> search_;
   bool stepping_back_ = false;
   bool has_ended_ = false;

@@ -170,14 +170,6 @@ bool FrameStore::decode_up_to(const SeekTarget& target, const GivenUp& given_up,
   return true;
 }
 
-void FrameStore::skip_to(double time, const GivenUp& given_up) {
-  if (source_follows_ && !kept_to_the_end_ && next_ == kept_.size() &&
-      (kept_.empty() || kept_.back().time < time)) {
-    clear();
-    timed(counters_.busy_ns, [&] { source_.skip(time, given_up); });
-  }
-}
-
 bool FrameStore::is_before_first(const SeekTarget& target) const {
   return target.before && !kept_.empty() && std::abs(target.time - kept_.front().time) <= kSameTime;
 }

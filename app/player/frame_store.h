@@ -24,8 +24,6 @@ struct FrameSource {
   std::function<void(double seconds, double before, const std::function<bool()>& given_up,
                      const std::function<void(Frame)>& glimpse)>
       seek;
-  /// Skips the frames before a time, as io::Reader::skip_to() does. Empty if frames are not skipped.
-  std::function<void(double seconds, const std::function<bool()>& given_up)> skip = {};
 };
 
 struct FrameStoreOptions {
@@ -82,10 +80,6 @@ class FrameStore {
   /// key frame before it. False if given up. `glimpse`, unless empty, is called with that key frame if it is
   /// decoded and too early to be kept.
   bool seek(const SeekTarget& target, const GivenUp& given_up, const Glimpse& glimpse = {});
-
-  /// Moves the reading position forward to the first frame at `time` or later, which is decoded next. Does
-  /// nothing if that frame is kept, or if the source is not behind the kept frames.
-  void skip_to(double time, const GivenUp& given_up);
 
   /// True if next() would have to seek first: the source is not behind the kept frames, all of which have
   /// been read.

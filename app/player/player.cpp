@@ -30,10 +30,7 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
                                counters_.dropped_after}},
       reading_(stages_, options_, counters_, queues_, position_ends_.get_token()),
       denoising_(stages_, options_, counters_, queues_,
-                 {.superseded = request_ends_.get_token(), .position = position_ends_.get_token()},
-                 stages_.skip
-                     ? [this](double time, const std::stop_token& position) { skip_to(time, position); }
-                     : std::function<void(double, const std::stop_token&)>()),
+                 {.superseded = request_ends_.get_token(), .position = position_ends_.get_token()}),
       refining_stage_(stages_, queues_, [this](const RefiningRequest& request) {
         const auto deliver = [this, frame = request.frame](Surroundings neighbors) {
           queues_.refining.post(
@@ -52,14 +49,6 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
   } catch (...) {
     stop(std::chrono::milliseconds(0));  // those that run
     throw;
-  }
-}
-
-// The source cannot keep up. The last frames are not skipped, so that one of them is shown.
-void Player::skip_to(double time, const std::stop_token& position) {
-  constexpr double kLast = 0.5;
-  if (time < options_.duration - kLast) {
-    queues_.reading.post([this, time, position] { reading_.skip_to(time, position); });
   }
 }
 

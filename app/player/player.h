@@ -28,9 +28,9 @@ namespace limpid::app {
 ///
 /// A frame is due when the clock reaches its time. There are only a few frames between denoising and the
 /// screen, so that changed settings show within two frames. A ready frame whose successor is due is dropped
-/// even if no frames are taken, so a window that does not draw delays nothing. If the source is too slow, it
-/// skips frames; the clock waits for a source that cannot. A live source has no clock: each stage takes the
-/// newest frame and drops the others.
+/// even if no frames are taken, so a window that does not draw delays nothing. If the source is too slow, the
+/// clock waits for it. A live source has no clock: each stage takes the newest
+/// frame and drops the others.
 ///
 /// While paused, the shown frame and those after it are denoised again with new settings. While paused, or at
 /// the end, the shown frame is refined: the frames around it are decoded unless they are kept, and a second
@@ -95,7 +95,6 @@ class Player {
 
  private:
   void start(const std::function<void()>& loop);
-  void skip_to(double time, const std::stop_token& position);
   void begin_denoising(bool again);
   void denoise_shown_again();
   void go_to(const SeekTarget& target);

@@ -64,9 +64,6 @@ void Reader::seek(double seconds, double before, const std::function<bool()>& gi
                   const std::function<void(Frame)>& glimpse) {
   state_->seek(seconds, before, given_up, glimpse);
 }
-void Reader::skip_to(double seconds, const std::function<bool()>& given_up) {
-  state_->skip_to(seconds, given_up);
-}
 bool Reader::can_seek() const { return state_->can_seek(); }
 int Reader::decoder_threads() const { return state_->decoder().threads(); }
 std::int64_t Reader::decoded_packets() const { return state_->decoder().packets(); }

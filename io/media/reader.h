@@ -137,10 +137,6 @@ class Reader {
   /// because it is too early, so that there is something to show meanwhile.
   void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {},
             const std::function<void(Frame)>& glimpse = {});
-  /// Skips the frames before `seconds`, in the frames' times, without moving in the source: the next frame is
-  /// the first one that is shown at that time or later. The decoder skips frames that no other frame refers
-  /// to. `given_up` is called repeatedly; if it returns true, a seek must follow before reading.
-  void skip_to(double seconds, const std::function<bool()>& given_up = {});
   /// True if the source can seek; false for pipes and devices.
   bool can_seek() const;
 

@@ -514,18 +514,6 @@ void Reader::State::seek(double seconds, double before, const std::function<bool
     rewind();
     find_first_frame();
   }
-  count_from_first_frame();
-}
-
-void Reader::State::skip_to(double seconds, const std::function<bool()>& given_up) {
-  given_up_ = given_up;
-  range_.set_target(seconds, 0);
-  find_first_frame();
-  given_up_ = nullptr;
-  count_from_first_frame();
-}
-
-void Reader::State::count_from_first_frame() {
   if (first_frame_) {
     first_frame_->index = index_at(*first_frame_);
     frame_index_ = first_frame_->index + 1;

@@ -43,7 +43,6 @@ struct Reader::State {
   const VideoProperties& video() const { return video_; }
   void set_why_not_on_cuda(std::string why) { video_.why_not_on_cuda = std::move(why); }
   Source source() const;
-  void skip_to(double seconds, const std::function<bool()>& given_up);
   bool can_seek() const { return demuxer_.can_seek(); }
   void end_sound() { demuxer_.end_sound(); }
   std::string sound_failure() const { return demuxer_.sound_failure(); }
@@ -79,7 +78,6 @@ struct Reader::State {
   std::int64_t index_at(const Frame& frame) const;
   Found seek_first_frame();
   bool may_seek_to_target() const;
-  void count_from_first_frame();
   bool show_first_packet();
   bool begin_at_key_frame(std::int64_t margin);
   bool gather_from_key_frame();

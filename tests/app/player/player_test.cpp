@@ -412,32 +412,6 @@ TEST(PlayerTest, TheLastFrameIsShownThoughItsSourceIsSlowToSayThatItWasTheLast) 
   EXPECT_EQ(playing.play_to_the_end(), (std::vector<std::int64_t>{0, 2}));
 }
 
-TEST(PlayerTest, TimeRunsOnWhileASlowSourceSkipsFrames) {
-  Playing playing;
-  playing.rate = 100;
-  playing.frames = 300;
-  playing.stages.read = [read = playing.stages.read] {
-    std::this_thread::sleep_for(25ms);  // two and a half times too slow
-    return read();
-  };
-  playing.stages.skip = [seek = playing.stages.seek](double seconds, const auto& given_up) {
-    seek(seconds, 0, given_up, nullptr);
-  };
-  const Player& player = playing.start();
-  ASSERT_NE(playing.next(), nullptr);
-  const auto begin = Clock::now();
-  std::vector<double> late;  // seconds, of each frame
-  while (const std::shared_ptr<const PlayedFrame> frame = playing.next()) {
-    late.push_back(std::chrono::duration<double>(Clock::now() - begin).count() - frame->time);
-  }
-  ASSERT_GE(late.size(), 3U);
-  std::ranges::sort(late);
-  EXPECT_LT(late[late.size() / 2], 1) << "the clock would be three seconds late at the end";
-  const auto shown = static_cast<std::int64_t>(late.size()) + 1;
-  EXPECT_NEAR(static_cast<double>(shown + dropped(player)), playing.frames, 3)
-      << "dropped frames are reported";
-}
-
 TEST(PlayerTest, ItIsKnownWithTheLastFrameWhenTheEndWillBe) {
   for (const bool live : {false, true}) {
     Playing playing;

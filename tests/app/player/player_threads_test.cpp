@@ -73,9 +73,6 @@ class PlayerThread : public testing::Test {
     stages.seek = [this](double seconds, double before, const auto&...) {
       next_ = std::max(0, static_cast<int>(std::ceil((seconds - before) * kRate - 0.01)));
     };
-    stages.skip = [this](double seconds, const auto&) {
-      next_ = std::max(next_, static_cast<int>(std::ceil(seconds * kRate - 0.01)));
-    };
     stages.make_denoiser = stages.make_refiner = [](const PlayerSettings&, const Frame&, const NoiseModel&) {
       return std::make_unique<PassingThrough>();
     };
@@ -168,23 +165,6 @@ TEST_F(FrameReadingTest, GoesToTheTargetOfTheLatestSeek) {
   EXPECT_EQ(take(), 10);
 }
 
-TEST_F(FrameReadingTest, SkipsFramesAndCountsThem) {
-  EXPECT_EQ(take(), 0);
-  ASSERT_TRUE(wait_for([&] { return queues.decoded.size() == 4; }));
-  queues.reading.post([&] { reading.skip_to(2, position.get_token()); });
-  for (const int index : {1, 2, 3, 4, 20}) {
-    EXPECT_EQ(take(), index);
-  }
-  EXPECT_EQ(counters.dropped_before, 15);
-  const std::stop_token before = position.get_token();
-  seek({.time = 0.5});
-  EXPECT_EQ(take(), 5);
-  queues.reading.post([&] { reading.skip_to(2, before); });
-  for (const int index : {6, 7, 8, 9, 10, 11}) {
-    EXPECT_EQ(take(), index) << "the position has been superseded";
-  }
-}
-
 TEST_F(FrameReadingTest, FindsTheNeighborsOfAFrameAndReadsOn) {
   const Reach reach{.before = 2, .after = 3};
   ASSERT_TRUE(wait_for([&] { return queues.decoded.size() == 4; }));
@@ -208,7 +188,6 @@ TEST_F(FrameReadingTest, FindsTheNeighborsOfAFrameAndReadsOn) {
 
 class FrameDenoisingTest : public PlayerThread {
  protected:
-  std::atomic<double> skipped_to = -1;
   std::stop_source request;
   std::unique_ptr<FrameDenoising> denoising;
   std::jthread thread;
@@ -227,8 +206,7 @@ class FrameDenoisingTest : public PlayerThread {
   void start() {
     denoising = std::make_unique<FrameDenoising>(
         stages, options, counters, queues,
-        DenoisingRequest{.superseded = request.get_token(), .position = std::stop_token()},
-        [this](double time, const std::stop_token&) { skipped_to = time; });
+        DenoisingRequest{.superseded = request.get_token(), .position = std::stop_token()});
     thread = std::jthread([this] { denoising->run(); });
   }
   void put(int index) {
@@ -301,22 +279,6 @@ TEST_F(FrameDenoisingTest, FramesThatAreLateAreDroppedBeforeTheyAreDenoised) {
     put(i);
   }
   EXPECT_TRUE(wait_for([&] { return counters.dropped_before >= 9; }));
-}
-
-TEST_F(FrameDenoisingTest, ASourceThatCannotKeepUpIsAskedToSkipAndTheClockRunsOn) {
-  start();
-  put(0);
-  ASSERT_NE(wait_for([&] { return queues.presentation.take(std::chrono::steady_clock::now()).frame; }),
-            nullptr);
-  const auto later = std::chrono::steady_clock::now();
-  queues.presentation.pacing([&](Pacing& pacing) { pacing.clock().set(1, later); });
-  put(1);
-  EXPECT_TRUE(wait_for([&] { return skipped_to > 1; }));
-  const PlayedFramePointer late =
-      wait_for([&] { return queues.presentation.take(std::chrono::steady_clock::now()).frame; });
-  ASSERT_NE(late, nullptr);
-  EXPECT_EQ(late->noisy.index, 1) << "a late frame is better than none";
-  EXPECT_EQ(queues.presentation.pacing([](Pacing& pacing) { return pacing.clock().due(2); }), later + 1s);
 }
 
 class FrameRefiningTest : public PlayerThread {

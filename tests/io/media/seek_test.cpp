@@ -157,34 +157,6 @@ TEST_F(SeekInterruptionTest, SeeksSkipFramesThatAreNotShown) {
   }
 }
 
-TEST_F(SeekInterruptionTest, FramesAreSkippedWithoutMovingInTheSource) {
-  const std::string file =
-      make("skip.mkv",
-           "-f lavfi -i testsrc2=s=32x24:r=25:d=8 -c:v libx264 -preset ultrafast -bf 2 -b_strategy 0 "
-           "-x264opts b-pyramid=none -g 250 -keyint_min 250 -sc_threshold 0");
-  const Clip whole = read_clip(file);
-  ReaderOptions options;
-  options.decoder_threads = 1;
-  Reader reader(file, options);
-  for (std::int64_t index = 0; index < 3; ++index) {
-    EXPECT_EQ(std::get<Frame>(reader.read()).index, index);
-  }
-  const std::int64_t packets = reader.decoded_packets();
-  const std::int64_t decoded = reader.decoded_frames();
-  reader.skip_to(4);
-  for (std::size_t index = 100; index < 110; ++index) {
-    const Frame frame = std::get<Frame>(reader.read());
-    EXPECT_EQ(frame.index, static_cast<std::int64_t>(index));
-    expect_same_frames({whole.frames[index]}, {frame});
-  }
-  EXPECT_LE(reader.decoded_packets() - packets, 115) << "no packet is decoded twice";
-  EXPECT_LE(reader.decoded_frames() - decoded, 70) << "B-frames before the target are not decoded";
-  reader.skip_to(1);
-  EXPECT_EQ(std::get<Frame>(reader.read()).index, 110) << "nothing is skipped backwards";
-  reader.skip_to(99);
-  EXPECT_TRUE(std::holds_alternative<Reader::End>(reader.read()));
-}
-
 TEST_F(SeekInterruptionTest, TheKeyFrameIsShownMeanwhile) {
   const std::string file =
       make("glimpse.mkv",
