@@ -120,6 +120,9 @@ Finding find_noise(const std::string& input, const NoiseCommandOptions& options,
     throw Error(input + ": has no frames that could be decoded");
   }
   finding.scene = noise_of_longest_scene(tracker, finding.frames);
+  if (wanted) {
+    finding.scene.noise.area.reset();  // of the region, but the profile is for the whole picture
+  }
   return finding;
 }
 

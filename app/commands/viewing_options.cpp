@@ -20,6 +20,7 @@
 #include "app/options/logging_options.h"
 #include "app/player/osd.h"
 #include "core/base/error.h"
+#include "io/screen/fonts.h"
 
 namespace limpid::app {
 namespace {

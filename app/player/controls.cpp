@@ -17,8 +17,8 @@ constexpr std::chrono::milliseconds kControlsStay{2000};
 // In units of 1/96 inch.
 constexpr double kPanelWidth = 304;
 constexpr double kBarHeight = 54;
-constexpr double kSecondRow = 34;
-// Windows with a smaller side have the second row instead of the panel.
+constexpr double kExtraRow = 34;
+// Windows with a smaller side have extra rows instead of the panel.
 constexpr double kNarrow = 720;
 constexpr double kLow = 400;
 
@@ -51,8 +51,15 @@ int Controls::panel_width(io::Size window, double scale) const {
 }
 
 int Controls::bar_height(io::Size window, double scale) const {
-  const double rows = open_ && is_narrow(window, scale) ? kBarHeight + kSecondRow : kBarHeight;
-  return static_cast<int>(std::lround(rows * scale));
+  return static_cast<int>(std::lround((kBarHeight + kExtraRow * extra_rows(window, scale)) * scale));
+}
+
+int Controls::extra_rows(io::Size window, double scale) const {
+  if (!open_ || !is_narrow(window, scale)) {
+    return 0;
+  }
+  return 1 + (window.width < kStrengthRowWidth * scale ? 1 : 0) +
+         (window.width < kTransportWidth * scale ? 1 : 0);
 }
 
 io::Size Controls::stage(io::Size window, double scale) const {
@@ -68,7 +75,7 @@ ControlRequests Controls::draw(const ControlState& state, io::Size window, doubl
   if (is_visible(now)) {
     const int bar = bar_height(window, scale);
     items_.put_tooltips_above(static_cast<float>(window.height - bar) - 4 * items_.scale());
-    const BarParts parts{open_ && is_narrow(window, scale), !open_ && state.writing.has_value()};
+    const BarParts parts{extra_rows(window, scale), !open_ && state.writing.has_value()};
     draw_seek_bar(state, window, bar, parts, items_, requests);
   }
   if (panel_width(window, scale) > 0) {
@@ -81,8 +88,8 @@ ControlRequests Controls::draw(const ControlState& state, io::Size window, doubl
 }
 
 std::optional<std::filesystem::path> Controls::draw_files(FileList& files, io::Size window,
-                                                          const FileList::DrawText& draw_text) {
-  return files.draw(window, items_, draw_text);
+                                                          const FileList::TextOf& text_of) {
+  return files.draw(window, items_, text_of);
 }
 
 void Controls::draw_panel(const ControlState& state, io::Size window, ControlRequests& requests) {

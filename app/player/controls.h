@@ -77,7 +77,7 @@ struct ControlRequests {
 
 /// The bar at the bottom of the window, which appears when the pointer moves and hides when it rests, and the
 /// panel, which is open until it is closed. The open panel and the bar have their own space at the right side
-/// and the bottom of the window. In narrow windows, a second row of the bar replaces the panel.
+/// and the bottom of the window. In narrow windows, further rows of the bar replace the panel.
 class Controls {
  public:
   using Clock = std::chrono::steady_clock;
@@ -106,7 +106,7 @@ class Controls {
   ControlRequests draw(const ControlState& state, io::Size window, double scale, Clock::time_point now);
   /// Draws a list of files, between draw() and end(). The chosen file.
   std::optional<std::filesystem::path> draw_files(FileList& files, io::Size window,
-                                                  const FileList::DrawText& draw_text);
+                                                  const FileList::TextOf& text_of);
   /// Ends the frame.
   void end() { items_.end(); }
 
@@ -114,6 +114,8 @@ class Controls {
   void draw_panel(const ControlState& state, io::Size window, ControlRequests& requests);
   void draw_question(const ControlState& state, io::Size window, ControlRequests& requests);
   int panel_width(io::Size window, double scale) const;
+  /// Number of rows of the bar that replace the panel in narrow windows.
+  int extra_rows(io::Size window, double scale) const;
 
   bool automatic_;
   bool open_ = false;

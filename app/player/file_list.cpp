@@ -108,7 +108,7 @@ std::optional<fs::path> FileList::press(const std::string& key) {
   return std::nullopt;
 }
 
-std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, const DrawText& draw_text) {
+std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, const TextOf& text_of) {
   const float s = items.scale();
   const float width = std::min(kListWidth * s, static_cast<float>(window.width) - 16 * s);
   const auto fitting = static_cast<std::size_t>(
@@ -123,7 +123,7 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings |
                    ImGuiWindowFlags_NoScrollWithMouse);
   std::optional<std::size_t> chosen;
-  draw_title(draw_text);
+  draw_title(text_of);
   if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0) {
     const std::size_t last = entries_.size() > lines ? entries_.size() - lines : 0;
     constexpr std::size_t kNotch = 3;
@@ -131,7 +131,7 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
         ImGui::GetIO().MouseWheel > 0 ? first_ - std::min(first_, kNotch) : std::min(first_ + kNotch, last);
     selected_ = std::clamp(selected_, first_, first_ + lines - 1);
   }
-  draw_rows(lines, items, draw_text, chosen);
+  draw_rows(lines, items, text_of, chosen);
   if (items.button("cancel files", "Cancel", "Close the list. Key: ESC")) {
     open_ = false;
   }
@@ -142,16 +142,13 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
   return chosen ? choose(*chosen) : std::nullopt;
 }
 
-void FileList::draw_title(const DrawText& draw_text) const {
+void FileList::draw_title(const TextOf& text_of) const {
   ImGui::TextUnformatted(title_.c_str());
   ImGui::SameLine();
-  const ImVec2 place = ImGui::GetCursorScreenPos();
-  draw_text(kMostLines, failure_.empty() ? folder_.string() : failure_, static_cast<double>(place.x),
-            static_cast<double>(place.y));
-  ImGui::NewLine();
+  ImGui::TextUnformatted(text_of(failure_.empty() ? folder_.string() : failure_).c_str());
 }
 
-void FileList::draw_rows(std::size_t count, ControlItems& items, const DrawText& draw_text,
+void FileList::draw_rows(std::size_t count, ControlItems& items, const TextOf& text_of,
                          std::optional<std::size_t>& chosen) {
   first_ = std::min(first_, selected_);
   first_ = selected_ >= first_ + count ? selected_ - count + 1 : first_;
@@ -167,7 +164,7 @@ void FileList::draw_rows(std::size_t count, ControlItems& items, const DrawText&
     if (exists) {
       const std::string text = entries_[entry].name + (entries_[entry].is_folder ? "/" : "");
       items.note(fmt::format("file {}", entries_[entry].name).c_str(), "");
-      draw_text(row, text, static_cast<double>(at.x), static_cast<double>(at.y));
+      ImGui::GetWindowDrawList()->AddText(at, ImGui::GetColorU32(ImGuiCol_Text), text_of(text).c_str());
     }
   }
 }

@@ -17,8 +17,8 @@ namespace limpid::app {
 /// nothing: an unreadable folder is an empty list with a message.
 class FileList {
  public:
-  /// Draws a text at a position of the window, in any script. `row`: number of the line of the list.
-  using DrawText = std::function<void(std::size_t row, const std::string& text, double x, double y)>;
+  /// io::ControlLayer::text().
+  using TextOf = std::function<std::string(const std::string& text)>;
   /// True for the names of files that are listed. Folders are always listed.
   using Wanted = std::function<bool(const std::string& name)>;
 
@@ -32,7 +32,7 @@ class FileList {
   /// Takes a key, as WindowEvent::key. The file that was chosen with it.
   std::optional<std::filesystem::path> press(const std::string& key);
   /// Draws the list in the middle of the window. The file that was chosen with the pointer.
-  std::optional<std::filesystem::path> draw(io::Size window, ControlItems& items, const DrawText& draw_text);
+  std::optional<std::filesystem::path> draw(io::Size window, ControlItems& items, const TextOf& text_of);
 
  private:
   struct Entry {
@@ -41,8 +41,8 @@ class FileList {
   };
 
   void list(const std::filesystem::path& folder);
-  void draw_title(const DrawText& draw_text) const;
-  void draw_rows(std::size_t count, ControlItems& items, const DrawText& draw_text,
+  void draw_title(const TextOf& text_of) const;
+  void draw_rows(std::size_t count, ControlItems& items, const TextOf& text_of,
                  std::optional<std::size_t>& chosen);
   /// Enters a folder, or returns the file.
   std::optional<std::filesystem::path> choose(std::size_t entry);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 
+#include "app/player/command_queue.h"
 #include "app/player/player.h"
 #include "app/player/viewer_report.h"
 
@@ -34,14 +33,10 @@ class HeadlessPlayer {
   const ViewerReport& report() const { return report_; }
 
  private:
-  void wake();
-
   const HeadlessOptions options_;
   ViewerReport report_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool woken_ = false;
-  std::unique_ptr<Player> player_;  ///< last, as its threads call wake()
+  CommandQueue commands_;           ///< of the thread that calls run()
+  std::unique_ptr<Player> player_;  ///< last, as its threads use the queue
 };
 
 }  // namespace limpid::app

@@ -13,6 +13,8 @@ namespace limpid::app {
 /// The box in which noise is measured, in pixels of the displayed picture. The pointer moves and resizes it.
 class NoiseBox {
  public:
+  static constexpr double kHandle = 8;  ///< side of a handle, in units of 1/96 inch
+
   /// `least`: smallest width and height after resizing.
   NoiseBox(const io::Rectangle& box, io::Size picture, int least)
       : box_(box), picture_(picture), least_(least) {}

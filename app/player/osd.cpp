@@ -70,19 +70,19 @@ int text_size(io::Size window, double scale, double factor) {
 
 int text_margin(int line) { return line / 3; }
 
-io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
-                            io::Size window) {
+TextBox statistics_box(const Statistics& statistics, int line, io::Size window) {
   // Most of the picture stays visible.
   constexpr double kGreatestShare = 0.25;
   const int inner = window.width - 2 * text_margin(line);
   const int width = std::max(inner * 3 / 5, std::min(inner, 16 * line));
   for (const Detail detail : {Detail::kAll, Detail::kFew}) {
-    io::RgbImage box = lettering.box(to_lines(statistics, detail), line, width);
-    if (static_cast<double>(box.width) * box.height <= kGreatestShare * window.width * window.height) {
+    TextBox box(to_lines(statistics, detail), line, width);
+    if (static_cast<double>(box.size().width) * box.size().height <=
+        kGreatestShare * window.width * window.height) {
       return box;
     }
   }
-  return lettering.box(to_lines(statistics, Detail::kLeast), line, width);
+  return {to_lines(statistics, Detail::kLeast), line, width};
 }
 
 bool is_in_scope(KeyScope scope, bool live, bool still_picture) {
@@ -115,13 +115,12 @@ std::vector<std::string> key_help_lines(const std::vector<KeyHelp>& help, const 
   return lines;
 }
 
-io::RgbImage help_box(io::Lettering& lettering, const std::vector<std::string>& lines, int line,
-                      io::Size window) {
-  constexpr int kLeast = 8;
+TextBox help_box(const std::vector<std::string>& lines, int line, io::Size window) {
+  constexpr int kLeast = 7;
   const int margin = text_margin(line);
-  io::RgbImage box = lettering.box(lines, line, window.width - 2 * margin);
-  for (int lower = line - 1; box.height > window.height - 2 * margin && lower >= kLeast; --lower) {
-    box = lettering.box(lines, lower, window.width - 2 * margin);
+  TextBox box(lines, line, window.width - 2 * margin);
+  for (int lower = line - 1; box.size().height > window.height - 2 * margin && lower >= kLeast; --lower) {
+    box = TextBox(lines, lower, window.width - 2 * margin);
   }
   return box;
 }

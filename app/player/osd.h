@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/player/player.h"
+#include "app/player/text_box.h"
+#include "core/noise/noise_model.h"
 #include "io/media/size.h"
-#include "io/screen/lettering.h"
-#include "io/screen/rgb_image.h"
 
 namespace limpid::app {
 
@@ -56,8 +55,7 @@ int text_size(io::Size window, double scale, double factor);
 int text_margin(int line);
 
 /// In lines of that height, with as much detail as leaves the picture to be seen in a window of that size.
-io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
-                            io::Size window);
+TextBox statistics_box(const Statistics& statistics, int line, io::Size window);
 
 /// A message for the user.
 struct News {
@@ -90,7 +88,6 @@ std::vector<std::string> key_help_lines(const std::vector<KeyHelp>& help, const 
 
 /// Lines with tabs between keys and actions, in lines of that height, or lower ones where they would not fit
 /// into a window of that size.
-io::RgbImage help_box(io::Lettering& lettering, const std::vector<std::string>& lines, int line,
-                      io::Size window);
+TextBox help_box(const std::vector<std::string>& lines, int line, io::Size window);
 
 }  // namespace limpid::app

@@ -68,7 +68,6 @@ void draw_time_line(const ControlState& state, float width, ControlItems& items,
 
 void draw_volume(double volume, bool has_slider, ControlItems& items, ControlRequests& requests) {
   auto value = static_cast<float>(volume * 100);
-  ImGui::SameLine();
   if (items.icon("mute", Icon::kVolume, "Mute, or full volume. Keys: / and *")) {
     requests.volume = volume > 0 ? 0 : 1;
   }
@@ -85,7 +84,6 @@ void draw_volume(double volume, bool has_slider, ControlItems& items, ControlReq
 
 void draw_speed(double speed, ControlItems& items, ControlRequests& requests) {
   static constexpr std::array kSpeeds{0.1, 0.25, 0.5, 1.0, 2.0, 4.0};
-  ImGui::SameLine();
   ImGui::SetNextItemWidth(64 * items.scale());
   if (ImGui::BeginCombo("###speed", fmt::format("x{:.3g}", speed).c_str(), ImGuiComboFlags_NoArrowButton)) {
     for (const double each : kSpeeds) {
@@ -133,60 +131,89 @@ void draw_window_buttons(const ControlState& state, float width, ControlItems& i
       "Full screen. Keys: f, ESC; or double click");
 }
 
-// Play, steps, time and speed, as far as the source has them.
-void draw_transport(const ControlState& state, float width, ControlItems& items, ControlRequests& requests) {
-  const auto ask = [&](const char* name, Icon icon, const char* key, const char* tooltip) {
-    if (items.icon(name, icon, tooltip)) {
-      requests.keys.emplace_back(key);
-    }
-    ImGui::SameLine();
-  };
-  const float s = items.scale();
-  ask("play", state.paused ? Icon::kPlay : Icon::kPause, " ",
-      "Play or pause. Keys: SPACE, p; or click the picture");
-  const bool roomy = width > 420 * s;
+void draw_steps(ControlItems& items, ControlRequests& requests) {
+  if (items.icon("step back", Icon::kBack, "One frame back. Key: ,")) {
+    requests.keys.emplace_back(",");
+  }
+  ImGui::SameLine();
+  if (items.icon("step forward", Icon::kForward, "One frame forward. Key: .")) {
+    requests.keys.emplace_back(".");
+  }
+}
+
+// Play, steps, time and speed, as far as the source has them. `has_volume`: the volume is in this row.
+void draw_transport(const ControlState& state, float width, bool has_volume, ControlItems& items,
+                    ControlRequests& requests) {
+  const double units = double{width} / double{items.scale()};
+  if (items.icon("play", state.paused ? Icon::kPlay : Icon::kPause,
+                 "Play or pause. Keys: SPACE, p; or click the picture")) {
+    requests.keys.emplace_back(" ");
+  }
+  ImGui::SameLine();
+  const bool roomy = units >= kTransportWidth;
   if (!state.live && roomy) {
-    ask("step back", Icon::kBack, ",", "One frame back. Key: ,");
-    ask("step forward", Icon::kForward, ".", "One frame forward. Key: .");
+    draw_steps(items, requests);
+    ImGui::SameLine();
   }
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(state.live ? "live" : times_text(state.position, state.duration).c_str());
   if (!state.live && roomy) {
+    ImGui::SameLine();
     draw_speed(state.speed, items, requests);
   }
-  if (state.volume && roomy) {
-    const bool has_slider = width > (state.writing ? 760 : 600) * s;
-    draw_volume(*state.volume, has_slider, items, requests);
+  if (state.volume && roomy && has_volume) {
+    ImGui::SameLine();
+    draw_volume(*state.volume, units > (state.writing ? 760 : kStrengthRowWidth), items, requests);
   }
 }
 
-void draw_buttons(const ControlState& state, float width, bool has_progress, ControlItems& items,
+void draw_buttons(const ControlState& state, float width, const BarParts& parts, ControlItems& items,
                   ControlRequests& requests) {
   const float s = items.scale();
   ImGui::SetCursorPosX(8 * s);
   if (!state.still_picture) {
-    draw_transport(state, width, items, requests);
+    draw_transport(state, width, parts.extra_rows < 2, items, requests);
     ImGui::SameLine();
   }
   if (state.live && items.button("record", state.recording.empty() ? "Record" : state.recording.c_str(),
                                  "Begin or end a recording. Key: r")) {
     requests.keys.emplace_back("r");
   }
-  if (has_progress) {  // as wide as the other buttons allow
+  if (parts.progress) {  // as wide as the other buttons allow
     draw_progress(state, std::clamp(width - 760 * s, 110 * s, 240 * s), items, requests);
   }
   draw_window_buttons(state, width, items, requests);
 }
 
-// The row of narrow windows, which have no panel.
-void draw_strength_and_writing(const ControlState& state, float width, ControlItems& items,
+// The rows of narrow windows, which have no panel.
+void draw_extra_rows(const ControlState& state, int rows, ControlItems& items, ControlRequests& requests) {
+  const float s = items.scale();
+  constexpr float kRow = 34;
+  const bool moves = !state.live && !state.still_picture;
+  ImGui::SetCursorPos({8 * s, (4 + kRow) * s});
+  draw_strength_words(state, items, requests);
+  if (rows > 2) {
+    ImGui::SetCursorPos({8 * s, (4 + 2 * kRow) * s});
+    if (moves) {
+      draw_steps(items, requests);
+      ImGui::SameLine();
+      draw_speed(state.speed, items, requests);
+      ImGui::SameLine();
+    }
+  }
+  if (state.volume) {
+    draw_volume(*state.volume, true, items, requests);
+  }
+}
+
+void draw_strength_and_writing(const ControlState& state, float width, bool names, ControlItems& items,
                                ControlRequests& requests) {
   const float s = items.scale();
-  const float writing = state.live ? 0 : 150 * s;
+  const float writing = state.live ? 0 : (state.writing ? 150 : 90) * s;
   ImGui::SetCursorPos({8 * s, 4 * s});
   ImGui::BeginChild("strength", {width - writing - 24 * s, 30 * s}, false,
                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollbar);
-  draw_strength_row(state, items, requests);
+  draw_strength_row(state, names, items, requests);
   ImGui::EndChild();
   if (state.live) {
     return;
@@ -217,11 +244,14 @@ void draw_seek_bar(const ControlState& state, io::Size window, int height, const
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings);
   ImGui::GetWindowDrawList()->AddRectFilled({0, top}, {width, bottom}, kBarGround);
-  if (parts.strength_row) {
-    draw_strength_and_writing(state, width, items, requests);
+  if (parts.extra_rows > 0) {
+    draw_strength_and_writing(state, width, parts.extra_rows == 1, items, requests);
+  }
+  if (parts.extra_rows > 1) {
+    draw_extra_rows(state, parts.extra_rows, items, requests);
   }
   ImGui::SetCursorPosY(bottom - top - kButtons * items.scale());
-  draw_buttons(state, width, parts.progress, items, requests);
+  draw_buttons(state, width, parts, items, requests);
   if (state.can_seek && state.duration > 0 && !state.still_picture) {
     ImGui::SetCursorPos({0, bottom - top - kTimeLine * items.scale()});
     draw_time_line(state, width, items, requests);

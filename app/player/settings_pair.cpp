@@ -20,6 +20,34 @@ PlayerSettings SettingsPair::flip(const PlayerSettings& used) {
   return other;
 }
 
+std::optional<PlayerSettings> SettingsPair::restore(const PlayerSettings& used) {
+  if (second_ == choice_) {
+    return std::nullopt;
+  }
+  requested_ = flip(used);
+  return requested_;
+}
+
+SettingsPair::Comparison SettingsPair::compare(const std::shared_ptr<const PlayedFrame>& shown,
+                                               const PlayerSettings& used) {
+  Comparison comparison;
+  const std::size_t own = second_ ? 1 : 0;
+  if (shown->settings == used) {
+    if (result(own, shown->sequence, used) != shown) {
+      keep(shown, used);
+      comparison.has_result = true;
+    }
+    comparison.is_complete = result(1 - own, shown->sequence, used) != nullptr;
+    if (comparison.is_complete && second_ == choice_) {
+      return comparison;
+    }
+  } else if (requested_ == used) {
+    return comparison;  // under way
+  }
+  comparison.next = requested_ = flip(used);
+  return comparison;
+}
+
 void SettingsPair::keep(const std::shared_ptr<const PlayedFrame>& frame, const PlayerSettings& used) {
   if (frame->settings == used) {
     results_[second_ ? 1 : 0] = frame;

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
-#include "app/player/player.h"
+#include "app/player/played_frame.h"
 
 namespace limpid::app {
 
@@ -24,6 +25,28 @@ class SettingsPair {
   /// Makes the other settings equal to those in use.
   void copy(const PlayerSettings& used) { other_ = used; }
 
+  // The view of both: the player denoises the paused picture with A and with B, one after the other.
+
+  /// Begins the view of both.
+  void begin_comparison() {
+    choice_ = second_;
+    requested_.reset();  // frames with these settings may not come while paused
+  }
+  /// True if the user has chosen B; the comparison changes the settings in use.
+  bool choice() const { return choice_; }
+  void choose() { choice_ = second_; }
+  /// The user has requested these settings.
+  void note_request(const PlayerSettings& settings) { requested_ = settings; }
+  /// The settings that the user has chosen, if those in use are the others.
+  std::optional<PlayerSettings> restore(const PlayerSettings& used);
+  struct Comparison {
+    std::optional<PlayerSettings> next;  ///< settings to request
+    bool has_result = false;             ///< the frame is a new result
+    bool is_complete = false;            ///< both results exist
+  };
+  /// The next step, given the shown frame.
+  Comparison compare(const std::shared_ptr<const PlayedFrame>& shown, const PlayerSettings& used);
+
   /// Keeps a denoised frame as the result of its settings.
   void keep(const std::shared_ptr<const PlayedFrame>& frame, const PlayerSettings& used);
   /// The result of A (0) or B (1) for the frame of this number (PlayedFrame::sequence); null if there is none
@@ -35,6 +58,8 @@ class SettingsPair {
   std::optional<PlayerSettings> other_;
   bool second_ = false;
   std::array<std::shared_ptr<const PlayedFrame>, 2> results_;
+  bool choice_ = false;                      ///< see choice()
+  std::optional<PlayerSettings> requested_;  ///< the last ones
 };
 
 }  // namespace limpid::app

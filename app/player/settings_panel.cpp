@@ -54,6 +54,11 @@ class SettingsPanel {
     request();
   }
 
+  void draw_named_strengths() {
+    draw_words();
+    request();
+  }
+
   void draw_row(float words) {
     ImGui::BeginChild("slider", {ImGui::GetContentRegionAvail().x - words, 0}, false, ImGuiWindowFlags_NoNav);
     draw_main_strength("Strength");
@@ -260,10 +265,14 @@ void draw_settings(const ControlState& state, ControlItems& items, ControlReques
   draw_view(state, items, requests);
 }
 
-void draw_strength_row(const ControlState& state, ControlItems& items, ControlRequests& requests) {
+void draw_strength_row(const ControlState& state, bool names, ControlItems& items,
+                       ControlRequests& requests) {
   constexpr float kWords = 200;  // width of their buttons, in units of 1/96 inch
-  const bool has_room = ImGui::GetContentRegionAvail().x > 2 * kWords * items.scale();
-  SettingsPanel(state, items, requests).draw_row(has_room ? kWords * items.scale() : 0);
+  SettingsPanel(state, items, requests).draw_row(names ? kWords * items.scale() : 0);
+}
+
+void draw_strength_words(const ControlState& state, ControlItems& items, ControlRequests& requests) {
+  SettingsPanel(state, items, requests).draw_named_strengths();
 }
 
 }  // namespace limpid::app

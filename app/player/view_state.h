@@ -17,9 +17,14 @@ struct ViewState {
   bool labels = true;  ///< over the picture: which side is which
   bool help = false;
   bool statistics = false;
-  bool asks_to_quit = false;  ///< while a file is written
-  std::string hint;           ///< as long as it applies
-  std::string label_text;     ///< of the labels over the picture
+  std::string hint;        ///< as long as it applies
+  std::string label_text;  ///< of the labels over the picture
+
+  bool ended = false;           ///< the last frame is shown
+  bool asks_to_quit = false;    ///< while a file is written
+  bool quits = false;           ///< the window closes
+  bool cancels_output = false;  ///< the file that is written is not finished
+  bool window_is_lost = false;  ///< the window no longer exists
 };
 
 }  // namespace limpid::app

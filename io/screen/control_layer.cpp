@@ -10,15 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <new>
+#include <set>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "io/screen/gl.h"
-#include "io/screen/lettering.h"
+#include "io/screen/fonts.h"
 
 namespace limpid::io {
 namespace {
@@ -26,11 +26,18 @@ namespace {
 constexpr float kFontPixels = 15;  // at a scale of 1
 constexpr float kNowhere = -1e6F;
 
-// Basic Latin to Latin Extended-B, Greek, Cyrillic, general punctuation and arrows. Other texts are pictures.
-const ImWchar* glyph_ranges() {
-  static constexpr ImWchar kRanges[]{0x20,   0x24F,  0x370,  0x3FF,  0x400, 0x52F,
-                                     0x2010, 0x2026, 0x2190, 0x2193, 0};
-  return &kRanges[0];
+// Basic Latin to Latin Extended-B, Greek, Cyrillic, general punctuation and arrows. ControlLayer::text() adds
+// other characters.
+constexpr std::array<ImWchar, 11> kPlainRanges{0x20,   0x24F,  0x370,  0x3FF,  0x400, 0x52F,
+                                               0x2010, 0x2026, 0x2190, 0x2193, 0};
+
+bool is_plain(std::uint32_t character) {
+  for (std::size_t i = 0; kPlainRanges[i] != 0; i += 2) {
+    if (character >= kPlainRanges[i] && character <= kPlainRanges[i + 1]) {
+      return true;
+    }
+  }
+  return character < kPlainRanges[0];
 }
 
 void set_style(float scale) {
@@ -101,53 +108,69 @@ void apply_key(std::string_view name, bool down) {
   }
 }
 
-// The OpenGL backend's ID of a texture is its name, as a pointer or, in later versions, an integer.
-template <typename Id>
-Id to_id(GLuint name) {
-  if constexpr (std::is_pointer_v<Id>) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    return reinterpret_cast<Id>(static_cast<std::uintptr_t>(name));
-  } else {
-    return Id{name};
-  }
-}
-
 }  // namespace
 
 struct ControlLayer::State {
-  void set_scale(float wanted);
+  void set_sizes(float wanted_scale, int wanted_text);
+  void add_font(float pixels);
   void apply(const WindowEvent& event);
 
   float scale = 0;
+  int text_size = 0;
+  Fonts fonts;
+  std::set<std::uint32_t> known;                  // characters that are not plain
+  std::map<FontFile, std::set<ImWchar>> further;  // those of them that have a font
+  std::vector<std::vector<ImWchar>> ranges;       // of `further`, which ImGui keeps pointers to
+  bool lacks_characters = false;
   std::deque<WindowEvent> events;
   std::string held_key;  // pressed in the last frame
-  std::vector<GlTexture> pictures;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
-// Sets the font and the sizes for a scale.
-void ControlLayer::State::set_scale(float wanted) {
-  if (scale == wanted) {
+// Sets the fonts and the sizes for a scale.
+void ControlLayer::State::set_sizes(float wanted_scale, int wanted_text) {
+  if (scale == wanted_scale && text_size == wanted_text && !lacks_characters) {
     return;
   }
-  scale = wanted;
+  scale = wanted_scale;
+  text_size = wanted_text;
+  lacks_characters = false;
   set_style(scale);
-  ImFontAtlas* const fonts = ImGui::GetIO().Fonts;
-  fonts->Clear();
-  const float pixels = std::round(kFontPixels * scale);
-  const FontFile file = plain_font();
-  ImFontConfig config;
-  config.FontNo = file.index;
-  if (file.path.empty() ||
-      fonts->AddFontFromFileTTF(file.path.c_str(), pixels, &config, glyph_ranges()) == nullptr) {
-    ImFontConfig built_in;
-    built_in.SizePixels = pixels;
-    fonts->AddFontDefault(&built_in);
+  ImFontAtlas* const atlas = ImGui::GetIO().Fonts;
+  atlas->Clear();
+  ranges.clear();
+  add_font(std::round(kFontPixels * scale));
+  if (text_size != std::lround(kFontPixels * scale)) {
+    add_font(static_cast<float>(text_size));
   }
 #if IMGUI_VERSION_NUM < 19200  // later versions do it themselves
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
 #endif
+}
+
+void ControlLayer::State::add_font(float pixels) {
+  ImFontAtlas* const atlas = ImGui::GetIO().Fonts;
+  const FontFile plain = fonts.find();
+  ImFontConfig config;
+  config.FontNo = plain.index;
+  if (plain.path.empty() ||
+      atlas->AddFontFromFileTTF(plain.path.c_str(), pixels, &config, kPlainRanges.data()) == nullptr) {
+    ImFontConfig built_in;
+    built_in.SizePixels = pixels;
+    atlas->AddFontDefault(&built_in);
+    return;
+  }
+  for (const auto& [file, characters] : further) {
+    std::vector<ImWchar>& each = ranges.emplace_back();
+    for (const ImWchar character : characters) {
+      each.insert(each.end(), 2, character);
+    }
+    each.push_back(0);
+    config.FontNo = file.index;
+    config.MergeMode = true;
+    atlas->AddFontFromFileTTF(file.path.c_str(), pixels, &config, each.data());
+  }
 }
 
 void ControlLayer::State::apply(const WindowEvent& event) {
@@ -206,7 +229,30 @@ ControlLayer::~ControlLayer() {
 
 void ControlLayer::handle(const WindowEvent& event) { state_->events.push_back(event); }
 
-bool ControlLayer::has_events() const { return !state_->events.empty() || !state_->held_key.empty(); }
+bool ControlLayer::has_events() const {
+  return !state_->events.empty() || !state_->held_key.empty() || state_->lacks_characters;
+}
+
+ImFont* ControlLayer::overlay_font() { return ImGui::GetIO().Fonts->Fonts.back(); }
+
+std::string ControlLayer::text(const std::string& text) {
+  std::vector<std::uint32_t> unknown;
+  for (const std::uint32_t character : characters_of(text)) {
+    if (!is_plain(character) && character <= IM_UNICODE_CODEPOINT_MAX &&
+        state_->known.insert(character).second) {
+      unknown.push_back(character);
+    }
+  }
+  // The builder of ImGui's fonts reads no other files.
+  const FontFile font = unknown.empty() ? FontFile{} : state_->fonts.find(unknown);
+  if (font.path.ends_with(".ttf") || font.path.ends_with(".otf") || font.path.ends_with(".ttc")) {
+    for (const std::uint32_t character : unknown) {
+      state_->further[font].insert(static_cast<ImWchar>(character));
+    }
+    state_->lacks_characters = true;
+  }
+  return valid_utf8(text);
+}
 
 bool ControlLayer::has_keyboard() const {
   return ImGui::GetIO().WantTextInput ||
@@ -215,13 +261,16 @@ bool ControlLayer::has_keyboard() const {
 
 bool ControlLayer::has_pointer() const { return ImGui::GetIO().WantCaptureMouse; }
 
-void ControlLayer::begin(Size window, double scale) {
-  state_->set_scale(static_cast<float>(scale));
+void ControlLayer::begin(Size window, double scale, int text) {
+  state_->set_sizes(static_cast<float>(scale), text);
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = {static_cast<float>(window.width), static_cast<float>(window.height)};
   const auto now = std::chrono::steady_clock::now();
+  // A longer time would make two presses of a double click.
   constexpr float kLeastTime = 1e-4F;
-  io.DeltaTime = std::max(std::chrono::duration<float>(now - state_->last).count(), kLeastTime);
+  constexpr float kGreatestTime = 0.1F;
+  io.DeltaTime =
+      std::clamp(std::chrono::duration<float>(now - state_->last).count(), kLeastTime, kGreatestTime);
   state_->last = now;
   if (!state_->held_key.empty()) {
     apply_key(std::exchange(state_->held_key, {}), false);
@@ -245,17 +294,6 @@ void ControlLayer::begin(Size window, double scale) {
 void ControlLayer::end() {
   ImGui::Render();
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-}
-
-ImTextureID ControlLayer::picture(std::size_t number, const RgbImage& image) {
-  if (number >= state_->pictures.size()) {
-    state_->pictures.resize(number + 1);
-  }
-  const GlTexture& texture = state_->pictures[number];
-  texture.bind();
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, image.width, image.height, 0, GL_BGRA, GL_UNSIGNED_INT_8_8_8_8_REV,
-               image.pixels.data());
-  return to_id<ImTextureID>(texture.name());
 }
 
 }  // namespace limpid::io

@@ -4,12 +4,11 @@
 #include <imgui.h>
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "io/media/size.h"
-#include "io/screen/rgb_image.h"
 #include "io/screen/window.h"
 
 namespace limpid::io {
@@ -28,21 +27,21 @@ class ControlLayer {
 
   /// Takes events of the pointer and of keys, which the next frames see one after the other.
   void handle(const WindowEvent& event);
-  /// True if a press has not been seen yet: another frame is to be drawn.
+  /// True if another frame is to be drawn: a press has not been seen yet, or characters are missing.
   bool has_events() const;
   /// True while a list is open or text is typed: keys are for the controls of the last frame.
   bool has_keyboard() const;
   /// True if the pointer is on a control of the last frame, or holds one.
   bool has_pointer() const;
 
-  /// Begins a frame. `scale`: Window::scale().
-  void begin(Size window, double scale);
+  /// Begins a frame. `scale`: Window::scale(). `text`: size of overlay_font(), in pixels.
+  void begin(Size window, double scale, int text);
+  /// The font for text over the picture.
+  static ImFont* overlay_font();
+  /// The text in valid UTF-8. Its characters are in the fonts from the next frame on.
+  std::string text(const std::string& text);
   /// Draws the frame.
   void end();
-
-  /// Uploads a picture, and returns its texture for ImGui's functions. `number`: any number of the caller,
-  /// from 0, densely; the texture of a number is valid until its next picture.
-  ImTextureID picture(std::size_t number, const RgbImage& image);
 
  private:
   struct State;

@@ -3,12 +3,14 @@
 #include "app/player/controls.h"
 
 #include <gtest/gtest.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <tuple>
@@ -331,18 +333,56 @@ TEST(ControlsTest, SmallWindowsHaveASecondRowInsteadOfThePanel) {
   });
 }
 
-TEST(ControlsTest, NarrowWindowsKeepAllButtons) {
+class NarrowWindow : public testing::TestWithParam<int> {};
+
+TEST_P(NarrowWindow, KeepsAllButtons) {
   ControlsScript script;
-  script.options.window.size = {546, 970};
+  script.options.window.size = {GetParam(), 970};
   script.options.refuse_file = [](const std::string&) { return std::string(); };
   const DebugLog log;
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    for (const char* const name : {"play", "open", "settings", "help", "full screen", "strength", "write"}) {
+    std::map<std::pair<int, int>, std::string> places;
+    for (const char* const name :
+         {"play", "step back", "step forward", "speed", "open", "settings", "help", "full screen", "strength",
+          "strength Light", "strength Medium", "strength Strong", "write"}) {
       const Place place = ControlsScript::find(log, name);
-      EXPECT_TRUE(place.x > 0 && place.x < 546 - 10) << name << " at " << place.x;
+      EXPECT_TRUE(place.x > 0 && place.x < GetParam() - 10) << name << " at " << place.x;
+      EXPECT_TRUE(place.y > 970 - 160) << name << " at " << place.y;
+      EXPECT_EQ(places.emplace(std::pair(place.x, place.y), name).first->second, name);
     }
+    ControlsScript::click(log, "strength Strong");
+    EXPECT_TRUE(log.says("strength 1.4"));
   });
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, NarrowWindow, testing::Values(360, 546));
+
+TEST(BarTest, NarrowWindowsHaveTheVolume) {
+  ImGui::CreateContext();
+  ImGui::GetIO().IniFilename = nullptr;
+  ImGui::GetIO().Fonts->AddFontDefault();
+  ImGui::GetIO().Fonts->Build();
+  ControlState state;
+  state.duration = 9;
+  state.can_seek = state.can_open = true;
+  state.volume = 0.5;
+  state.settings.filter.name = "bm3d";
+  for (const int width : {360, 546, 640, 1280}) {
+    const DebugLog log;
+    const io::Size window{width, 970};
+    ImGui::GetIO().DisplaySize = {static_cast<float>(width), 970};
+    Controls controls(true);
+    controls.toggle_panel();
+    ImGui::NewFrame();
+    controls.draw(state, window, 1, Controls::Clock::now());
+    controls.end();
+    ImGui::EndFrame();
+    for (const char* const name : {"mute", "volume"}) {
+      EXPECT_EQ(log.count(std::string("control: ") + name + " at "), 1) << name << " in " << width;
+    }
+  }
+  ImGui::DestroyContext();
 }
 
 TEST(ControlsTest, AnOpenListGetsTheKeysAndEscNeverQuits) {

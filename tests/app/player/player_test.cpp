@@ -183,6 +183,9 @@ class Playing {
     woken_ = false;
   }
 
+  /// Ends the player, whose threads use the rest.
+  void end() { player_.reset(); }
+
   std::vector<std::int64_t> play_to_the_end() {
     std::vector<std::int64_t> shown;
     while (const std::shared_ptr<const PlayedFrame> frame = next()) {
@@ -293,6 +296,10 @@ class PlayingByQuality : public Playing {
       return std::make_unique<Timed>(settings.looks_ahead ? 4 : 0, times_ms.at(settings.filter.name));
     };
   }
+
+  PlayingByQuality(const PlayingByQuality&) = delete;
+  PlayingByQuality& operator=(const PlayingByQuality&) = delete;
+  ~PlayingByQuality() { end(); }
 
   /// Plays until frames come from that rung. Fails if frames are not in order.
   [[nodiscard]] testing::AssertionResult reaches(const std::string& rung) {
@@ -1096,6 +1103,10 @@ class RefinedPlaying : public Playing {
       return std::make_unique<Refiner>(noise, log);
     };
   }
+
+  RefinedPlaying(const RefinedPlaying&) = delete;
+  RefinedPlaying& operator=(const RefinedPlaying&) = delete;
+  ~RefinedPlaying() { end(); }
 
   /// The refined frame, waited for; nothing if another one is shown, or if there is none for `patience`.
   std::shared_ptr<const PlayedFrame> refined(Player& player, std::chrono::milliseconds patience = 10s) {

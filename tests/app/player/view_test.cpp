@@ -2,6 +2,7 @@
 #include "app/player/view.h"
 
 #include <gtest/gtest.h>
+#include <imgui.h>
 
 #include <fstream>
 #include <iterator>
@@ -17,6 +18,7 @@
 #include "app/player/settings_editor.h"
 #include "app/player/settings_history.h"
 #include "app/player/viewer_report.h"
+#include "io/screen/fonts.h"
 
 namespace limpid::app {
 namespace {
@@ -163,8 +165,54 @@ TEST(OsdTest, LettersAreLargerOnLargeScreensAndSmallerInSmallWindows) {
   EXPECT_EQ(text_size({320, 240}, 1, 2), 25) << "as is asked for";
 }
 
+/// A frame of ImGui without a window.
+class ImGuiFrame {
+ public:
+  ImGuiFrame() {
+    ImGui::CreateContext();
+    ImGuiIO& settings = ImGui::GetIO();
+    settings.IniFilename = nullptr;
+    settings.DisplaySize = {1280, 720};
+    settings.Fonts->AddFontFromFileTTF(io::Fonts().find().path.c_str(), 16);
+    settings.Fonts->Build();
+    ImGui::NewFrame();
+  }
+  ImGuiFrame(const ImGuiFrame&) = delete;
+  ImGuiFrame& operator=(const ImGuiFrame&) = delete;
+  ImGuiFrame(ImGuiFrame&&) = delete;
+  ImGuiFrame& operator=(ImGuiFrame&&) = delete;
+  ~ImGuiFrame() {
+    ImGui::EndFrame();
+    ImGui::DestroyContext();
+  }
+};
+
+TEST(TextBoxTest, WrapsLinesWhereTheBoxEnds) {
+  const ImGuiFrame frame;
+  constexpr int kLine = 20;
+  const std::string words = "5 s back, forward; with Shift, or PGDN PGUP: 60 s";
+  const io::Size wide = TextBox({words}, kLine, 2000).size();
+  const io::Size narrow = TextBox({words}, kLine, wide.width / 2).size();
+  EXPECT_LE(narrow.width, wide.width / 2);
+  EXPECT_GE(narrow.height, wide.height + kLine * 3 / 4);
+  const io::Size name = TextBox({std::string(200, 'x')}, kLine, 150).size();
+  EXPECT_LE(name.width, 150) << "one word";
+  EXPECT_GT(name.height, 5 * kLine);
+  EXPECT_GT(TextBox({"a", "", "b"}, kLine, 150).size().height, TextBox({"a", "b"}, kLine, 150).size().height);
+  EXPECT_GT(TextBox({"a"}, kLine, 1).size().height, 0);
+}
+
+TEST(TextBoxTest, TheSecondColumnIsBehindTheWidestKey) {
+  const ImGuiFrame frame;
+  const int keys = TextBox({"WWWWWW"}, 20, 1000).size().width;
+  const int actions = TextBox({"action"}, 20, 1000).size().width;
+  EXPECT_GE(TextBox({"iii\taction", "WWWWWW\taction"}, 20, 1000).size().width, keys + actions);
+  EXPECT_EQ(TextBox({"iii\taction", "WWWWWW\taction"}, 20, 1000).size(),
+            TextBox({"WWWWWW\taction", "WWWWWW\taction"}, 20, 1000).size());
+}
+
 TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
-  io::Lettering lettering;
+  const ImGuiFrame frame;
   Statistics statistics;
   statistics.source = "a film with a name of some length.mkv";
   statistics.format = "1920x1080 YUV 4:2:0 8 bit  BT.709 limited range";
@@ -174,15 +222,15 @@ TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
   statistics.planes = {"Y", "U", "V"};
   statistics.loads = {{"decode", 0.1}, {"denoise", 0.5}, {"convert", 0.1}, {"present", 0.1}};
   const auto box = [&](io::Size window) {
-    return statistics_box(lettering, statistics, text_size(window, 1, 1), window);
+    return statistics_box(statistics, text_size(window, 1, 1), window).size();
   };
   const auto text = [&](Detail detail, io::Size window) {
     const int line = text_size(window, 1, 1);
-    return lettering.box(to_lines(statistics, detail), line, window.width).height;
+    return TextBox(to_lines(statistics, detail), line, window.width).size().height;
   };
   EXPECT_EQ(box({1280, 720}).height, text(Detail::kAll, {1280, 720}));
   const auto is_a_quarter = [&](io::Size window) {
-    const io::RgbImage seen = box(window);
+    const io::Size seen = box(window);
     return 4 * seen.width * seen.height <= window.width * window.height;
   };
   for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {480, 320}, {320, 480}, {1280, 200}}) {
@@ -246,7 +294,8 @@ TEST(ControlsTest, AnOpenPanelAndItsBarTakeTheirOwnSpace) {
   EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{976, 666}));
   EXPECT_EQ(controls.stage({1920, 1080}, 2), (io::Size{1312, 972}));
   EXPECT_EQ(controls.stage({640, 360}, 1), (io::Size{640, 272})) << "two rows instead of the panel";
-  EXPECT_EQ(controls.stage({546, 970}, 1), (io::Size{546, 882}));
+  EXPECT_EQ(controls.stage({546, 970}, 1), (io::Size{546, 848})) << "a row for named strengths and volume";
+  EXPECT_EQ(controls.stage({360, 640}, 1), (io::Size{360, 484})) << "and one for steps and speed";
 }
 
 TEST(ControlItemsTest, NumbersAreTypedWithAPointOrAComma) {
@@ -329,16 +378,16 @@ TEST(SettingsEditorTest, SettingsAAndBHaveHistoriesOfTheirOwn) {
 }
 
 TEST(OsdTest, TheKeysFitIntoTheWindow) {
-  io::Lettering lettering;
+  const ImGuiFrame frame;
   const std::vector<std::string> lines = key_help_lines(key_help(), "\t");
   for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {360, 640}, {640, 260}}) {
     const int line = text_size(window, 1, 1);
-    const io::RgbImage box = help_box(lettering, lines, line, window);
+    const io::Size box = help_box(lines, line, window).size();
     EXPECT_LE(box.width, window.width) << window.width << "x" << window.height;
     EXPECT_LE(box.height, window.height) << window.width << "x" << window.height;
   }
-  const int least = help_box(lettering, lines, 20, {10'000, 10'000}).height;
-  EXPECT_EQ(help_box(lettering, lines, 20, {10'000, least + 20}).height, least) << "no smaller than need be";
+  const int least = help_box(lines, 20, {10'000, 10'000}).size().height;
+  EXPECT_EQ(help_box(lines, 20, {10'000, least + 20}).size().height, least) << "no smaller than need be";
 }
 
 TEST(OsdTest, TellsTimesAndFigures) {

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "app/player/frame_denoising.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/pipeline/noise_log.h"
+#include "app/pipeline/stage_counters.h"
+
+namespace limpid::app {
+namespace {
+
+// If no frame in time can be found for so long, the source cannot keep up.
+constexpr std::chrono::milliseconds kPatience{500};
+// Earlier frames that a filter is given when it replaces another, at most: its first results are as good as
+// the other's, and nothing flashes. They cost time in which no frame is shown.
+constexpr int kMostContext = 8;
+// And if its reach is unbounded.
+constexpr int kUnboundedContext = 4;
+// Frames that are shown while a filter begins that waits for later frames, besides these.
+constexpr int kStepReserve = 3;
+
+int context_of(const QualityRung& rung) {
+  return rung.reach.unbounded ? kUnboundedContext : std::min(rung.reach.before, kMostContext);
+}
+
+}  // namespace
+
+FrameDenoising::FrameDenoising(const PlayerStages& stages, const PlayerOptions& options,
+                               PlayerCounters& counters, PlayerQueues& queues,
+                               const DenoisingRequest& request)
+    : stages_(stages),
+      live_(options.live),
+      counters_(counters),
+      queues_(queues),
+      stage_(counters.denoise),
+      quality_(stages.ladder),
+      settings_(options.settings),
+      request_(request) {}
+
+void FrameDenoising::run() {
+  while (queues_.denoising.run()) {
+    if (request_.superseded.stop_requested()) {
+      queues_.denoising.wait();  // for the request that supersedes
+    } else if (!work()) {
+      timed(counters_.denoise.waited_for_input_ns, [this] { queues_.denoising.wait(wake_at_); });
+    }
+  }
+}
+
+bool FrameDenoising::work() {
+  if (std::exchange(steps_down_, false)) {
+    send_again();
+  }
+  prepare_step_up();
+  const Clock::time_point now = Clock::now();
+  wake_at_ = queues_.presentation.expire(now);
+  const DecodedFrames::Next next = queues_.decoded.next(*request_.position);
+  // The last frame of a source is shown even if it is late.
+  const bool is_late =
+      next.exists && !next.is_last() && queues_.presentation.pacing([&](const Pacing& pacing) {
+        return pacing.is_late(next.time, next.successor, now);
+      });
+  // Whether to show or to drop a late frame depends on its successor.
+  const Clock::time_point decides_at = idle_since_ + kPatience;
+  const bool waits = is_late && !next.successor && now < decides_at;
+  if (waits) {
+    wake_at_ = std::min(wake_at_.value_or(decides_at), decides_at);
+  }
+  if (!stage_.is_full() && !again_.empty()) {
+    DecodedFrame frame = std::move(again_.front());
+    again_.pop_front();
+    send(std::move(frame));
+  } else if (!stage_.is_full() && next.exists && !waits && may_send()) {
+    take_next(next, is_late);
+  } else if (stage_.owes_a_result()) {
+    receive();
+  } else if (next.has_ended && !next.exists && again_.empty() && !is_drained_) {
+    finish_stream();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Frames that were sent to the denoiser and are neither shown (live: ready) nor dropped.
+std::int64_t FrameDenoising::outstanding() const {
+  return static_cast<std::int64_t>(sent_.size() + (live_ ? 0 : queues_.presentation.size()));
+}
+
+bool FrameDenoising::may_send() const {
+  const int ahead = queues_.presentation.pacing(
+      [this](const Pacing& pacing) { return pacing.frames_ahead(stage_.concurrency()); });
+  return outstanding() < stage_.latency() + ahead + ahead_of_step_;
+}
+
+void FrameDenoising::take_next(const DecodedFrames::Next& next, bool is_late) {
+  std::optional<DecodedFrame> frame = queues_.decoded.take(*request_.position);
+  queues_.reading.wake();
+  if (!frame) {
+    return;
+  }
+  if (is_late && next.successor) {
+    ++counters_.dropped_before;
+    const auto interval = queues_.presentation.pacing([](const Pacing& pacing) { return pacing.interval(); });
+    steps_down_ = quality_.add_dropped(interval, Clock::now());
+    return;
+  }
+  frame->source_is_late = is_late;
+  if (!live_) {  // of which nothing is denoised again
+    remember(*frame);
+  }
+  send(*std::move(frame));
+}
+
+void FrameDenoising::begin(const DenoisingRequest& request) {
+  const std::stop_token position = request.position.value_or(*request_.position);
+  request_ = request;
+  request_.position = position;
+  is_drained_ = false;
+  quality_.restart(Clock::now());
+  const QualityRung rung = quality_.rung(settings_, Clock::now());
+  steps_down_ = false;
+  past_.clear();
+  if (rung.settings.same_denoiser(used_)) {
+    stage_.reset();
+  } else {
+    stage_.abandon();
+  }
+  sent_.clear();
+  again_.clear();
+  if (request.position) {
+    recent_.clear();
+  }
+  if (request.again) {
+    again_ = recent_;
+  }
+  if (quality_.has_choice()) {
+    const auto wanted = std::ranges::find_if(
+        again_, [&](const DecodedFrame& frame) { return frame.sequence >= request_.first_wanted; });
+    again_.erase(again_.begin(), std::max(wanted - context_of(rung), again_.begin()));
+    queues_.presentation.pacing([](Pacing& pacing) { pacing.forget_turnaround(); });
+  }
+}
+
+// The rung is too slow: a quicker one does what it has not done yet.
+void FrameDenoising::send_again() {
+  if (!sent_.empty()) {
+    const std::uint64_t first = sent_.front().frame.sequence;
+    std::erase_if(past_, [first](const DecodedFrame& frame) { return frame.sequence >= first; });
+    for (; !sent_.empty(); sent_.pop_back()) {
+      again_.push_front(std::move(sent_.back().frame));
+    }
+  }
+  stage_.abandon();
+  queues_.presentation.pacing([](Pacing& pacing) { pacing.forget_turnaround(); });
+}
+
+// There is room for a better rung. If it waits for later frames, frames are made ready for that time.
+void FrameDenoising::prepare_step_up() {
+  const QualityRung* const next = quality_.next();
+  const bool waits = next != nullptr && next->settings.looks_ahead && !live_;
+  ahead_of_step_ = waits ? next->reach.after + kStepReserve : 0;
+  if (next == nullptr) {
+    return;
+  }
+  const bool is_ready = static_cast<int>(queues_.presentation.size()) >= ahead_of_step_;
+  if (is_ready || queues_.decoded.next(*request_.position).has_ended) {
+    quality_.take_step(Clock::now());
+    ahead_of_step_ = 0;
+    queues_.presentation.pacing([](Pacing& pacing) { pacing.forget_turnaround(); });
+  }
+}
+
+// Measures the speed of the rung by a result.
+void FrameDenoising::measure_pace() {
+  const std::int64_t busy = counters_.denoise.busy_ns;
+  const std::chrono::nanoseconds took(busy - std::exchange(busy_, busy));
+  const auto [keeps_time, interval] = queues_.presentation.pacing(
+      [](const Pacing& pacing) { return std::pair(pacing.keeps_time(), pacing.interval()); });
+  if (!keeps_time) {
+    quality_.rest(Clock::now());
+  } else if (quality_.add(took, interval, Clock::now())) {
+    steps_down_ = true;
+  }
+}
+
+// Keeps what is denoised again for new settings: the frame that is shown and those under way, and before
+// either as many as a temporal filter needs. Frames between them have been dropped, any number if no frames
+// are taken.
+void FrameDenoising::remember(const DecodedFrame& frame) {
+  if (const PlayedFramePointer shown = queues_.presentation.shown()) {
+    const auto behind = std::ranges::find_if(
+        recent_, [&](const DecodedFrame& other) { return other.sequence > shown->sequence; });
+    const std::int64_t until_shown = behind - recent_.begin();
+    const std::int64_t not_needed = recent_.end() - behind - outstanding() - stage_.latency();
+    recent_.erase(behind, behind + std::max<std::int64_t>(not_needed, 0));
+    const std::int64_t too_old = until_shown - 1 - stage_.latency();
+    recent_.erase(recent_.begin(), recent_.begin() + std::max<std::int64_t>(too_old, 0));
+  }
+  recent_.push_back(frame);
+}
+
+void FrameDenoising::send(DecodedFrame frame) {
+  const QualityRung rung = quality_.rung(settings_, Clock::now());
+  if (!noise_ || settings_.noise != used_.noise) {
+    noise_.emplace(settings_.noise, *stages_.engine, noise_log(settings_.noise));
+  }
+  const NoiseModel level = timed(counters_.denoise.busy_ns, [&] { return noise_->level_for(frame.frame); });
+  std::unique_ptr<Denoiser> next;
+  if (stage_.has_denoiser() && !rung.settings.same_denoiser(used_)) {
+    next = stages_.make_denoiser(rung.settings, frame.frame, level);
+    drain();
+    stage_.abandon();
+  }
+  const DenoiseStage::Maker make = [&](const Frame& first, const NoiseModel& noise) {
+    return next != nullptr ? std::move(next) : stages_.make_denoiser(rung.settings, first, noise);
+  };
+  used_ = rung.settings;
+  stage_.set_mix(settings_.noise.mix);
+  if (!stage_.has_denoiser() && quality_.has_choice()) {
+    send_context(context_of(rung), level, make);
+  }
+  sent_.push_back({frame, settings_, used_, level, noise_->found(), Clock::now()});
+  show_waiting(sent_.back());
+  if (quality_.has_choice()) {
+    past_.push_back(frame);
+    if (past_.size() > kMostContext) {
+      past_.pop_front();
+    }
+  }
+  stage_.send(std::move(frame.frame), level, make);
+}
+
+// A new filter gets the frames before as context.
+void FrameDenoising::send_context(int frames, const NoiseModel& level, const DenoiseStage::Maker& make) {
+  const std::size_t count = std::min(past_.size(), static_cast<std::size_t>(frames));
+  for (std::size_t i = past_.size() - count; i < past_.size(); ++i) {
+    Frame frame = past_[i].frame;
+    frame.context_only = true;
+    stage_.send(std::move(frame), level, make);
+  }
+}
+
+std::shared_ptr<PlayedFrame> FrameDenoising::frame_of(const Sent& sent) {
+  auto frame = std::make_shared<PlayedFrame>();
+  frame->noisy = sent.frame.frame;
+  frame->settings = sent.settings;
+  frame->used = sent.used;
+  frame->level = sent.level;
+  frame->noise = sent.noise;
+  frame->time = sent.frame.time;
+  frame->sequence = sent.frame.sequence;
+  frame->decoded_at = sent.frame.decoded_at;
+  frame->sent_at = sent.at;
+  frame->source_is_late = sent.frame.source_is_late;
+  return frame;
+}
+
+// The first frame, and the first one after a seek, is shown before it is denoised, unless denoising is quick.
+void FrameDenoising::show_waiting(const Sent& sent) {
+  if (!quality_.has_choice() && stage_.under_way() == 0) {
+    const std::shared_ptr<PlayedFrame> waiting = frame_of(sent);
+    waiting->is_waiting = true;
+    queues_.presentation.put_waiting(request_.superseded, waiting);
+  }
+}
+
+void FrameDenoising::finish_stream() {
+  drain();
+  if (!request_.superseded.stop_requested()) {
+    is_drained_ = true;
+    queues_.presentation.end(request_.superseded);
+  }
+}
+
+void FrameDenoising::drain() {
+  stage_.flush();
+  while (stage_.under_way() > 0 && receive()) {
+  }
+}
+
+// Passes a result on if there is one.
+bool FrameDenoising::receive() {
+  std::optional<Frame> denoised = stage_.receive();
+  if (!denoised) {
+    return false;
+  }
+  const std::shared_ptr<PlayedFrame> frame = frame_of(sent_.front());
+  sent_.pop_front();
+  frame->denoised = std::move(*denoised);
+  if (stages_.denoised) {
+    stages_.denoised(*frame);
+  }
+  idle_since_ = Clock::now();
+  if (request_.superseded.stop_requested()) {
+    return true;
+  }
+  measure_pace();
+  if (frame->sequence >= request_.first_wanted) {
+    queues_.presentation.put(request_.superseded, frame);
+  }
+  return true;
+}
+
+}  // namespace limpid::app

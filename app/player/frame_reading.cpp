@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "app/player/frame_reading.h"
+
+#include <memory>
+#include <utility>
+
+#include "app/pipeline/stage_counters.h"
+
+namespace limpid::app {
+namespace {
+
+// Frames decoded ahead: enough to even out the decoder's times.
+constexpr std::size_t kDecodedFrames = 4;
+
+}  // namespace
+
+FrameReading::FrameReading(const PlayerStages& stages, const PlayerOptions& options, PlayerCounters& counters,
+                           PlayerQueues& queues, std::stop_token superseded)
+    : live_(options.live),
+      counters_(counters),
+      queues_(queues),
+      store_(static_cast<const FrameSource&>(stages),
+             {options.live, options.frames_per_second, options.kept_bytes}, counters.read),
+      superseded_(std::move(superseded)) {}
+
+void FrameReading::run() {
+  while (queues_.reading.run()) {
+    if (superseded_.stop_requested()) {
+      queues_.reading.wait();  // for the request that supersedes
+    } else if (search_ && !target_) {
+      serve_search();
+    } else if (target_ || wants_frame()) {
+      read_next();
+    } else if (stepping_back_ && store_.needs_earlier_frames(queues_.decoded.size())) {
+      store_.decode_earlier([this] { return !serve_from_store(); });
+    } else {
+      timed(counters_.read.waited_for_output_ns, [this] { queues_.reading.wait(); });
+    }
+  }
+}
+
+void FrameReading::seek(const SeekTarget& target, std::stop_token superseded) {
+  target_ = target;
+  superseded_ = std::move(superseded);
+  stepping_back_ = target.before;
+  has_ended_ = false;
+  ++next_sequence_;  // the next frame is not the neighbor of the last one
+}
+
+bool FrameReading::wants_frame() const {
+  // After a step back, the frames behind the kept ones, for which the source would have to seek, are not
+  // shown.
+  const std::size_t enough = stepping_back_ && store_.must_seek() ? 1 : kDecodedFrames;
+  return !has_ended_ && (live_ || queues_.decoded.size() < enough);
+}
+
+void FrameReading::read_next() {
+  const auto given_up = [this] { return superseded_.stop_requested(); };
+  const auto glimpse = [this, begun = Clock::now()](StoredFrame key_frame) {
+    show_glimpse(std::move(key_frame), begun);
+  };
+  const std::optional<SeekTarget> target = std::exchange(target_, std::nullopt);
+  std::optional<StoredFrame> frame;
+  if (!target || store_.seek(*target, given_up, glimpse)) {
+    frame = store_.next(given_up);
+  }
+  queues_.presentation.drop_glimpse();  // the target is there
+  if (given_up()) {
+    return;
+  }
+  has_ended_ = !frame;
+  if (frame) {
+    pass_on(std::move(*frame));
+  } else {
+    queues_.decoded.end(superseded_);
+    queues_.denoising.wake();
+  }
+}
+
+void FrameReading::pass_on(StoredFrame stored) {
+  queues_.decoded.put(superseded_, {.frame = std::move(stored.frame),
+                                    .time = stored.time,
+                                    .sequence = next_sequence_++,
+                                    .decoded_at = Clock::now()});
+  queues_.denoising.wake();
+}
+
+// The key frame before the target of a seek, which is shown if the seek takes long.
+void FrameReading::show_glimpse(StoredFrame key_frame, Clock::time_point begun) {
+  auto frame = std::make_shared<PlayedFrame>();
+  frame->noisy = std::move(key_frame.frame);
+  frame->time = key_frame.time;
+  frame->sequence = next_sequence_;
+  next_sequence_ += 2;  // it and the next frame are not neighbors
+  frame->sent_at = begun;
+  frame->is_waiting = frame->is_glimpse = true;
+  queues_.presentation.put_glimpse(superseded_, frame);
+}
+
+// While earlier frames are decoded, delivers the requested frames that are kept. Returns false if other
+// frames are requested.
+bool FrameReading::serve_from_store() {
+  if (!queues_.reading.run() || !stepping_back_) {
+    return false;
+  }
+  if (target_ && !store_.find(*target_)) {
+    return store_.is_before_first(*target_);  // that is about to be decoded
+  }
+  target_.reset();
+  while (queues_.decoded.size() < kDecodedFrames) {
+    std::optional<StoredFrame> next = store_.next_kept();
+    if (!next) {
+      break;
+    }
+    pass_on(std::move(*next));
+  }
+  // The request that supersedes comes next, and may be another step back.
+  return queues_.decoded.size() > 0 || store_.has_reached_end() || superseded_.stop_requested();
+}
+
+void FrameReading::serve_search() {
+  const NeighborSearch search = *std::exchange(search_, std::nullopt);
+  const auto given_up = [&] { return search.superseded.stop_requested() || superseded_.stop_requested(); };
+  if (!given_up()) {
+    search.deliver(store_.around(search.time, search.reach, given_up));
+  }
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "app/player/measurements.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/pipeline/noise_text.h"
+#include "core/frame/plane_names.h"
+#include "core/settings/noise_settings.h"
+
+namespace limpid::app {
+
+void Measurements::add(const PlayedFrame& frame, std::optional<double> heard) {
+  constexpr double kShare = 0.1;
+  const Time now = Player::Clock::now();
+  const double latency = std::chrono::duration<double>(now - frame.decoded_at).count();
+  latency_ += (report_.shown == 0 ? 1 : kShare) * (latency - latency_);
+  report_.add(frame, now, options_.keep_times);
+  if (options_.keep_times && heard) {
+    report_.ahead_of_sound.push_back(frame.time - *heard);
+  }
+}
+
+bool Measurements::measure(const Player& player, bool runs, Time now) {
+  if (!rates_.is_due(now)) {
+    return false;
+  }
+  const PlayerCounters& counters = player.counters();
+  using std::chrono::nanoseconds;
+  rates_.measure({.at = now,
+                  .shown = counters.shown,
+                  .denoised = counters.denoise.frames,
+                  .reading = nanoseconds(counters.read.busy_ns),
+                  .denoising = nanoseconds(counters.denoise.busy_ns) + player.at_work(),
+                  .presenting = nanoseconds(presenting_.busy_ns)},
+                 {.frames_per_second = player_options_.frames_per_second * player.speed(),
+                  .runs = runs,
+                  .live = player_options_.live});
+  if (rates_.loads()) {
+    spdlog::debug(fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %",
+                              rates_.shown_fps(), 100 * rates_.loads()->denoising));
+  }
+  return true;
+}
+
+Statistics Measurements::statistics(const Player& player, const PlayedFrame& shown) const {
+  const PlayerCounters& counters = player.counters();
+  Statistics statistics;
+  statistics.source = options_.source;
+  statistics.format = limpid::to_string(options_.format) + "  " +
+                      io::to_string(options_.display, options_.format.color_model) +
+                      (shown.noisy.interlaced ? "  interlaced" : "");
+  statistics.engine = options_.engine;
+  statistics.duration = options_.duration;
+  statistics.frame = shown.noisy.index;
+  statistics.source_fps = options_.still_picture ? 0 : player_options_.frames_per_second;
+  statistics.shown_fps = rates_.shown_fps();
+  statistics.denoise_fps = rates_.denoised_fps();
+  statistics.denoise_fps_alone = rates_.denoised_fps_alone();
+  statistics.dropped = counters.dropped_before + counters.dropped_after;
+  statistics.live = player_options_.live;
+  statistics.latency = player_options_.live ? latency_ : player.turnaround();
+  const PlayerSettings& settings = shown.settings;
+  // The settings of the shown frame; a refined frame has the requested ones.
+  const PlayerSettings& used = shown.is_refined ? settings : shown.used;
+  const FilterSettings filter = filter_settings(used);
+  statistics.filter = filter.name;
+  statistics.profile = filter.profile.value_or("");
+  statistics.keeps_pace = settings.keeps_pace;
+  for (const std::string_view plane : color_plane_names(options_.format)) {
+    statistics.planes.emplace_back(plane);
+  }
+  statistics.level = shown.noise;
+  const Strength& strength = settings.noise.strength;
+  statistics.strength = strength == Strength() ? "" : limpid::to_string(strength);
+  statistics.noise_shape = noise_remark(shown.noise, options_.format.color_model);
+  statistics.estimated = !settings.noise.noise;
+  if (rates_.loads()) {
+    if (!player_options_.live) {  // reading a live source is mostly waiting
+      statistics.loads.push_back({"decode", rates_.loads()->reading});
+    }
+    statistics.loads.push_back({"denoise", rates_.loads()->denoising});
+    statistics.loads.push_back({"present", rates_.loads()->presenting});
+  }
+  return statistics;
+}
+
+std::string Measurements::slowness(const Player& player) const {
+  if (!rates_.is_slow()) {
+    return "";
+  }
+  if (rates_.is_decoding_slow()) {
+    return "too slow: this source can't be decoded in time; pause for the final picture";
+  }
+  const double speed = player_options_.live ? 1 : player.speed();
+  return fmt::format("too slow: {:.0f} of {:.0f} frames a second shown{}{}", rates_.shown_fps(),
+                     player_options_.frames_per_second * speed,
+                     player_options_.live ? "" : "; pause for the final picture",
+                     pace_hint(player.settings()));
+}
+
+std::string noise_remark(const NoiseEstimate& noise, ColorModel color_model) {
+  const std::string shape = shape_text(noise, color_model);
+  const std::string evidence = evidence_text(noise);
+  return shape + (shape.empty() || evidence.empty() ? "" : ", ") + evidence;
+}
+
+std::string pace_hint(const PlayerSettings& settings) {
+  return settings.keeps_pace ? "" : "; Q: automatic quality";
+}
+
+std::string noise_hint(const PlayedFrame& shown) {
+  const NoiseSettings& settings = shown.settings.noise;
+  constexpr float kHardly = 0.5F;
+  const auto is_below = [](const NoiseModel& noise, float limit) {
+    return std::ranges::all_of(noise.sigma, [limit](float sigma) { return sigma <= limit; });
+  };
+  if (settings.mix >= 1) {
+    return "nothing is changed: the result is the original; D: less of it";
+  }
+  if (settings.strength.luma <= 0 && settings.strength.chroma <= 0) {
+    return "nothing is changed: the strength is 0; UP: raise it";
+  }
+  if (settings.noise) {
+    return is_below(shown.noise, 0) ? "nothing is changed: the noise level is 0; +: raise it" : "";
+  }
+  if (!is_below(shown.noise, kHardly)) {
+    return "";
+  }
+  const std::string evidence = evidence_text(shown.noise);
+  const std::string reason = evidence.empty() ? "" : " (" + evidence + ")";
+  return is_below(shown.noise, 0)
+             ? "no noise found" + reason + ", nothing is changed; +: denoise all the same"
+             : "hardly any noise" + reason + "; UP or +: denoise more";
+}
+
+}  // namespace limpid::app

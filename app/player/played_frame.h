@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "app/pipeline/stage_counters.h"
+#include "app/player/frame_store.h"
+#include "app/player/player_settings.h"
+#include "core/engine/denoiser.h"
+#include "core/frame/frame.h"
+#include "core/noise/noise_model.h"
+
+namespace limpid::app {
+
+/// A frame before and after denoising, and its properties.
+struct PlayedFrame {
+  using Clock = std::chrono::steady_clock;
+
+  Frame noisy;
+  Frame denoised;
+  PlayerSettings settings;  ///< requested settings
+  PlayerSettings used;      ///< the rung of these settings that denoised the frame
+  NoiseModel level;
+  NoiseEstimate noise;         ///< as estimated or given, without the strength
+  double time = 0;             ///< seconds, in the source
+  std::uint64_t sequence = 0;  ///< number in reading order, across seeks
+  Clock::time_point decoded_at;
+  Clock::time_point sent_at;    ///< to the denoiser
+  bool source_is_late = false;  ///< the source cannot keep up, so the clock waits for it
+  bool is_waiting = false;      ///< `denoised` is still to come
+  bool is_refined = false;      ///< denoised by PlayerStages::make_refiner
+  bool is_glimpse = false;      ///< the key frame before the requested frame
+};
+using PlayedFramePointer = std::shared_ptr<const PlayedFrame>;
+
+/// The parts that a Player connects. Each is called on one thread only. An exception ends the player.
+/// Those of FrameSource belong to the reading thread.
+struct PlayerStages : FrameSource {
+  std::function<std::unique_ptr<Denoiser>(const PlayerSettings&, const Frame&, const NoiseModel&)>
+      make_denoiser;
+  /// The rungs that may replace settings that keep pace. May be empty: the settings are the only rung.
+  std::function<QualityLadder(const PlayerSettings&)> ladder;
+  /// Numbers of frames before and after a paused frame that its refinement uses; none if refinement would not
+  /// improve the frame. Empty if frames are never refined.
+  std::function<Reach(const PlayerSettings&)> refining_reach;
+  /// The same denoiser, but one that waits for later frames. On a thread of its own.
+  std::function<std::unique_ptr<Denoiser>(const PlayerSettings&, const Frame&, const NoiseModel&)>
+      make_refiner;
+  std::shared_ptr<Engine> engine;  ///< estimates the noise if requested
+  /// Receives every frame that has been denoised during playback, in order. May be empty.
+  std::function<void(const PlayedFrame&)> denoised;
+  /// Reports to the thread that shows the frames that something is new.
+  std::function<void()> wake;
+};
+
+struct PlayerOptions {
+  /// A live source has no clock to wait for: the newest of the waiting frames counts, the others are dropped.
+  bool live = false;
+  double frames_per_second = 25;  ///< of the source, at least roughly
+  double duration = 0;            ///< limit of seeks in seconds; 0 if not known
+  PlayerSettings settings;
+  /// Memory for decoded frames, so that steps back need no decoding. At most some hundred frames, and half as
+  /// many again while more are decoded.
+  std::size_t kept_bytes = std::size_t{256} << 20;
+};
+
+/// Measurements of a playing Player.
+struct PlayerCounters {
+  StageCounters read;
+  StageCounters denoise;
+  std::atomic<std::int64_t> dropped_before = 0;  ///< too late to be decoded or denoised
+  std::atomic<std::int64_t> dropped_after = 0;   ///< denoised, but the next frame was due
+  std::atomic<std::int64_t> shown = 0;
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+#include "app/player/player_screen.h"
+
+#include <imgui.h>
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/player/text_box.h"
+#include "io/screen/display.h"
+
+namespace limpid::app {
+namespace {
+
+// Frames of controls that show the effect of an event.
+constexpr int kFramesToSettle = 2;
+constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
+constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
+
+io::WindowOptions window_options(const ViewerOptions& options) {
+  io::WindowOptions result = options.window;
+  if (result.size.width <= 0) {
+    const io::DisplayConverter converter(options.format, options.display);
+    const double aspect = converter.pixel_aspect();
+    result.size = {static_cast<int>(std::lround(converter.width() * std::max(aspect, 1.0))),
+                   static_cast<int>(std::lround(converter.height() * std::max(1 / aspect, 1.0)))};
+    result.least = {1280, 720};
+  }
+  return result;
+}
+
+std::shared_ptr<io::Window> open(const ViewerOptions& options) {
+  if (options.open_window == nullptr) {
+    return std::make_shared<io::Window>(window_options(options));
+  }
+  options.open_window->set_display_lost(options.window.display_lost);
+  options.open_window->set_title(options.window.title);
+  return options.open_window;
+}
+
+View whole_picture(const ViewerOptions& options) {
+  const io::DisplayConverter converter(options.format, options.display);
+  return {{converter.width(), converter.height()}, converter.pixel_aspect()};
+}
+
+}  // namespace
+
+Side shown_side(const PlayedFrame& frame, Side side) { return frame.is_waiting ? Side::kNoisy : side; }
+
+PlayerScreen::PlayerScreen(const ViewerOptions& options)
+    : options_(options),
+      window_(open(options)),
+      painter_(options.format, options.display),
+      controls_(options.overlay),
+      view_(whole_picture(options)),
+      split_(options.split),
+      window_size_(window_->size()) {
+  if (options.controls) {
+    controls_.toggle_panel();
+  }
+  split_.toggle_lock();  // the pointer has controls to go to
+  const io::Size size = stage();
+  view_.set_zoom(options.zoom, size.width / 2.0, size.height / 2.0, size);
+}
+
+// The options' function for a lost display may refer to what no longer exists.
+PlayerScreen::~PlayerScreen() { window_->set_display_lost({}); }
+
+io::Size PlayerScreen::picture_area(Side side) const {
+  io::Size area = stage();
+  area.width /= side == Side::kSideBySide ? 2 : 1;
+  return area;
+}
+
+io::Rectangle PlayerScreen::seen_part(Side side) const {
+  const io::Size area = picture_area(side);
+  const int bar = controls_.bar_height(window_->size(), scale());
+  return view_.picture_part(0, 0, area.width, std::min(area.height, window_->size().height - bar), area);
+}
+
+void PlayerScreen::redraw_controls() {
+  redraw_ = true;
+  settling_ = kFramesToSettle;
+}
+
+void PlayerScreen::follow(Clock::time_point now) {
+  if (layer_.has_keyboard()) {
+    controls_.notice_pointer(now, true);
+  }
+  if (const auto tooltip_at = controls_.tooltip_at(now); tooltip_at && *tooltip_at <= now) {
+    redraw_controls();
+  }
+  const bool visible = controls_.is_visible(now);
+  redraw_ = redraw_ || visible != controls_were_visible_;
+  controls_were_visible_ = visible;
+  window_->show_pointer(visible || !window_->is_full_screen());
+}
+
+void PlayerScreen::follow_size() {
+  if (const io::Size size = window_->size(); size != window_size_) {
+    window_size_ = size;
+    split_.forget_pointer();
+  }
+  redraw_ = true;
+}
+
+void PlayerScreen::present() {
+  window_->present();
+  redraw_ = layer_.has_events() || settling_-- > 0;
+}
+
+// Uploads what the view needs of the frame that is shown.
+void PlayerScreen::upload_pictures(const Scene& scene, Side side) {
+  const PlayedFrame& shown = *scene.shown;
+  if (side == Side::kPair) {
+    // The picture of before stays until the result is there.
+    const auto result = [&](std::size_t which) {
+      return scene.pair[which] != nullptr ? scene.pair[which]->denoised : shown.denoised;
+    };
+    painter_.set_first(result(0));
+    painter_.set_second(result(1));
+    noisy_uploaded_ = denoised_uploaded_ = false;
+    return;
+  }
+  if (side != Side::kDenoised && !noisy_uploaded_) {
+    painter_.set_first(shown.noisy);
+    noisy_uploaded_ = true;
+  }
+  if (side != Side::kNoisy && !denoised_uploaded_) {
+    painter_.set_second(shown.denoised);
+    denoised_uploaded_ = true;
+  }
+}
+
+void PlayerScreen::draw_picture(const Scene& scene, const ViewState& state) {
+  const Side side = shown_side(*scene.shown, state.side);
+  upload_pictures(scene, side);
+  const io::Size size = stage();
+  View::Placement placement = view_.place(picture_area(state.side));
+  const auto draw_part = [&](io::PictureChoice choice, int left, int right) {
+    painter_.draw({placement.source,
+                   placement.target,
+                   {left, 0, right - left, size.height},
+                   placement.smooth,
+                   choice,
+                   state.gain},
+                  window_->size());
+  };
+  window_->clear();
+  switch (side) {
+    case Side::kSplit:
+    case Side::kPair:
+      draw_part(io::PictureChoice::kFirst, 0, split_.column(size.width));
+      draw_part(io::PictureChoice::kSecond, split_.column(size.width), size.width);
+      break;
+    case Side::kNoisy:
+      draw_part(io::PictureChoice::kFirst, 0, picture_area(state.side).width);
+      if (state.side == Side::kSideBySide) {  // and nothing is denoised yet
+        placement.target.x += size.width / 2;
+        draw_part(io::PictureChoice::kFirst, size.width / 2, size.width);
+      }
+      break;
+    case Side::kDenoised:
+      draw_part(io::PictureChoice::kSecond, 0, size.width);
+      break;
+    case Side::kDifference:
+      draw_part(io::PictureChoice::kDifference, 0, size.width);
+      break;
+    case Side::kSideBySide:
+      draw_part(io::PictureChoice::kFirst, 0, size.width / 2);
+      placement.target.x += size.width / 2;
+      draw_part(io::PictureChoice::kSecond, size.width / 2, size.width);
+      break;
+  }
+}
+
+void PlayerScreen::begin() { layer_.begin(window_->size(), scale(), text_line()); }
+
+SceneRequests PlayerScreen::draw(const Scene& scene, ViewState& state, const NoiseArea& area,
+                                 const ControlState& controls, FileList& files) {
+  draw_picture(scene, state);
+  begin();
+  if (const Side side = shown_side(*scene.shown, state.side); side == Side::kSplit || side == Side::kPair) {
+    draw_line();
+  }
+  draw_labels(scene, state);
+  draw_box(area, state.side);
+  draw_text(scene, state);
+  SceneRequests requests;
+  requests.controls = controls_.draw(controls, window_->size(), scale(), Clock::now());
+  if (files.is_open()) {
+    requests.file = controls_.draw_files(files, window_->size(),
+                                         [this](const std::string& text) { return layer_.text(text); });
+  }
+  controls_.end();
+  layer_.end();
+  return requests;
+}
+
+void PlayerScreen::draw_opening(const Scene& scene, ViewState& state) {
+  window_->clear();
+  begin();
+  draw_text(scene, state);
+  layer_.end();
+}
+
+void PlayerScreen::draw_line() const {
+  const auto x = static_cast<float>(split_.column(stage().width));
+  const auto bottom = static_cast<float>(stage().height);
+  ImGui::GetBackgroundDrawList()->AddRectFilled({x - 2, 0}, {x + 2, bottom}, kLineEdgeInk);
+  ImGui::GetBackgroundDrawList()->AddRectFilled({x - 1, 0}, {x + 1, bottom}, kLineInk);
+}
+
+// The box with handles at its corners and edges.
+void PlayerScreen::draw_box(const NoiseArea& noise, Side side) const {
+  if (!noise.box() || (!noise.is_marked_now() && !noise.box()->is_held() && !shows_controls())) {
+    return;
+  }
+  const io::Rectangle& box = noise.box()->box();
+  const io::Size area = picture_area(side);
+  const View::Point first = view_.to_window({double(box.x), double(box.y)}, area);
+  const View::Point last = view_.to_window({double(box.x + box.width), double(box.y + box.height)}, area);
+  ImDrawList* const list = ImGui::GetBackgroundDrawList();
+  const auto outline = [&](double inset, ImU32 color) {
+    list->AddRect({static_cast<float>(first.x + inset), static_cast<float>(first.y + inset)},
+                  {static_cast<float>(last.x - inset), static_cast<float>(last.y - inset)}, color);
+  };
+  outline(0, kLineInk);
+  outline(1, kLineEdgeInk);
+  const View::Point middle{(first.x + last.x) / 2, (first.y + last.y) / 2};
+  const auto half = static_cast<float>(NoiseBox::kHandle * scale() / 2);
+  for (const double x : {first.x, middle.x, last.x}) {
+    for (const double y : {first.y, middle.y, last.y}) {
+      if (noise.is_marked_now() || (x == middle.x && y == middle.y)) {
+        continue;
+      }
+      const ImVec2 at{static_cast<float>(x), static_cast<float>(y)};
+      list->AddRectFilled({at.x - half - 1, at.y - half - 1}, {at.x + half + 1, at.y + half + 1},
+                          kLineEdgeInk);
+      list->AddRectFilled({at.x - half, at.y - half}, {at.x + half, at.y + half}, kLineInk);
+    }
+  }
+}
+
+void PlayerScreen::draw_labels(const Scene& scene, ViewState& state) {
+  if (!state.labels) {
+    return;
+  }
+  const io::Size size = stage();
+  const int margin = text_margin(text_line());
+  const int bottom = bottom_of_pictures(scene);
+  const int split = split_.column(size.width);
+  std::string drawn;
+  // A label keeps to its side of the line.
+  const auto label = [&](const std::string& text, int x, bool left_of_it) {
+    const int room = std::max((left_of_it ? x : size.width - x) - 2 * margin, 6 * text_line());
+    const TextBox box({text}, text_line(), room);
+    drawn += (drawn.empty() ? "" : " | ") + text;
+    box.draw(left_of_it ? x - margin - box.size().width : x + margin, bottom - margin - box.size().height);
+  };
+  switch (shown_side(*scene.shown, state.side)) {
+    case Side::kSplit:
+      label("noisy", split, true);
+      label(scene.result_label, split, false);
+      break;
+    case Side::kNoisy:
+      label("noisy", 0, false);
+      break;
+    case Side::kDenoised:
+      label(scene.result_label, 0, false);
+      break;
+    case Side::kPair:
+      label(scene.pair_labels[0], split, true);
+      label(scene.pair_labels[1], split, false);
+      break;
+    case Side::kSideBySide:
+      label("noisy", 0, false);
+      label(scene.result_label, size.width / 2, false);
+      break;
+    case Side::kDifference:
+      label(fmt::format("noisy - denoised, x{:.3g}", state.gain), 0, false);
+      break;
+  }
+  if (drawn != state.label_text) {
+    spdlog::debug(fmt::format("labels: {}", drawn));
+    state.label_text = std::move(drawn);
+  }
+}
+
+int PlayerScreen::bottom_of_pictures(const Scene& scene) const {
+  const int window = window_->size().height;
+  const bool bar = shows_controls() && scene.shown != nullptr;
+  return bar ? window - controls_.bar_height(window_->size(), scale()) : window;
+}
+
+void PlayerScreen::draw_text(const Scene& scene, const ViewState& state) {
+  const int line = text_line();
+  const int margin = text_margin(line);
+  const io::Size size = stage();
+  const int inner = size.width - 2 * margin;
+  if (scene.statistics && !state.help) {
+    Statistics shown = *scene.statistics;
+    shown.source = layer_.text(shown.source);
+    statistics_box(shown, line, size).draw(margin, margin);
+  }
+  int bottom = bottom_of_pictures(scene) - margin - 2 * line - margin;  // above the labels
+  const auto tell = [&](const std::string& text) {
+    const TextBox box({layer_.text(text)}, line, inner);
+    bottom -= box.size().height;
+    box.draw((size.width - box.size().width) / 2, bottom);
+    bottom -= margin;
+  };
+  if (!scene.notice.empty()) {
+    tell(scene.notice);
+  }
+  if (!state.hint.empty() && !state.help) {
+    tell(state.hint);
+  }
+  if (state.help) {
+    const TextBox box = help_box(scene.help, line, size);
+    box.draw((size.width - box.size().width) / 2, std::max((size.height - box.size().height) / 2, 0));
+  }
+}
+
+}  // namespace limpid::app

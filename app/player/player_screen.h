@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/player/controls.h"
+#include "app/player/file_list.h"
+#include "app/player/noise_area.h"
+#include "app/player/osd.h"
+#include "app/player/played_frame.h"
+#include "app/player/view.h"
+#include "app/player/view_state.h"
+#include "app/player/viewer_options.h"
+#include "io/screen/control_layer.h"
+#include "io/screen/picture_painter.h"
+#include "io/screen/rgb_image.h"
+#include "io/screen/window.h"
+
+namespace limpid::app {
+
+/// What a PlayerScreen shows besides the state of the view.
+struct Scene {
+  PlayedFramePointer shown;                ///< null before the first frame
+  std::array<PlayedFramePointer, 2> pair;  ///< its results with the settings A and B; null: that of `shown`
+  std::array<std::string, 2> pair_labels;
+  std::string result_label;
+  std::optional<Statistics> statistics;  ///< if they are shown
+  std::vector<std::string> help;         ///< lines, if the help is shown
+  std::string notice;
+};
+
+/// What the user has requested while a scene was drawn.
+struct SceneRequests {
+  ControlRequests controls;
+  std::optional<std::filesystem::path> file;  ///< chosen in the list of files
+};
+
+/// The window with the pictures, the texts over them and the controls.
+class PlayerScreen {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit PlayerScreen(const ViewerOptions& options);
+  PlayerScreen(const PlayerScreen&) = delete;
+  PlayerScreen& operator=(const PlayerScreen&) = delete;
+  PlayerScreen(PlayerScreen&&) = delete;
+  PlayerScreen& operator=(PlayerScreen&&) = delete;
+  ~PlayerScreen();
+
+  io::Window& window() const { return *window_; }
+  const std::shared_ptr<io::Window>& shared_window() const { return window_; }
+  io::PicturePainter& painter() { return painter_; }
+  io::ControlLayer& layer() { return layer_; }
+  Controls& controls() { return controls_; }
+  View& view() { return view_; }
+  const View& view() const { return view_; }
+  SplitLine& split() { return split_; }
+
+  /// Size of the area for pictures, beside the open panel.
+  io::Size stage() const { return controls_.stage(window_->size(), scale()); }
+  /// Size of the area for one picture.
+  io::Size picture_area(Side side) const;
+  /// The part of the picture that is visible above the bar.
+  io::Rectangle seen_part(Side side) const;
+  /// Column of the picture at the split line.
+  int split_column() const { return view_.picture_column(split_.column(stage().width), stage()); }
+  /// Pixels to 1/96 inch.
+  double scale() const { return window_->scale() * options_.text_size; }
+  bool shows_controls() const { return controls_.is_visible(Clock::now()); }
+
+  /// Requests another drawing.
+  void redraw() { redraw_ = true; }
+  /// Requests as many drawings as the controls need to show the effect of an event.
+  void redraw_controls();
+  bool needs_drawing() const { return redraw_ && window_->is_visible(); }
+  /// Adapts the screen to time: controls hide, and tooltips appear.
+  void follow(Clock::time_point now);
+  /// Adapts the screen to another size of the window.
+  void follow_size();
+  /// The frame has changed: its pictures must be uploaded.
+  void forget_pictures() { noisy_uploaded_ = denoised_uploaded_ = false; }
+
+  /// Draws everything. `controls` and `files` are not drawn before the first frame.
+  SceneRequests draw(const Scene& scene, ViewState& state, const NoiseArea& area,
+                     const ControlState& controls, FileList& files);
+  void draw_opening(const Scene& scene, ViewState& state);
+  /// Shows what has been drawn.
+  void present();
+
+ private:
+  int text_line() const { return text_size(window_->size(), window_->scale(), options_.text_size); }
+  int bottom_of_pictures(const Scene& scene) const;
+  void begin();
+  void upload_pictures(const Scene& scene, Side side);
+  void draw_picture(const Scene& scene, const ViewState& state);
+  void draw_line() const;
+  void draw_box(const NoiseArea& noise, Side side) const;
+  void draw_labels(const Scene& scene, ViewState& state);
+  void draw_text(const Scene& scene, const ViewState& state);
+
+  const ViewerOptions& options_;
+  const std::shared_ptr<io::Window> window_;
+  io::PicturePainter painter_;
+  io::ControlLayer layer_;
+  Controls controls_;
+  View view_;
+  SplitLine split_;
+  io::Size window_size_;
+  bool controls_were_visible_ = false;
+  bool redraw_ = true;
+  int settling_ = 0;             ///< frames of controls to be drawn until an event shows
+  bool noisy_uploaded_ = false;  ///< of the shown frame
+  bool denoised_uploaded_ = false;
+};
+
+/// The side that is shown: a frame that is not denoised yet is shown noisy.
+Side shown_side(const PlayedFrame& frame, Side side);
+
+}  // namespace limpid::app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/player/camera_choice.h"
+#include "app/player/osd.h"
+#include "app/player/passage.h"
+#include "app/player/player_settings.h"
+#include "app/player/view.h"
+#include "core/engine/field_control.h"
+#include "core/frame/frame.h"
+#include "io/media/reader.h"
+#include "io/screen/window.h"
+
+namespace limpid::app {
+
+struct ViewerOptions {
+  std::string source;  ///< what to call it
+  FrameFormat format;
+  io::DisplayProperties display;
+  std::string engine;
+  double duration = 0;     ///< seconds; 0 if not known
+  bool keep_open = false;  ///< stay at the last frame
+  bool loop = false;
+  bool still_picture = false;
+  std::int64_t frames = 0;  ///< quit when so many have been shown; 0: no limit
+  /// File for a picture of the window with the last of `frames`. No frame is dropped then.
+  std::string screenshot;
+  bool overwrite = false;            ///< replace an existing file of that name
+  std::string picture_folder = ".";  ///< where the keys put pictures
+  bool overlay = true;               ///< labels, hints and controls appear by themselves
+  bool controls = false;             ///< controls stay on the screen from the start
+  bool statistics = false;           ///< statistics are shown from the start
+  Side side = Side::kSplit;
+  int zoom = 0;
+  double split = 0.5;  ///< of the window's width, until the pointer moves
+  io::WindowOptions window;
+  std::string notice;                       ///< shown with the first frame
+  std::shared_ptr<io::Window> open_window;  ///< that is used instead of a new one, with its size
+  double text_size = 1;                     ///< factor of the size that suits the screen and the window
+  std::vector<std::string> filters;         ///< to choose from with a key
+  bool keep_times = false;                  ///< of every frame shown, for the report
+  /// What is being recorded, in a few words for the statistics; called now and then. May be empty, and so may
+  /// the words.
+  std::function<std::string()> recording;
+  /// Begins a recording or ends it, and returns a few words on that. Empty if nothing can be recorded.
+  std::function<std::string()> toggle_recording;
+  /// Switches the loopback device on or off, and returns a few words on that. Empty for files.
+  std::function<std::string()> toggle_loopback;
+  /// True while other programs receive the frames. Empty for files.
+  std::function<bool()> loops_back;
+  std::vector<CameraChoice> cameras;  ///< that the window can show instead
+  /// Returns messages that no key requested; called regularly. May be empty, and so may the text.
+  std::function<News()> news;
+  /// Called regularly if there is no display: once it returns false, run() ends. May be empty.
+  std::function<bool()> is_needed;
+  /// The words of the command line that denoises the source with these settings, from "limpid" on, without
+  /// its output. Empty if there is none, as for a camera.
+  std::function<std::vector<std::string>(const PlayerSettings&, const Passage&)> command;
+  std::string input;  ///< path of the source, for the names of files written
+  /// Returns why the window cannot show a file; empty if it can. Empty for a camera.
+  std::function<std::string(const std::string& path)> refuse_file;
+  FieldChoice fields = FieldChoice::kAuto;  ///< for settings files
+  std::string program = "/proc/self/exe";   ///< runs `command`
+  /// Throws UsageError if the settings aren't possible. May be empty.
+  std::function<void(const PlayerSettings&)> check;
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// The parts that Viewer connects, each alone.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/player/audio_sync.h"
+#include "app/player/file_input.h"
+#include "app/player/file_output.h"
+#include "app/player/noise_area.h"
+#include "app/player/notices.h"
+#include "app/player/picture_mouse.h"
+#include "app/player/player_screen.h"
+#include "app/player/settings_pair.h"
+#include "core/engines.h"
+#include "tests/oracle/pictures.h"
+#include "tests/temporary_folder.h"
+
+namespace limpid::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Notices::Time kNoticeStart{100s};
+
+TEST(NoticesTest, ATextIsShownForAWhile) {
+  Notices notices;
+  EXPECT_FALSE(notices.expire(kNoticeStart));
+  notices.show("paused", kNoticeStart);
+  EXPECT_FALSE(notices.expire(kNoticeStart + 1s));
+  EXPECT_EQ(notices.text(), "paused");
+  EXPECT_TRUE(notices.expire(kNoticeStart + 2s));
+  EXPECT_EQ(notices.text(), "");
+}
+
+TEST(NoticesTest, AFailureStaysUntilItIsDismissed) {
+  Notices notices;
+  notices.report({"the disk is full", true}, kNoticeStart);
+  notices.report({"4 viewers", false}, kNoticeStart);
+  EXPECT_FALSE(notices.expire(kNoticeStart + 1h));
+  EXPECT_EQ(notices.text(), "the disk is full");
+  EXPECT_TRUE(notices.dismiss());
+  EXPECT_FALSE(notices.dismiss());
+  EXPECT_EQ(notices.text(), "");
+  notices.report({"4 viewers", false}, kNoticeStart);
+  EXPECT_EQ(notices.text(), "4 viewers");
+}
+
+std::shared_ptr<const PlayedFrame> played_with(const PlayerSettings& settings) {
+  auto frame = std::make_shared<PlayedFrame>();
+  frame->settings = settings;
+  frame->sequence = 3;
+  return frame;
+}
+
+TEST(SettingsPairTest, BothSettingsAreRequestedUntilBothResultsExist) {
+  PlayerSettings a;
+  a.filter.name = "a";
+  PlayerSettings b;
+  b.filter.name = "b";
+  SettingsPair pair;
+  pair.copy(b);
+  pair.begin_comparison();
+  SettingsPair::Comparison comparison = pair.compare(played_with(a), a);
+  EXPECT_TRUE(comparison.has_result);
+  EXPECT_FALSE(comparison.is_complete);
+  EXPECT_EQ(comparison.next, b);
+  EXPECT_FALSE(pair.compare(played_with(a), b).next) << "B is under way";
+  comparison = pair.compare(played_with(b), b);
+  EXPECT_TRUE(comparison.is_complete);
+  EXPECT_EQ(comparison.next, a) << "the user's choice";
+  EXPECT_FALSE(pair.choice());
+  EXPECT_FALSE(pair.restore(a));
+}
+
+TEST(SettingsPairTest, TheUsersChoiceIsRestoredDuringAComparison) {
+  PlayerSettings a;
+  a.filter.name = "a";
+  PlayerSettings b;
+  b.filter.name = "b";
+  SettingsPair pair;
+  pair.copy(b);
+  pair.begin_comparison();
+  EXPECT_EQ(pair.compare(played_with(a), a).next, b);
+  EXPECT_EQ(pair.restore(b), a);
+  EXPECT_FALSE(pair.second());
+}
+
+TEST(AudioSyncTest, DoesNothingWithoutAudio) {
+  AudioSync audio;
+  EXPECT_FALSE(audio.exists());
+  audio.seek_with_picture(2);
+  audio.begin(2);
+  EXPECT_FALSE(audio.play(true));
+  EXPECT_FALSE(audio.position());
+  EXPECT_EQ(audio.take_failure(), "");
+}
+
+/// The options of a window for a clip of 64x48, and its engine.
+class WindowPart : public testing::Test {
+ protected:
+  ViewerOptions options;
+  std::shared_ptr<Engine> engine = engine_registry().open("cpu", EngineOptions{1});
+  std::vector<std::string> notices;
+  test::TemporaryFolder folder;
+
+  WindowPart() {
+    setenv("SDL_VIDEODRIVER", "offscreen", 1);
+    options.format = oracle::yuv(64, 48, 1, 1);
+    options.source = "clip";
+    options.picture_folder = folder.path().string();
+    options.window = {.title = "clip", .size = {640, 480}, .fixed = true, .vsync = false};
+  }
+  auto notice() {
+    return [this](const std::string& text) { notices.push_back(text); };
+  }
+  PlayedFrame noisy_frame(std::uint64_t sequence) const {
+    PlayedFrame frame;
+    frame.noisy = frame.denoised = oracle::add_noise(oracle::draw_picture(options.format), 10, sequence);
+    frame.sequence = sequence;
+    return frame;
+  }
+};
+
+TEST_F(WindowPart, NoiseIsMeasuredInTheProposedArea) {
+  options.format = oracle::yuv(256, 192, 1, 1);
+  NoiseArea area(options, engine, {256, 192});
+  area.leave(noisy_frame(1));
+  const PlayedFrame shown = noisy_frame(2);
+  ASSERT_TRUE(area.propose(shown, {0, 0, 256, 192}));
+  const NoiseArea::Measured measured = area.measure(shown);
+  ASSERT_TRUE(measured.noise) << measured.text;
+  EXPECT_NEAR(measured.noise->noise.sigma[0], 10, 4);
+  NoiseSettings settings;
+  settings.noise = measured.noise;
+  EXPECT_TRUE(area.is_source_of(settings));
+  area.suit(settings);
+  EXPECT_TRUE(area.box());
+  area.suit({});
+  EXPECT_FALSE(area.box()) << "other settings";
+}
+
+TEST_F(WindowPart, ASmallAreaIsRefused) {
+  NoiseArea area(options, engine, {64, 48});
+  area.mark({3, 3, 2, 2});
+  EXPECT_TRUE(area.is_marked_now());
+  const NoiseArea::Measured measured = area.measure(noisy_frame(1));
+  EXPECT_FALSE(measured.noise);
+  EXPECT_EQ(measured.text.find("2x2 marked"), 0U) << measured.text;
+}
+
+io::WindowEvent pointer_event(io::WindowEvent::Kind kind, double x, double y) {
+  io::WindowEvent event;
+  event.kind = kind;
+  event.x = x;
+  event.y = y;
+  event.clicks = 1;
+  return event;
+}
+
+TEST_F(WindowPart, ThePointerPausesZoomsAndMarks) {
+  using Kind = io::WindowEvent::Kind;
+  PlayerScreen screen(options);
+  NoiseArea area(options, engine, {64, 48});
+  ViewState state;
+  PictureMouse mouse(screen, area, state);
+  mouse.handle(pointer_event(Kind::kPress, 100, 100));
+  EXPECT_TRUE(mouse.holds_picture());
+  EXPECT_FALSE(mouse.release(pointer_event(Kind::kRelease, 100, 100), false).toggles_pause)
+      << "there is no frame";
+  io::WindowEvent press = pointer_event(Kind::kPress, 100, 100);
+  mouse.handle(press);
+  EXPECT_TRUE(mouse.release(pointer_event(Kind::kRelease, 100, 100), true).toggles_pause);
+  press.clicks = 2;
+  EXPECT_TRUE(mouse.handle(press).toggles_full_screen);
+  mouse.release(pointer_event(Kind::kRelease, 100, 100), true);
+  io::WindowEvent wheel = pointer_event(Kind::kWheel, 10, 10);
+  wheel.dy = 1;
+  EXPECT_TRUE(mouse.handle(wheel).zoom);
+  io::WindowEvent right = pointer_event(Kind::kPress, 100, 100);
+  right.right = true;
+  mouse.handle(right);
+  right.kind = Kind::kDrag;
+  right.dx = right.dy = 200;
+  right.x = right.y = 300;
+  mouse.handle(right);
+  EXPECT_TRUE(area.is_marked_now());
+  right.kind = Kind::kRelease;
+  const PictureRequests requests = mouse.release(right, true);
+  EXPECT_TRUE(requests.measures_noise);
+  EXPECT_FALSE(requests.toggles_pause);
+  EXPECT_EQ(area.box()->box(), (io::Rectangle{10, 10, 20, 20}));
+}
+
+TEST_F(WindowPart, AFileIsRefusedWithTheReason) {
+  FileInput input(options, engine, notice());
+  EXPECT_FALSE(input.choose("a.mkv", false));
+  EXPECT_EQ(notices.back(), "this window shows a camera; limpid preview shows files");
+  options.refuse_file = [](const std::string& path) { return path == "bad.mkv" ? "it is damaged" : ""; };
+  EXPECT_FALSE(input.choose("bad.mkv", false));
+  EXPECT_EQ(notices.back(), "it is damaged");
+  EXPECT_FALSE(input.choose("a.mkv", true)) << "a file is being written";
+  EXPECT_TRUE(input.choose("a.mkv", false));
+  EXPECT_EQ(input.next(), "a.mkv");
+  EXPECT_FALSE(input.read_settings_of((folder.path() / "none.json").string(), {}));
+}
+
+TEST_F(WindowPart, PicturesAreWrittenUnlessTheFolderIsMissing) {
+  FileOutput output(options, engine, notice());
+  PlayedFrame frame = noisy_frame(1);
+  frame.is_waiting = true;
+  output.save_pictures(frame, 32);
+  EXPECT_EQ(notices.back(), "the frame is not denoised yet");
+  frame.is_waiting = false;
+  output.save_pictures(frame, 32);
+  EXPECT_EQ(notices.back(), "pictures saved");
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "clip-000000-split.png"));
+  output.start({}, {});
+  EXPECT_EQ(notices.back(), "this source cannot be written to a file");
+  EXPECT_FALSE(output.is_writing());
+  options.picture_folder += "/missing";
+  output.save_pictures(frame, 32);
+  EXPECT_NE(notices.back().find("missing"), std::string::npos) << notices.back();
+}
+
+}  // namespace
+}  // namespace limpid::app
