@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "app/commands/denoising_options.h"
 
+#include <utility>
+
+#include "io/media/filter_chain.h"
+
 namespace limpid::app {
 
 void DenoisingOptions::add_range_to(CommandLine& command, const std::string& group) {
@@ -16,13 +20,14 @@ void DenoisingOptions::add_streams_to(CommandLine& command, const std::string& g
   reader.add_to(command, group,
                 {"input_format", "input_option", "allow_references", "local_only", "skip_missing"});
   fields.add_to(command, group);
+  reader.add_to(command, group, {"before"});
   reader.add_to(command, group, {"no_audio", "no_subtitles", "no_data"});
 }
 
 void DenoisingOptions::add_encoding_to(CommandLine& command) {
   writer.add_to(command, "Encoding",
-                {"codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality", "audio_codec",
-                 "audio_bitrate", "pix_fmt", "dither", "container"});
+                {"after", "codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality",
+                 "audio_codec", "audio_bitrate", "pix_fmt", "dither", "container"});
 }
 
 void DenoisingOptions::add_filtering_to(CommandLine& command) {
@@ -32,7 +37,13 @@ void DenoisingOptions::add_filtering_to(CommandLine& command) {
 }
 
 void DenoisingOptions::check() const {
-  static_cast<void>(reader_options());
+  const io::ReaderOptions reading = reader_options();
+  for (const auto& [option, chain] :
+       {std::pair("--before", reading.before), std::pair("--after", writer_options().after)}) {
+    if (!chain.empty()) {
+      io::FilterChain(option, chain, reading.local_only).require_accepted();
+    }
+  }
   filter.check();
 }
 

@@ -35,14 +35,15 @@ void copy_side_data(AVStream& video, const Source& source, bool is_turned, bool 
   for (const AVPacketSideDataType type :
        {AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
         AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_STEREO3D}) {
-    const AVPacketSideData* const data = find_side_data(source.video, type);
+    const AVPacketSideData* const data = stream_side_data(source, type);
     if (data != nullptr && is_copied(type)) {
       add_side_data(video, type, data->data, data->size);
     }
   }
-  constexpr std::array<std::pair<AVFrameSideDataType, AVPacketSideDataType>, 4> kFromFrames{
+  constexpr std::array<std::pair<AVFrameSideDataType, AVPacketSideDataType>, 5> kFromFrames{
       {{AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
        {AV_FRAME_DATA_STEREO3D, AV_PKT_DATA_STEREO3D},
+       {AV_FRAME_DATA_SPHERICAL, AV_PKT_DATA_SPHERICAL},
        {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_MASTERING_DISPLAY_METADATA},
        {AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_CONTENT_LIGHT_LEVEL}}};
   for (const auto& [from, to] : kFromFrames) {
