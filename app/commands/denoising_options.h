@@ -25,6 +25,7 @@ struct DenoisingOptions {
   DurationOption duration;
   MediaOptions<io::WriterOptions> writer{writer_fields()};
   FieldOptions fields;
+  std::string purpose;  ///< of the output: --for
   std::int64_t frames = 0;
 
   /// Adds --start, --end, --duration and --frames. `command` keeps references to this object, as after the

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/media/color_chain.h"
 #include "io/media/container.h"
 #include "io/media/encoder.h"
 #include "io/media/orientation.h"
@@ -55,9 +56,23 @@ Source filtered(const Source& source, const OutputFilter* filter) {
 
 /// Null if there are no filters.
 std::unique_ptr<OutputFilter> filter_for(const Source& source, const WriterOptions& options) {
-  return options.after.empty() ? nullptr
-                               : std::make_unique<OutputFilter>(
-                                     FilterChain("--after", options.after, options.local_only), source);
+  std::unique_ptr<OutputFilter> filter;
+  if (!options.after.empty()) {
+    filter =
+        std::make_unique<OutputFilter>(FilterChain("--after", options.after, options.local_only), source);
+  }
+  if (options.color.empty()) {
+    return filter;
+  }
+  if (options.color != "bt709") {
+    throw UsageError("--color: '" + options.color + "' is not supported, only bt709");
+  }
+  const std::string chain = chain_to_bt709(filtered(source, filter.get()));
+  return std::make_unique<OutputFilter>(
+      options.after.empty()
+          ? FilterChain("--color", chain, options.local_only)
+          : FilterChain("--after with --color", options.after + "," + chain, options.local_only),
+      source);
 }
 
 /// The limit of a number of frames, if filters change their rate.

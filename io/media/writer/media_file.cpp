@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/writer/media_file.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -95,6 +96,11 @@ MediaFile::MediaFile(const Target& target, const Source& source, Audio audio, Di
   }
   if (const auto loops = loop_option(source, target.container)) {
     muxer_.set_option(loops->first, loops->second, "");
+  }
+  const bool has_own_flags = std::ranges::any_of(
+      encoder_.muxer_options(), [](const auto& option) { return option.first == "movflags"; });
+  if (traits_of(target.container).index_first && muxer_.has_temporary() && !has_own_flags) {
+    muxer_.set_option("movflags", "+faststart", "");
   }
   for (const auto& [key, value] : encoder_.muxer_options()) {
     sets_last_delay_ = sets_last_delay_ && key != "final_delay";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// limpid denoise --before and --after: frames equal to ffmpeg's, times, fields, colors, refusals.
+// limpid denoise --before and --after: frames equal to ffmpeg's, times, fields, colors, refusals, purposes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -253,6 +253,86 @@ TEST_F(FiltersTest, ARangeIsCutBeforeAndAfterFilters) {
   const std::string before =
       denoised(input, "before.mkv", {"--start", "0.16", "--end", "0.32", "--before", "crop=48:32"});
   EXPECT_EQ(frame_times(before), frame_times(plain));
+}
+
+TEST_F(FiltersTest, ForWebWritesAFileThatBrowsersPlay) {
+  const std::string input = make("in.mkv", {"-f",
+                                            "lavfi",
+                                            "-i",
+                                            "testsrc2=rate=25:size=95x63:duration=0.4",
+                                            "-f",
+                                            "lavfi",
+                                            "-i",
+                                            "sine=duration=0.4",
+                                            "-vf",
+                                            "format=yuv444p10le",
+                                            "-color_range",
+                                            "tv",
+                                            "-colorspace",
+                                            "bt470bg",
+                                            "-color_primaries",
+                                            "bt470bg",
+                                            "-color_trc",
+                                            "gamma28",
+                                            "-c:v",
+                                            "ffv1",
+                                            "-c:a",
+                                            "flac"});
+  const Outcome outcome =
+      limpid({"denoise", input, "--profile", "fast", "--sigma", "10", "--for", "web", "--json"});
+  expect_success(outcome);
+  const nlohmann::json report = nlohmann::json::parse(outcome.out);
+  const std::string output = report["output"];
+  EXPECT_EQ(output, path("in-denoised.mp4"));
+  EXPECT_EQ(report["encoder"]["color"], "bt709");
+  EXPECT_EQ(report["encoder"]["codec"], "libx264");
+  EXPECT_EQ(report["encoder"]["audio_codec"], "aac");
+  const nlohmann::json stream = video(output);
+  EXPECT_EQ(stream["codec_name"], "h264");
+  EXPECT_EQ(stream["pix_fmt"], "yuv420p");
+  EXPECT_EQ(stream["width"], 94);
+  for (const char* const key : {"color_space", "color_transfer", "color_primaries"}) {
+    EXPECT_EQ(stream[key], "bt709") << key;
+  }
+  EXPECT_EQ(stream["color_range"], "tv");
+  const std::string bytes = read_file(output);
+  EXPECT_LT(bytes.find("moov"), bytes.find("mdat"));
+}
+
+TEST_F(FiltersTest, ForWebRefusesHdrAndNamesTheOptionThatKeepsIt) {
+  const std::string input =
+      make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=25:size=96x64:duration=0.2", "-vf",
+                      "format=yuv420p10le", "-color_trc", "smpte2084", "-c:v", "ffv1"});
+  expect_failure(limpid({"denoise", input, "-o", path("out.mp4"), "--for", "web"}), 2,
+                 {"is HDR", "--for archive keeps it"});
+  EXPECT_EQ(video(denoised(input, "out.mkv", {"--for", "archive"}))["color_transfer"], "smpte2084");
+}
+
+TEST_F(FiltersTest, ForArchiveAndEditChooseTheirCodecs) {
+  const std::string input = make("in.mp4", {"-f", "lavfi", "-i", "testsrc2=rate=25:size=96x64:duration=0.2",
+                                            "-f", "lavfi", "-i", "sine=duration=0.2", "-pix_fmt", "yuv420p"});
+  const std::string archive = path("archive.mkv");
+  expect_success(limpid({"denoise", input, "-o", archive, "--for", "archive"}));
+  EXPECT_EQ(video(archive)["codec_name"], "ffv1");
+  EXPECT_EQ(packet_count(archive, "a"), packet_count(input, "a"));
+  const std::string edit = path("edit.mov");
+  expect_success(limpid({"denoise", input, "-o", edit, "--for", "edit"}));
+  EXPECT_EQ(video(edit)["codec_name"], "prores");
+  EXPECT_EQ(video(edit)["profile"], "HQ");
+  EXPECT_EQ(run({"ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream=codec_name",
+                 "-of", "csv=p=0", edit})
+                .out,
+            "pcm_s24le\n");
+  expect_failure(limpid({"denoise", input, "-o", path("edit.mkv"), "--for", "edit"}), 2,
+                 {"edit.mkv", "--for edit writes .mov"});
+}
+
+TEST_F(FiltersTest, Mp4AndMovBeginWithTheirIndex) {
+  const std::string input = clip("in.mkv", 5);
+  for (const char* const name : {"out.mp4", "out.mov", "out.m4v"}) {
+    const std::string bytes = read_file(denoised(input, name));
+    EXPECT_LT(bytes.find("moov"), bytes.find("mdat")) << name;
+  }
 }
 
 }  // namespace
