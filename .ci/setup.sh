@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(
   cmake ninja-build g++ pkg-config git ca-certificates
-  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
+  libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswscale-dev
   libswresample-dev libavdevice-dev libtiff-dev libsdl2-dev libfontconfig-dev libx11-dev libimgui-dev libopengl-dev
   libspdlog-dev libcli11-dev libhwy-dev libtbb-dev nlohmann-json3-dev
 )

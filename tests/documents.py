@@ -28,6 +28,10 @@ LIMIT = 300
 VIDEO = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=0.4", "-f", "lavfi", "-i", "sine=d=0.4", "-vf", "noise=alls=20:allf=t"]
 # in.mp4 is long enough for --start 1:30, with a frame every four seconds.
 SLOW = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=1/4:d=132", "-vf", "noise=alls=20:allf=t", "-pix_fmt", "yuv420p"]
+TAPE = ["-f", "lavfi", "-i", "testsrc2=s=720x576:r=50:d=0.2", "-f", "lavfi", "-i", "sine=d=0.2", "-vf",
+        "noise=alls=20:allf=t,format=yuv422p,tinterlace=interleave_top,setfield=tff,setsar=12/11", "-c:v", "ffv1", "-flags", "+ildct+ilme"]
+PHONE = ["-f", "lavfi", "-i", "testsrc2=s=1920x1080:r=30:d=0.1", "-vf", "noise=alls=20:allf=t", "-pix_fmt", "yuv420p"]
+SCAN = ["-f", "lavfi", "-i", "testsrc2=s=1440x1080:r=24:d=0.1", "-vf", "noise=alls=20:allf=t", "-pix_fmt", "yuv422p10le", "-c:v", "ffv1"]
 PICTURE = ["-f", "lavfi", "-i", "testsrc2=s=320x240", "-vf", "noise=alls=20", "-frames:v", "1"]
 INPUTS = {
     **{name: VIDEO for name in ("noisy.mkv", "film.mkv", "a.mkv", "b.mov", "in.mov", "camera.mov", "test.mkv", "vhs.mkv")},
@@ -36,6 +40,11 @@ INPUTS = {
     "in.mp4": SLOW,
     "camera.avi": [*VIDEO, "-c:v", "mjpeg", "-c:a", "pcm_s16le"],
     "dvd.vob": [*VIDEO, "-c:v", "mpeg2video", "-flags", "+ildct+ilme"],
+    "tape.mkv": TAPE,
+    "phone.mp4": PHONE,
+    "screen.mkv": VIDEO,
+    "scan.mkv": SCAN,
+    "cells.tif": [*PICTURE, "-pix_fmt", "gray16le"],
     "photo.png": PICTURE,
     "holiday/one.jpg": PICTURE,
     "holiday/two.jpg": PICTURE,

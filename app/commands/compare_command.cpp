@@ -488,7 +488,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
   command->add_option("--crop", options->crop, "Width and height of the crops, 16-4096 [160]")
       ->type_name("N")
       ->in_range(16, 4096);
-  options->reader.add_to(*command, "", {"start", "local_only"});
+  options->reader.add_to(*command, "", {"start", "before", "local_only"});
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing contact sheet or clip");
   command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   options->engine.add_to(*command);

@@ -25,6 +25,7 @@
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
 #include "app/options/logging_options.h"
+#include "app/options/purpose.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
@@ -210,6 +211,9 @@ int denoise(DenoiseCommandOptions& options, Console& console) {
       options.quiet ? ProgressStyle::kNone : parse_progress_style(options.progress, console.is_terminal());
   Job job = settle_job(options);
   const Jobs jobs = plan_jobs(options.arguments, options.output_option);
+  if (!jobs.into_folder) {
+    require_container_of_purpose(options.denoising.purpose, jobs.output, job.writer);
+  }
 
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();

@@ -93,6 +93,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["output"] = finished.output;
   report["status"] = finished.complete ? "done" : "partial";
   report["engine"] = session.engine->name();
+  report["before"] = to_json(reader_fields(), finished.job.reader)["before"];
   report["filter"] = filter_report(finished);
   report["sigma"] = noise_report(finished);
   report["evidence"] = evidence_report(finished.noise.found());

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "app/commands/denoising_options.h"
 
+#include <utility>
+
+#include "app/options/purpose.h"
+#include "io/media/filter_chain.h"
+
 namespace limpid::app {
 
 void DenoisingOptions::add_range_to(CommandLine& command, const std::string& group) {
@@ -16,17 +21,35 @@ void DenoisingOptions::add_streams_to(CommandLine& command, const std::string& g
   reader.add_to(command, group,
                 {"input_format", "input_option", "allow_references", "local_only", "skip_missing"});
   settings.fields.add_to(command, group);
+  reader.add_to(command, group, {"before"});
   reader.add_to(command, group, {"no_audio", "no_subtitles", "no_data"});
 }
 
 void DenoisingOptions::add_encoding_to(CommandLine& command) {
+  command
+      .add_option("--for", purpose,
+                  "Purpose of the output: web (MP4), archive (FFV1) or edit (ProRes) [none]")
+      ->details(
+          "web stands for -f mp4 -c libx264 --pix-fmt yuv420p --audio-codec aac --color bt709, and for "
+          "--after scale=trunc(iw/2)*2:trunc(ih/2)*2, which makes odd sizes even; archive for -f matroska -c "
+          "ffv1; edit for -f mov -c prores_ks -e profile=hq --pix-fmt yuv422p10le --audio-codec pcm_s24le. "
+          "Options that are given as well take precedence.")
+      ->type_name("PURPOSE")
+      ->one_of({"web", "archive", "edit"})
+      ->group("Encoding");
   writer.add_to(command, "Encoding",
-                {"codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality", "audio_codec",
-                 "audio_bitrate", "pix_fmt", "dither", "container"});
+                {"after", "color", "codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality",
+                 "audio_codec", "audio_bitrate", "pix_fmt", "dither", "container"});
 }
 
 void DenoisingOptions::check() const {
-  static_cast<void>(reader_options());
+  const io::ReaderOptions reading = reader_options();
+  for (const auto& [option, chain] :
+       {std::pair("--before", reading.before), std::pair("--after", writer_options().after)}) {
+    if (!chain.empty()) {
+      io::FilterChain(option, chain, reading.local_only).require_accepted();
+    }
+  }
   settings.filter.check();
 }
 
@@ -42,6 +65,7 @@ io::ReaderOptions DenoisingOptions::reader_options() const {
 io::WriterOptions DenoisingOptions::writer_options() const {
   io::WriterOptions options;
   writer.apply_to(options);
+  apply_purpose(purpose, options);
   options.frames = frames;
   options.local_only = reader_options().local_only;
   return options;

@@ -19,6 +19,7 @@ struct DenoisingOptions {
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
   DurationOption duration;
   MediaOptions<io::WriterOptions> writer{writer_fields()};
+  std::string purpose;  ///< of the output: --for
   std::int64_t frames = 0;
 
   /// Adds --start, --end, --duration and --frames. `command` keeps references to this object, as after the

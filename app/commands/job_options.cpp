@@ -40,6 +40,7 @@ JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) 
   settings.noise = to_json(denoising.noise);
   // The number of threads changes the output of some encoders.
   settings.writer.encoder_threads = encoder_threads(engine);
+  require_independent_frames(settings);
   return settings;
 }
 

@@ -7,11 +7,13 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "io/media/filter_chain.h"
 
 namespace limpid::app {
 
 io::Reader open_video(const std::string& url, bool local_only, io::ReaderOptions options) {
   options.local_only = local_only;
+  io::require_independent_frames("--before", options.before, "this command");
   options.audio = options.subtitles = options.data = false;
   return io::Reader(url, options);
 }

@@ -287,7 +287,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
   command->add_option("--frames", options->frames, "Maximum number of frames to read, 1-10000 [16]")
       ->type_name("N")
       ->in_range(1, 10000);
-  options->reader.add_to(*command, "", {"start", "end", "local_only"});
+  options->reader.add_to(*command, "", {"start", "end", "before", "local_only"});
   options->duration.add_to(*command);
   options->fields.add_to(*command);
   command

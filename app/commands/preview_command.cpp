@@ -168,7 +168,7 @@ void add_preview_command(CommandLine& program, Command& selected) {
   command->add_flag("-y,--overwrite", options->viewing.overwrite, "Overwrite an existing screenshot")
       ->group("For scripts");
   options->viewing.input.add_to(*command, "Input",
-                                {"input_format", "input_option", "allow_references", "local_only"});
+                                {"before", "input_format", "input_option", "allow_references", "local_only"});
   options->viewing.denoising.fields.add_to(*command, "Input");
   options->viewing.add_to(*command);
   command->callback([&selected, options] {

@@ -20,6 +20,7 @@
 #include "app/options/logging_options.h"
 #include "app/player/osd.h"
 #include "core/base/error.h"
+#include "io/media/filter_chain.h"
 #include "io/screen/fonts.h"
 
 namespace limpid::app {
@@ -265,6 +266,7 @@ void ViewerCommandOptions::check() {
     frames_ = 1;
   }
   input.apply_to(reader);
+  io::require_independent_frames("--before", reader.before, "the window");
   reader.audio = reader.subtitles = reader.data = false;
 }
 

@@ -27,6 +27,7 @@ void EngineChoice::add_to(CommandLine& command) {
   command
       .add_option("--threads", threads,
                   "Threads of the CPU engine, 1-1024 [one per processor that the process may use]")
+      ->advanced()
       ->type_name("N")
       ->in_range(1, 1024)
       ->group(kGroup);

@@ -102,10 +102,7 @@ void FilterOptions::add_parameters(CommandLine& command) {
                      ->any_case();
         break;
     }
-    option->group(kFilterGroup);
-    if (!only_.empty() || each.name == "steps" || each.name == "delay") {
-      option->advanced();
-    }
+    option->group(kFilterGroup)->advanced();
   }
 }
 

@@ -30,13 +30,11 @@ constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"sn", "--no-subtitles", ""},
     {"dn", "--no-data", ""},
     {"vf filter:v filter_complex lavfi", "",
-     "limpid reads y4m from a pipe: ffmpeg -i INPUT -vf FILTER -f yuv4mpegpipe - | limpid denoise - -o "
-     "OUTPUT"},
-    {"deinterlace yadif bwdif", "",
-     "limpid keeps interlaced video interlaced; a deinterlacer belongs before it, in a pipe: ffmpeg -i INPUT "
-     "-vf bwdif -f yuv4mpegpipe - | limpid denoise - -o OUTPUT"},
-    {"r fps rate framerate", "", "limpid keeps the times of all frames"},
-    {"s scale size resolution width height", "", "limpid keeps the size of the picture"},
+     "--before CHAIN and --after CHAIN filter the frames before and after the denoiser"},
+    {"deinterlace yadif bwdif", "--after bwdif", ""},
+    {"r fps rate framerate", "", "limpid keeps the times of all frames; --after fps=RATE changes them"},
+    {"s scale size resolution width height", "",
+     "limpid keeps the size of the picture; --after scale=WIDTH:HEIGHT changes it"},
     {"map map_metadata metadata", "", "limpid copies all streams, tags and chapters"},
     {"hide_banner nostdin nostats", "", "it is not needed"},
     {"v loglevel verbose debug", "--log-level", ""},

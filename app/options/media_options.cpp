@@ -19,6 +19,9 @@ using Time = std::optional<double>;
 constexpr const char* kLocalOnly =
     "Open only files and pipes: no network, no devices, no other protocols of FFmpeg";
 
+constexpr const char* kBefore = "Filters of FFmpeg before the denoiser, such as crop=1440:1080 [none]";
+constexpr const char* kAfter = "Filters of FFmpeg after the denoiser, such as bwdif,scale=1280:720 [none]";
+
 // Each kind of value: to JSON, from JSON, from the command line. `standard` is the default of a flag.
 
 Json json_of(const std::string& text, const std::string& /*standard*/) {
@@ -85,6 +88,7 @@ const MediaFields<io::ReaderOptions>& reader_fields() {
       {"--local-only", "", kLocalOnly, &Options::local_only, true},
       {"--skip-missing", "", "Continue a sequence of pictures after missing ones, with a warning",
        &Options::skip_missing, true},
+      {"--before", "CHAIN", kBefore, &Options::before},
       {"--no-audio", "", "Do not copy audio (all streams are copied by default)", &Options::audio},
       {"--no-subtitles", "", "Do not copy subtitles", &Options::subtitles, true},
       {"--no-data", "", "Do not copy data streams and attachments", &Options::data, true},
@@ -110,13 +114,20 @@ const MediaFields<io::WriterOptions>& writer_fields() {
       {"--bitrate", "RATE", "Bit rate of the video, such as 4M", &Options::bitrate},
       {"--picture-quality", "N", "Quality of JPEG, WebP, AVIF and JPEG XL, 1-100 [90; JPEG about 88]",
        &Options::picture_quality, true},
+      {"--after", "CHAIN", kAfter, &Options::after},
+      {"--color",
+       "NAME",
+       "Convert colors to bt709, after all filters, and tag them (not HDR) [colors of the source]",
+       &Options::color,
+       true,
+       {"bt709"}},
       {"--audio-codec", "NAME",
        "Audio encoder, such as aac; or copy, which drops audio that the container cannot store [copy, or "
        "transcode if required]",
        &Options::audio_codec, true},
       {"--audio-bitrate", "RATE", "Bit rate of transcoded audio, such as 160k [about 96k per channel]",
        &Options::audio_bitrate, true},
-      {"--pix-fmt", "NAME", "Pixel format of the output [of the source]", &Options::pixel_format},
+      {"--pix-fmt", "NAME", "Pixel format of the output [of the source]", &Options::pixel_format, true},
       {"--dither", "MODE",
        "Dithering of 8-bit output: auto (where the filtered picture is smoother than 8-bit steps) or none "
        "[none]",

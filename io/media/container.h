@@ -23,6 +23,7 @@ struct ContainerTraits {
   bool is_matroska = false;
   /// Matrices that rotate the picture; the containers of the QuickTime family.
   bool display_matrix = false;
+  bool index_first = false;  ///< the muxer can move the index to the beginning, for playing during a download
   bool chapters = false;
   bool timecode = false;
   bool stereo = false;       ///< any packing of stereoscopic 3D; WebM supports few

@@ -77,7 +77,7 @@ DisplayProperties Reader::display() const {
   if (aspect.num > 0 && aspect.den > 0 && std::abs(std::log(av_q2d(aspect))) < std::log(kGreatestAspect)) {
     properties.pixel_aspect = av_q2d(aspect);
   }
-  properties.orientation = orientation_of(from.video, first).value_or(Orientation{});
+  properties.orientation = orientation_of(from).value_or(Orientation{});
   return properties;
 }
 

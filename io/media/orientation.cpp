@@ -78,6 +78,10 @@ std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame&
                                                                   // parse
 }
 
+std::optional<Orientation> orientation_of(const Source& source) {
+  return source.is_filtered ? Orientation{} : orientation_of(source.video, source.first);
+}
+
 std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation) {
   if (orientation.transposed) {
     std::swap(format.width, format.height);

@@ -9,12 +9,16 @@
 #include "core/frame/frame_pool.h"
 #include "io/media/display_properties.h"
 #include "io/media/libav.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 
 /// The orientation from the display matrix of a stream, or of its first frame, or from a picture's EXIF tag.
 /// Nothing for angles that are not multiples of 90 degrees.
 std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame& first);
+
+/// The orientation of the frames of a source; upright if filters have turned them.
+std::optional<Orientation> orientation_of(const Source& source);
 
 /// The format of a frame of `format` after rotation. Nothing if libav has no pixel format for it, such as
 /// rotated 4:1:1 or 4:4:0 of more than 8 bits.

@@ -22,8 +22,13 @@ std::optional<double> presentation_time(const Frame& frame) {
 
 Reader::Reader(std::string url, const ReaderOptions& options) {
   url = local_name(url);
-  if (options.memory.is_host()) {
-    state_ = std::make_unique<State>(std::move(url), options);
+  if (options.memory.is_host() || !options.before.empty()) {
+    ReaderOptions software = options;
+    software.memory = kHostMemory;
+    state_ = std::make_unique<State>(std::move(url), software);
+    if (!options.memory.is_host()) {
+      state_->set_why_not_on_cuda("--before filters frames in the host's memory");
+    }
     return;
   }
   // If the GPU rejects the stream, it is opened again for software decoding, if possible, which then has all

@@ -35,6 +35,9 @@ struct ReaderOptions {
   /// Decode on a GPU only if its samples are bit-exact with those of libavcodec's own decoders for undamaged
   /// streams.
   bool same_samples = false;
+  /// Chain of libavfilter's filters that decoded frames pass through before all else, in ffmpeg's syntax.
+  /// Frames are decoded on the CPU then, and turned upright. Empty: no filters.
+  std::string before;
   bool audio = true;  ///< deliver packets of audio streams for copying
   /// An audio device that is read with a camera, with its format of libavdevice. Empty: none.
   std::string sound_device;

@@ -24,6 +24,7 @@ struct Source {
   bool has_fractions = false;  ///< `format` has more bits than the source for ReaderOptions::fraction_bits
   std::vector<bool> copied;    ///< by stream index: true if the Reader delivers its packets
   std::vector<bool> of_other_program = {};  ///< by stream index: not copied because of its program
+  AVRational time_base{1, 25};              ///< of the frames' times
   /// Frames per second: the average, and the rate of the regular grid of times that libav has detected. 0/1
   /// if unknown.
   AVRational average_rate{0, 1};
@@ -34,7 +35,14 @@ struct Source {
   int skipped_frames = 0;
   std::int64_t time_offset = 0;  ///< microseconds that the Reader adds to all times
   bool is_pipe = false;
+  /// Filters have made upright frames whose side data includes that of the stream.
+  bool is_filtered = false;
   std::int64_t first_picture = 1;  ///< number of the first picture of a sequence; 1 for other sources
 };
+
+/// Side data of the whole stream that describes the frames. Null if there is none of this type.
+inline const AVPacketSideData* stream_side_data(const Source& source, AVPacketSideDataType type) {
+  return source.is_filtered ? nullptr : find_side_data(source.video, type);
+}
 
 }  // namespace limpid::io

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "io/media/color_chain.h"
 #include "io/media/container.h"
 #include "io/media/encoder.h"
 #include "io/media/orientation.h"
+#include "io/media/output_filter.h"
 #include "io/media/packet.h"
 #include "io/media/pixel_format.h"
 #include "io/media/references.h"
@@ -47,12 +49,45 @@ std::unique_ptr<Ditherer> ditherer_for(const Source& source, const WriterOptions
   return is_dithered(options) && source.has_fractions ? std::make_unique<Ditherer>(source.format) : nullptr;
 }
 
+/// The source as the encoder sees it.
+Source filtered(const Source& source, const OutputFilter* filter) {
+  return filter == nullptr ? source : filter->result(source);
+}
+
+/// Null if there are no filters.
+std::unique_ptr<OutputFilter> filter_for(const Source& source, const WriterOptions& options) {
+  std::unique_ptr<OutputFilter> filter;
+  if (!options.after.empty()) {
+    filter =
+        std::make_unique<OutputFilter>(FilterChain("--after", options.after, options.local_only), source);
+  }
+  if (options.color.empty()) {
+    return filter;
+  }
+  if (options.color != "bt709") {
+    throw UsageError("--color: '" + options.color + "' is not supported, only bt709");
+  }
+  const std::string chain = chain_to_bt709(filtered(source, filter.get()));
+  return std::make_unique<OutputFilter>(
+      options.after.empty()
+          ? FilterChain("--color", chain, options.local_only)
+          : FilterChain("--after with --color", options.after + "," + chain, options.local_only),
+      source);
+}
+
+/// The limit of a number of frames, if filters change their rate.
+std::int64_t frames_after(std::int64_t frames, const Source& before, const Source& after) {
+  const bool is_known = before.average_rate.num > 0 && after.average_rate.num > 0;
+  return is_known ? av_rescale_q(frames, av_inv_q(before.average_rate), av_inv_q(after.average_rate))
+                  : frames;
+}
+
 EncoderSource encoder_source(const Source& source, const FrameFormat& format, const Orientation& applied) {
   EncoderSource description;
   description.format = turned(format, applied).value();
   description.chroma_location = turned(source.first.chroma_location, applied);
   description.properties = &source.first;
-  description.time_base = source.video.time_base;
+  description.time_base = source.time_base;
   if (source.average_rate.num > 0) {
     description.frame_rate = source.average_rate;
     description.base_rate = source.base_rate.num > 0 ? source.base_rate : source.average_rate;
@@ -83,9 +118,11 @@ PacketHandle clone_of(const Packet& packet) {
 }  // namespace
 
 struct Writer::State {
-  State(std::string target_url, const Source& source, const WriterOptions& options);
+  State(std::string target_url, const Source& from, const WriterOptions& given);
 
   void write(const Frame& frame);
+  void encode(const Frame& frame);
+  void encode_filtered();
   void write(const Packet& packet);
   const Encoder& encoder() const { return encoder_thread->encoder(); }
   void write_encoded(PacketHandle packet);
@@ -97,7 +134,8 @@ struct Writer::State {
 
   std::string url;
   const AVOutputFormat& container;
-  Diagnostics diagnostics;  ///< from the start: properties that cannot be kept
+  std::unique_ptr<OutputFilter> filter;  ///< null without WriterOptions::after
+  Diagnostics diagnostics;               ///< from the start: properties that cannot be kept
   Rotation rotation;
   std::unique_ptr<Ditherer> ditherer;
   std::optional<EncoderThread> encoder_thread;
@@ -113,17 +151,24 @@ struct Writer::State {
   bool drained = false;       ///< the encoder has no more packets
 };
 
-Writer::State::State(std::string target_url, const Source& source, const WriterOptions& options)
+Writer::State::State(std::string target_url, const Source& from, const WriterOptions& given)
     : url(std::move(target_url)),
-      container(container_for(url, options)),
-      rotation(source, container, diagnostics),
-      ditherer(ditherer_for(source, options)),
-      begins_at_zero(options.begin_at_zero) {
-  require_displayable(source);
+      container(container_for(url, given)),
+      filter(filter_for(from, given)),
+      rotation(filtered(from, filter.get()), container, diagnostics),
+      ditherer(ditherer_for(filtered(from, filter.get()), given)),
+      begins_at_zero(given.begin_at_zero) {
+  require_displayable(from);
+  const Source source = filtered(from, filter.get());
+  WriterOptions options = given;
+  if (filter != nullptr) {
+    std::ranges::for_each(filter->losses(), [&](const std::string& loss) { report_loss(diagnostics, loss); });
+    options.frames = frames_after(options.frames, from, source);
+  }
   Audio audio(url, container, options);
   WriterOptions encoder_options = options;
-  if (!rotation.applied().is_upright() || ditherer != nullptr) {
-    encoder_options.memory = kHostMemory;  // pictures are rotated and dithered there
+  if (!rotation.applied().is_upright() || ditherer != nullptr || filter != nullptr) {
+    encoder_options.memory = kHostMemory;  // pictures are rotated, dithered and filtered there
   }
   std::vector<std::string> losses;
   const FrameFormat& format = ditherer == nullptr ? source.format : ditherer->format();
@@ -131,7 +176,7 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
       url, container, encoder_source(source, format, rotation.applied()), encoder_options, losses));
   std::ranges::for_each(losses, [&](std::string& loss) { report_loss(diagnostics, std::move(loss)); });
   advice = options.codec.empty() ? keeping_advice(source, encoder().context()) : "";
-  joins_segments = io::joins_segments(encoder().context(), container, options, source.video.time_base);
+  joins_segments = io::joins_segments(encoder().context(), container, options, source.time_base);
   const Target target{url, container, encoder(), rotation, options};
   if (!options.segment_file.empty()) {
     auto writer =
@@ -146,6 +191,20 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
 }
 
 void Writer::State::write(const Frame& frame) {
+  if (filter == nullptr) {
+    return encode(frame);
+  }
+  filter->send(frame);
+  encode_filtered();
+}
+
+void Writer::State::encode_filtered() {
+  while (const std::optional<Frame> frame = filter->receive()) {
+    encode(*frame);
+  }
+}
+
+void Writer::State::encode(const Frame& frame) {
   sink->expect(frame);
   const Frame rounded = ditherer == nullptr ? frame : ditherer->to_8_bits(frame);
   const auto packets = std::make_shared<std::vector<PacketHandle>>();
@@ -200,6 +259,10 @@ void Writer::State::write_encoded(PacketHandle packet) {
 bool Writer::State::drain() {
   if (joiner != nullptr || drained) {
     return true;
+  }
+  if (filter != nullptr && !flushed) {
+    filter->flush();
+    encode_filtered();
   }
   if (!std::exchange(flushed, true) && !encoder_thread->run([](Encoder& own) { own.flush(); })) {
     return false;
@@ -295,7 +358,10 @@ bool Writer::join_frame() { return state_->join_frame(); }
 
 std::int64_t Writer::frames_written() const { return state_->frames; }
 std::int64_t Writer::bytes_written() const { return state_->sink->bytes(); }
-std::int64_t Writer::copies() const { return state_->rotation.copies() + state_->encoder().copies(); }
+std::int64_t Writer::copies() const {
+  const std::int64_t of_filter = state_->filter == nullptr ? 0 : state_->filter->copies();
+  return of_filter + state_->rotation.copies() + state_->encoder().copies();
+}
 std::string Writer::codec() const { return state_->encoder().context().codec->name; }
 std::string Writer::pixel_format() const { return name_of(state_->encoder().target_format()); }
 std::string Writer::container() const { return state_->container.name; }

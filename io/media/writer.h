@@ -38,6 +38,11 @@ struct WriterOptions {
                             ///< of the source
   /// Times begin at zero with the first frame. Packets of earlier times are left out.
   bool begin_at_zero = false;
+  /// Chain of libavfilter's filters that frames pass through before the encoder, in ffmpeg's syntax. Frames
+  /// are turned upright. Empty: no filters.
+  std::string after;
+  /// "bt709": convert colors, after the filters, to BT.709 with limited range; empty: those of the source.
+  std::string color;
   /// Prefer 4:2:0 for the default encoder, which most players require.
   bool for_players = false;
   int encoder_threads = 0;  ///< 0: libavcodec's default

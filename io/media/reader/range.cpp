@@ -151,10 +151,12 @@ Range::Place Range::place(const AVFrame& frame) {
   if (first_time_ == AV_NOPTS_VALUE) {
     first_time_ = frame.pts;
   }
-  if (frame.pts >= times_.behind(video_.time_base)) {
+  // Filters may change the time base.
+  const AVRational time_base = frame.time_base.num > 0 ? frame.time_base : video_.time_base;
+  if (frame.pts >= times_.behind(time_base)) {
     return Place::kBehind;
   }
-  return frame.pts >= times_.first(video_.time_base) ? Place::kInside : Place::kBefore;
+  return frame.pts >= times_.first(time_base) ? Place::kInside : Place::kBefore;
 }
 
 bool Range::take_behind() {

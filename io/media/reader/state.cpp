@@ -23,24 +23,6 @@ std::shared_ptr<AVFrame> properties_of(const AVFrame& frame, AVRational time_bas
   return properties;
 }
 
-/// HDR10's metadata may be in the container only.
-void inherit_from_stream(AVFrame& properties, const AVStream& stream) {
-  constexpr std::array<std::pair<AVPacketSideDataType, AVFrameSideDataType>, 2> kTypes{
-      {{AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA},
-       {AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL}}};
-  for (const auto& [from, to] : kTypes) {
-    const AVPacketSideData* const data = find_side_data(stream, from);
-    if (data == nullptr || av_frame_get_side_data(&properties, to) != nullptr) {
-      continue;
-    }
-    AVFrameSideData* const added = av_frame_new_side_data(&properties, to, data->size);
-    if (added == nullptr) {
-      throw Error("out of memory");
-    }
-    std::copy_n(data->data, data->size, added->data);
-  }
-}
-
 /// Duration of `frames` in microseconds; 0 if the rate is unknown.
 std::int64_t duration_of(int frames, AVRational rate) {
   return rate.num > 0 ? av_rescale_q(frames, av_inv_q(rate), kMicrosecond) : 0;
@@ -55,13 +37,15 @@ Reader::State::State(std::string url, const ReaderOptions& options, Dictionary&&
       decoder_(demuxer_.url(),
                {demuxer_.format(), demuxer_.video(), demuxer_.average_rate(), -range_.times().shift,
                 find_container_cropping(demuxer_.input(), demuxer_.video())},
-               options, unused, health_) {
+               options, unused, health_),
+      filter_(options, demuxer_.video(), demuxer_.average_rate()) {
   demuxer_.clock().set_zero(range_.times().shift);
   describe();
   read_first_frame();
   if (decoder_.pages() > 1) {
     describe();
   }
+  describe_filtered();
 }
 
 void Reader::State::describe() {
@@ -90,8 +74,47 @@ void Reader::State::describe() {
   range_.describe(video_);
 }
 
+/// The rate of the frames that the filters deliver.
+void Reader::State::describe_filtered() {
+  const AVRational source = demuxer_.average_rate();
+  const AVRational rate = frame_rate();
+  if (source.num > 0 && av_cmp_q(rate, source) != 0) {
+    video_.frames_per_second = av_q2d(rate);
+    video_.frame_count =
+        std::llround(static_cast<double>(video_.frame_count) * av_q2d(rate) / av_q2d(source));
+  }
+}
+
+AVRational Reader::State::frame_rate() const {
+  const FilterGraph* const graph = filter_.graph();
+  return graph != nullptr && graph->frame_rate().num > 0 ? graph->frame_rate() : demuxer_.average_rate();
+}
+
+AVRational Reader::State::time_base() const {
+  return filter_.is_active() ? first_properties_->time_base : demuxer_.video().time_base;
+}
+
+AVRational Reader::State::sample_aspect_ratio() const {
+  if (const FilterGraph* const graph = filter_.graph()) {
+    return graph->sample_aspect_ratio();
+  }
+  return decoder_.cropper().sample_aspect_ratio().value_or(
+      av_guess_sample_aspect_ratio(&demuxer_.input(), &demuxer_.video(), first_properties_.get()));
+}
+
+Diagnostics Reader::State::diagnostics() const {
+  Diagnostics all = health_.diagnostics(range_.has_video_ended());
+  if (const FilterGraph* const graph = filter_.graph()) {
+    for (const std::string& loss : graph->losses()) {
+      all.push_back({.kind = Diagnostic::Kind::kLoss, .text = loss});
+    }
+  }
+  return all;
+}
+
 Source Reader::State::source() const {
   const AVRational rate = demuxer_.average_rate();
+  const bool keeps_rate = av_cmp_q(frame_rate(), rate) == 0;
   return {.url = demuxer_.url(),
           .input = demuxer_.input(),
           .video = demuxer_.video(),
@@ -101,14 +124,15 @@ Source Reader::State::source() const {
           .has_fractions = converter_->has_fractions(),
           .copied = demuxer_.copied(),
           .of_other_program = demuxer_.of_other_program(),
-          .average_rate = rate,
-          .base_rate = demuxer_.base_rate(),
-          .sample_aspect_ratio = decoder_.cropper().sample_aspect_ratio().value_or(
-              av_guess_sample_aspect_ratio(&demuxer_.input(), &demuxer_.video(), first_properties_.get())),
+          .time_base = time_base(),
+          .average_rate = frame_rate(),
+          .base_rate = keeps_rate ? demuxer_.base_rate() : frame_rate(),
+          .sample_aspect_ratio = sample_aspect_ratio(),
           .range = range_.times(),
           .skipped_frames = range_.skipped_frames(rate),
           .time_offset = demuxer_.clock().offset(),
           .is_pipe = demuxer_.is_pipe(),
+          .is_filtered = filter_.is_active(),
           .first_picture = demuxer_.first_picture() + range_.skipped_frames(rate)};
 }
 
@@ -159,7 +183,7 @@ Reader::Item Reader::State::read_next() {
       return *std::move(frame);
     }
     DecodedFrame decoded;
-    switch (decoder_.receive(decoded, frame_index_)) {
+    switch (filter_.receive(decoder_, decoded, frame_index_)) {
       case Decoder::Status::kFrame:
         if (std::optional<Frame> frame = take(std::move(decoded))) {
           return *std::move(frame);
@@ -361,9 +385,12 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
   decoded->color_range =
       is_full_range(samples, decoded->color_range) ? AVCOL_RANGE_JPEG : decoded->color_range;
   decoded->format = decoded->format == AV_PIX_FMT_CUDA ? decoded->format : without_range(samples);
-  std::shared_ptr<AVFrame> properties = properties_of(*decoded, demuxer_.video().time_base);
+  std::shared_ptr<AVFrame> properties =
+      properties_of(*decoded, filter_.is_active() ? decoded->time_base : demuxer_.video().time_base);
   if (first_properties_ == nullptr) {
-    inherit_from_stream(*properties, demuxer_.video());
+    if (!filter_.is_active()) {
+      inherit_hdr(*properties, demuxer_.video());
+    }
     first_properties_ = properties;
   }
   Frame frame = converter_->convert(std::move(decoded));
@@ -439,6 +466,7 @@ void Reader::State::rewind() {
 
 void Reader::State::forget_position() {
   decoder_.flush();
+  filter_.forget_position();
   health_.forget_position();
   range_.forget_position();
   first_packets_.clear();

@@ -14,6 +14,7 @@
 #include "io/media/libav.h"
 #include "io/media/reader.h"
 #include "io/media/reader/decoder.h"
+#include "io/media/reader/decoder_filter.h"
 #include "io/media/reader/demuxer.h"
 #include "io/media/reader/frame_converter.h"
 #include "io/media/reader/health.h"
@@ -23,7 +24,7 @@
 namespace limpid::io {
 
 /// Packets in the range go from the demuxer to the decoder or the caller. Frames in the range go from the
-/// decoder to the converter and the caller.
+/// decoder to the filters of ReaderOptions::before, the converter and the caller.
 ///
 /// After a seek, decoding begins at the last key frame that is shown by the requested time; for a range, half
 /// a second earlier, because audio packets may be stored before the pictures of their time. Packets are read
@@ -46,7 +47,7 @@ struct Reader::State {
   bool can_seek() const { return demuxer_.can_seek(); }
   void end_sound() { demuxer_.end_sound(); }
   std::string sound_failure() const { return demuxer_.sound_failure(); }
-  Diagnostics diagnostics() const { return health_.diagnostics(range_.has_video_ended()); }
+  Diagnostics diagnostics() const;
   const Decoder& decoder() const { return decoder_; }
   std::int64_t copies() const { return converter_->copies(); }
 
@@ -56,6 +57,10 @@ struct Reader::State {
 
   State(std::string url, const ReaderOptions& options, Dictionary&& unused);
   void describe();
+  void describe_filtered();
+  AVRational frame_rate() const;
+  AVRational time_base() const;
+  AVRational sample_aspect_ratio() const;
   void read_first_frame();
   [[noreturn]] void throw_no_first_frame() const;
 
@@ -90,6 +95,7 @@ struct Reader::State {
   Demuxer demuxer_;
   Range range_;
   Decoder decoder_;
+  DecoderFilter filter_;
   std::optional<FrameConverter> converter_;  ///< made with the first frame
   VideoProperties video_;
   std::shared_ptr<AVFrame> first_properties_;  ///< tags and side data of the first frame

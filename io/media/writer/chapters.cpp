@@ -40,7 +40,7 @@ std::optional<Span> written_part(const AVChapter& chapter, const Source& source,
   if (frame_limit > 0 && source.average_rate.num > 0) {
     const std::int64_t begin = source.range.has_begin() || source.first.pts == AV_NOPTS_VALUE
                                    ? 0
-                                   : av_rescale_q(source.first.pts, source.video.time_base, kMicrosecond);
+                                   : av_rescale_q(source.first.pts, source.time_base, kMicrosecond);
     end = std::min(end, av_rescale_q(begin, kMicrosecond, chapter.time_base) +
                             av_rescale_q(frame_limit, av_inv_q(source.average_rate), chapter.time_base));
     if (start >= end) {

@@ -83,7 +83,7 @@ Losses lost_depth(const Source& source, const LossTarget& /*target*/) {
 
 Losses lost_stereo(const Source& source, const LossTarget& target) {
   const bool of_frames = has_side_data(source.first, AV_FRAME_DATA_STEREO3D);
-  const bool of_container = find_side_data(source.video, AV_PKT_DATA_STEREO3D) != nullptr;
+  const bool of_container = stream_side_data(source, AV_PKT_DATA_STEREO3D) != nullptr;
   const bool is_encoded = of_frames && traits_of(target.codec).stores_stereo;
   const ContainerTraits& container = traits_of(target.container);
   const bool is_kept = is_encoded || container.stereo || (of_container && container.is_matroska);

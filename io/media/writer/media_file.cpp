@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/writer/media_file.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -35,14 +36,15 @@ void copy_side_data(AVStream& video, const Source& source, bool is_turned, bool 
   for (const AVPacketSideDataType type :
        {AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
         AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_STEREO3D}) {
-    const AVPacketSideData* const data = find_side_data(source.video, type);
+    const AVPacketSideData* const data = stream_side_data(source, type);
     if (data != nullptr && is_copied(type)) {
       add_side_data(video, type, data->data, data->size);
     }
   }
-  constexpr std::array<std::pair<AVFrameSideDataType, AVPacketSideDataType>, 4> kFromFrames{
+  constexpr std::array<std::pair<AVFrameSideDataType, AVPacketSideDataType>, 5> kFromFrames{
       {{AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
        {AV_FRAME_DATA_STEREO3D, AV_PKT_DATA_STEREO3D},
+       {AV_FRAME_DATA_SPHERICAL, AV_PKT_DATA_SPHERICAL},
        {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_MASTERING_DISPLAY_METADATA},
        {AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_CONTENT_LIGHT_LEVEL}}};
   for (const auto& [from, to] : kFromFrames) {
@@ -94,6 +96,11 @@ MediaFile::MediaFile(const Target& target, const Source& source, Audio audio, Di
   }
   if (const auto loops = loop_option(source, target.container)) {
     muxer_.set_option(loops->first, loops->second, "");
+  }
+  const bool has_own_flags = std::ranges::any_of(
+      encoder_.muxer_options(), [](const auto& option) { return option.first == "movflags"; });
+  if (traits_of(target.container).index_first && muxer_.has_temporary() && !has_own_flags) {
+    muxer_.set_option("movflags", "+faststart", "");
   }
   for (const auto& [key, value] : encoder_.muxer_options()) {
     sets_last_delay_ = sets_last_delay_ && key != "final_delay";

@@ -13,14 +13,14 @@ namespace limpid::io {
 namespace {
 
 bool has_display_matrix(const Source& source) {
-  return find_side_data(source.video, AV_PKT_DATA_DISPLAYMATRIX) != nullptr ||
+  return stream_side_data(source, AV_PKT_DATA_DISPLAYMATRIX) != nullptr ||
          av_frame_get_side_data(&source.first, AV_FRAME_DATA_DISPLAYMATRIX) != nullptr;
 }
 
 }  // namespace
 
 Rotation::Rotation(const Source& source, const AVOutputFormat& container, Diagnostics& diagnostics) {
-  const std::optional<Orientation> needed = orientation_of(source.video, source.first);
+  const std::optional<Orientation> needed = orientation_of(source);
   const bool is_held = has_display_matrix(source) && traits_of(container).display_matrix;
   if (is_held || (needed && needed->is_upright())) {
     return;

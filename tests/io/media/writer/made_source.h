@@ -63,6 +63,7 @@ class MadeSource {
     source.format = {
         .width = 64, .height = 48, .color_model = ColorModel::kYuv, .chroma_shift_x = 1, .chroma_shift_y = 1};
     source.copied.assign(input->nb_streams, true);
+    source.time_base = source.video.time_base;
     source.average_rate = source.base_rate = {25, 1};
     return source;
   }

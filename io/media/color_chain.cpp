@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "io/media/color_chain.h"
+
+#include "core/base/error.h"
+#include "io/media/libav.h"
+#include "io/media/pixel_format.h"
+
+namespace limpid::io {
+namespace {
+
+constexpr const char* kTags = "setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=tv";
+
+/// The name that the filter scale has for a matrix.
+std::string name_for_scale(AVColorSpace matrix) {
+  switch (matrix) {
+    case AVCOL_SPC_BT709:
+      return "bt709";
+    case AVCOL_SPC_FCC:
+      return "fcc";
+    case AVCOL_SPC_SMPTE240M:
+      return "smpte240m";
+    case AVCOL_SPC_BT2020_NCL:
+      return "bt2020";
+    default:
+      return "bt601";
+  }
+}
+
+/// True for transfers with the curve of BT.709, and for pictures without a tag.
+bool is_like_bt709(AVColorTransferCharacteristic transfer) {
+  return transfer == AVCOL_TRC_UNSPECIFIED || transfer == AVCOL_TRC_BT709 ||
+         transfer == AVCOL_TRC_SMPTE170M || transfer == AVCOL_TRC_BT2020_10 ||
+         transfer == AVCOL_TRC_BT2020_12;
+}
+
+bool is_like_bt709(AVColorPrimaries primaries) {
+  return primaries == AVCOL_PRI_UNSPECIFIED || primaries == AVCOL_PRI_BT709;
+}
+
+std::string in_range(const Source& source) { return source.format.range == ColorRange::kFull ? "pc" : "tv"; }
+
+/// Converts primaries and transfer, too.
+std::string by_light(const Source& source, AVColorSpace matrix) {
+  const AVFrame& tags = source.first;
+  const bool has_transfer = tags.color_trc != AVCOL_TRC_UNSPECIFIED;
+  const bool has_primaries = tags.color_primaries != AVCOL_PRI_UNSPECIFIED;
+  return std::string("colorspace=all=bt709:range=tv:irange=") + in_range(source) +
+         ":ispace=" + av_color_space_name(matrix) +
+         ":iprimaries=" + (has_primaries ? av_color_primaries_name(tags.color_primaries) : "bt709") +
+         ":itrc=" + (has_transfer ? av_color_transfer_name(tags.color_trc) : "bt709");
+}
+
+}  // namespace
+
+std::string chain_to_bt709(const Source& source) {
+  const AVFrame& tags = source.first;
+  if (tags.color_trc == AVCOL_TRC_SMPTE2084 || tags.color_trc == AVCOL_TRC_ARIB_STD_B67) {
+    throw UsageError(
+        source.url +
+        ": is HDR, which BT.709 cannot represent; --for archive keeps it, and --after converts it "
+        "with FFmpeg's filters zscale and tonemap");
+  }
+  if (source.format.color_model != ColorModel::kYuv) {
+    return std::string(
+               "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p|yuv444p10|yuv444p12|yuv444p14|"
+               "yuv444p16,") +
+           kTags;
+  }
+  const bool is_tagged = tags.colorspace != AVCOL_SPC_UNSPECIFIED && tags.colorspace != AVCOL_SPC_RGB;
+  const AVColorSpace matrix = is_tagged ? tags.colorspace : guessed_matrix(source.format.height);
+  const bool has_curve = is_like_bt709(tags.color_trc);
+  if (!has_curve || !is_like_bt709(tags.color_primaries)) {
+    return by_light(source, matrix) + "," + kTags;
+  }
+  if (matrix == AVCOL_SPC_BT709 && source.format.range != ColorRange::kFull) {
+    return kTags;
+  }
+  return "scale=in_color_matrix=" + name_for_scale(matrix) +
+         ":out_color_matrix=bt709:in_range=" + in_range(source) + ":out_range=tv," + kTags;
+}
+
+}  // namespace limpid::io

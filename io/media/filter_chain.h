@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Chains of libavfilter's filters that users give, in ffmpeg's syntax.
+
+#include <string>
+#include <vector>
+
+namespace limpid::io {
+
+/// A filter of a chain.
+struct ChainFilter {
+  std::string name;
+  std::string arguments;
+};
+
+/// A chain of filters that libavfilter has. Nothing is opened until require_accepted() or a FilterGraph.
+class FilterChain {
+ public:
+  /// `option`: name of the option, for messages. Throws UsageError for unknown filters, and with `local_only`
+  /// for filters that may open files or connections.
+  FilterChain(std::string option, std::string text, bool local_only);
+
+  const std::string& option() const { return option_; }
+  const std::string& text() const { return text_; }
+  const std::vector<ChainFilter>& filters() const { return filters_; }
+
+  /// The name of the first filter that is not known to make each frame from one frame, independently of its
+  /// number; empty if there is none.
+  std::string first_with_memory() const;
+  /// True if each pixel keeps its place in the picture, which may be scaled.
+  bool keeps_layout() const;
+
+  /// Throws UsageError for a chain that libavfilter does not accept, whatever the frames.
+  void require_accepted() const;
+  /// Throws UsageError if the chain has memory. `where` names what requires independent frames.
+  void require_no_memory(const std::string& where) const;
+
+  /// Throws UsageError with the filter that libavfilter has named in its first message since
+  /// forget_logged_messages(), and with the message.
+  [[noreturn]] void fail(int code) const;
+
+ private:
+  void require_known_filters() const;
+  void require_local_filters() const;
+
+  std::string option_;
+  std::string text_;
+  std::vector<ChainFilter> filters_;
+};
+
+/// Throws UsageError if a chain is given and has filters with memory, or filters that may open files.
+/// `where` names what requires others.
+void require_independent_frames(const std::string& option, const std::string& chain,
+                                const std::string& where);
+
+}  // namespace limpid::io

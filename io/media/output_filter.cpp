@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "io/media/output_filter.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/media/orientation.h"
+#include "io/media/pixel_format.h"
+#include "io/media/reader.h"
+
+namespace limpid::io {
+namespace {
+
+FilterInput filter_input(const Source& source) {
+  return {.time_base = source.time_base,
+          .frame_rate = source.average_rate,
+          .sample_aspect_ratio = source.sample_aspect_ratio,
+          .orientation = orientation_of(source)};
+}
+
+void clear_cropping(AVFrame& frame) {
+  frame.crop_left = frame.crop_right = frame.crop_top = frame.crop_bottom = 0;
+}
+
+}  // namespace
+
+OutputFilter::OutputFilter(const FilterChain& chain, const Source& source)
+    : source_format_(pixel_format(source.format)),
+      inherited_(make_frame()),
+      graph_(chain, filter_input(source)) {
+  if (source_format_ == AV_PIX_FMT_NONE) {
+    throw Error(chain.option() + ": libavfilter has no pixel format for " + to_string(source.format));
+  }
+  if (!source.is_filtered) {
+    inherit_hdr(*inherited_, source.video);
+    inherit_layout(*inherited_, source.video);
+  }
+  probe(chain, source);
+}
+
+/// Filters in a graph of its own, as filters keep frames.
+void OutputFilter::probe(const FilterChain& chain, const Source& source) {
+  constexpr int kMost = 64;
+  const FilterInput input = filter_input(source);
+  FilterGraph graph(chain, input);
+  FrameHandle result;
+  std::int64_t pts = source.first.pts == AV_NOPTS_VALUE ? 0 : source.first.pts;
+  const std::int64_t duration =
+      input.frame_rate.num > 0 ? av_rescale_q(1, av_inv_q(input.frame_rate), input.time_base) : 1;
+  for (int i = 0; i < kMost && result == nullptr; ++i) {
+    FrameHandle frame = blank(source);
+    frame->pts = pts;
+    set_duration(*frame, duration);
+    pts += std::max<std::int64_t>(duration, 1);
+    graph.send(std::move(frame));
+    result = graph.receive();
+  }
+  if (result == nullptr) {
+    graph.flush();
+    result = graph.receive();
+  }
+  if (result == nullptr) {
+    throw UsageError(chain.option() + " '" + chain.text() + "': no frame follows from the first " +
+                     std::to_string(kMost) + " frames; select a passage with --start and --end");
+  }
+  frame_rate_ = graph.frame_rate();
+  sample_aspect_ratio_ = graph.sample_aspect_ratio();
+  losses_ = graph.losses();
+  converter_.emplace(chain.option(), ReaderOptions(), *result, static_cast<AVPixelFormat>(result->format));
+  first_ = make_frame();
+  check(av_frame_copy_props(first_.get(), result.get()), chain.option(), "can't copy a frame's properties");
+  first_->time_base = result->time_base;
+  first_->format = result->format;
+  first_->color_range = is_full_range(static_cast<AVPixelFormat>(result->format), result->color_range)
+                            ? AVCOL_RANGE_JPEG
+                            : result->color_range;
+}
+
+/// A frame of the source's format with the properties of the first one.
+FrameHandle OutputFilter::blank(const Source& source) const {
+  FrameHandle frame = make_frame();
+  frame->format = source_format_;
+  frame->width = source.format.width;
+  frame->height = source.format.height;
+  check(av_frame_get_buffer(frame.get(), 0), source.url, "can't make a frame");
+  for (int plane = 0; plane < AV_NUM_DATA_POINTERS && frame->buf[plane] != nullptr; ++plane) {
+    std::fill_n(frame->buf[plane]->data, frame->buf[plane]->size, std::uint8_t{0});
+  }
+  check(av_frame_copy_props(frame.get(), &source.first), source.url, "can't copy a frame's properties");
+  clear_cropping(*frame);
+  add_inherited(*frame);
+  return frame;
+}
+
+void OutputFilter::add_inherited(AVFrame& frame) const {
+  for (int i = 0; i < inherited_->nb_side_data; ++i) {
+    const AVFrameSideData& data = *inherited_->side_data[i];
+    if (av_frame_get_side_data(&frame, data.type) == nullptr) {
+      AVFrameSideData* const added = av_frame_new_side_data(&frame, data.type, data.size);
+      if (added == nullptr) {
+        throw Error("out of memory");
+      }
+      std::copy_n(data.data, data.size, added->data);
+    }
+  }
+}
+
+Source OutputFilter::result(const Source& source) const {
+  const bool keeps_rate = frame_rate_.num == 0 || av_cmp_q(frame_rate_, source.average_rate) == 0;
+  const FrameFormat& format = converter_->format();
+  return {.url = source.url,
+          .input = source.input,
+          .video = source.video,
+          .first = *first_,
+          .format = format,
+          .decoded = format.bit_depth == source.format.bit_depth ? source.decoded
+                                                                 : static_cast<AVPixelFormat>(first_->format),
+          .has_fractions = source.has_fractions && format.bit_depth == source.format.bit_depth,
+          .copied = source.copied,
+          .of_other_program = source.of_other_program,
+          .time_base = first_->time_base,
+          .average_rate = keeps_rate ? source.average_rate : frame_rate_,
+          .base_rate = keeps_rate ? source.base_rate : frame_rate_,
+          .sample_aspect_ratio = sample_aspect_ratio_,
+          .range = source.range,
+          .skipped_frames = source.skipped_frames,
+          .time_offset = source.time_offset,
+          .is_pipe = source.is_pipe,
+          .is_filtered = true,
+          .first_picture = source.first_picture};
+}
+
+FrameHandle OutputFilter::to_libav(const Frame& frame) {
+  if (is_planar(source_format_)) {
+    return view_of(frame, source_format_);
+  }
+  FrameHandle packed = packed_pool_.take(source_format_, frame.format.width, frame.format.height);
+  pack(frame, *packed);
+  ++copies_;
+  return packed;
+}
+
+void OutputFilter::send(const Frame& frame) {
+  FrameHandle picture = to_libav(frame);
+  if (const auto* const properties = frame.attachment.get<AVFrame>()) {
+    check(av_frame_copy_props(picture.get(), properties), "frame", "can't keep a frame's properties");
+  } else {
+    picture->pts = frame.index;
+  }
+  clear_cropping(*picture);
+  add_inherited(*picture);
+  first_index_ = sent_++ == 0 ? frame.index : first_index_;
+  graph_.send(std::move(picture));
+}
+
+std::optional<Frame> OutputFilter::receive() {
+  FrameHandle filtered = graph_.receive();
+  if (filtered == nullptr) {
+    return std::nullopt;
+  }
+  const auto format = static_cast<AVPixelFormat>(filtered->format);
+  FrameHandle own = make_frame();
+  check(av_frame_copy_props(own.get(), filtered.get()), "frame", "can't keep a frame's properties");
+  own->time_base = filtered->time_base;
+  std::shared_ptr<AVFrame> properties(std::move(own));
+  if (!converter_->fits(*filtered, format)) {
+    filtered = converter_->adapted(*filtered, first_index_ + received_);
+  }
+  filtered->format = without_range(format);
+  Frame frame = converter_->convert(std::move(filtered));
+  frame.interlaced = is_interlaced(*properties);
+  frame.index = first_index_ + received_++;
+  frame.attachment = std::move(properties);
+  return frame;
+}
+
+}  // namespace limpid::io

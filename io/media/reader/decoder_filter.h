@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Filters between the decoder and the rest of a Reader. Private to io.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/media/filter_graph.h"
+#include "io/media/libav.h"
+#include "io/media/reader.h"
+#include "io/media/reader/decoder.h"
+#include "io/media/reader/health.h"
+
+namespace limpid::io {
+
+/// Filters decoded frames by the chain of ReaderOptions::before. Without a chain, they pass unchanged.
+class DecoderFilter {
+ public:
+  /// `rate`: average frames per second of the stream, which must outlive this object. Throws UsageError for a
+  /// chain that is not valid or not permitted.
+  DecoderFilter(const ReaderOptions& options, const AVStream& stream, AVRational rate);
+
+  bool is_active() const { return chain_.has_value(); }
+  /// As Decoder::receive(), with the results of the filters.
+  Decoder::Status receive(Decoder& decoder, DecodedFrame& decoded, std::int64_t index);
+  /// Declares that the next frame does not continue the previous one.
+  void forget_position();
+
+  /// Null before the first frame and without a chain.
+  const FilterGraph* graph() const { return graph_ ? &*graph_ : nullptr; }
+
+ private:
+  void send(DecodedFrame decoded, const Decoder& decoder);
+
+  const AVStream& stream_;
+  AVRational rate_;
+  std::optional<FilterChain> chain_;
+  std::optional<FilterGraph> graph_;
+  // Marks of the frames that have been sent since the last result.
+  bool is_damaged_ = false;
+  bool has_wrong_checksum_ = false;
+};
+
+}  // namespace limpid::io

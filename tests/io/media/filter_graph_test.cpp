@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "io/media/filter_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "io/media/filter_chain.h"
+
+namespace limpid::io {
+namespace {
+
+FilterChain chain_of(const std::string& text, bool local_only = false) {
+  return {"--after", text, local_only};
+}
+
+FrameHandle made_frame(std::int64_t pts, int width = 64, int height = 48) {
+  FrameHandle frame = make_frame();
+  frame->format = AV_PIX_FMT_YUV420P;
+  frame->width = width;
+  frame->height = height;
+  EXPECT_GE(av_frame_get_buffer(frame.get(), 0), 0);
+  frame->pts = pts;
+  set_duration(*frame, 1);
+  return frame;
+}
+
+std::string message_of(const auto& call) {
+  try {
+    call();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FilterChain, NamesAreThoseThatLibavfilterReads) {
+  const FilterChain chain =
+      chain_of("sws_flags=bilinear;[in] split [a],hflip@x[b]; [a][b]hstack='inputs=2' [out]");
+  std::vector<std::string> names;
+  for (const ChainFilter& filter : chain.filters()) {
+    names.push_back(filter.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"split", "hflip", "hstack"}));
+  EXPECT_EQ(chain.filters().back().arguments, "inputs=2");
+}
+
+TEST(FilterChain, QuotedNamesAreRead) {
+  EXPECT_EQ(chain_of("'cr'op=1:1").filters().front().name, "crop");
+  EXPECT_NE(message_of([] { chain_of("null,'mov'ie=a.mkv", true); }).find("movie may open"),
+            std::string::npos);
+}
+
+TEST(FilterChain, FiltersOfSingleFramesHaveNoMemory) {
+  for (const char* const text :
+       {"crop=2:2", "scale=64:48,pad=iw:ih", "transpose,hflip,vflip", "setsar=1,setdar=1", "format=yuv420p",
+        "eq=1.1", "unsharp", "cas", "colorspace=all=bt709", "deband"}) {
+    EXPECT_EQ(chain_of(text).first_with_memory(), "") << text;
+  }
+  for (const auto& [text, name] :
+       std::vector<std::pair<const char*, const char*>>{{"scale=2:2,bwdif", "bwdif"},
+                                                        {"fps=5,hflip", "fps"},
+                                                        {"lut3d=a.cube", "lut3d"},
+                                                        {"drawtext=text=a", "drawtext"},
+                                                        {"crop=w=2:h=2:x=n", "crop"},
+                                                        {"eq=brightness='random(1)'", "eq"}}) {
+    EXPECT_EQ(chain_of(text).first_with_memory(), name) << text;
+  }
+}
+
+TEST(FilterChain, FiltersThatMayOpenFilesAreRefusedLocally) {
+  for (const char* const text : {"movie=a.mkv", "lut3d=a.cube", "subtitles=a.srt", "drawtext=text=a",
+                                 "curves=psfile=a", "null[a];[a]ass@crop=a"}) {
+    EXPECT_NE(message_of([&] { chain_of(text, true); }).find("may open files"), std::string::npos) << text;
+  }
+  chain_of("crop=2:2,bwdif,fps=5", true);
+}
+
+TEST(FilterGraph, SizesMayChangeInMidStream) {
+  FilterGraph graph(chain_of("scale=iw/2:ih/2"), {});
+  graph.send(made_frame(0));
+  graph.send(made_frame(1, 32, 24));
+  graph.flush();
+  const FrameHandle first = graph.receive();
+  const FrameHandle second = graph.receive();
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->width, 32);
+  EXPECT_EQ(second->width, 16);
+  EXPECT_EQ(second->pts, 1);
+  EXPECT_EQ(graph.receive(), nullptr);
+}
+
+TEST(FilterGraph, DurationsFollowTheTimes) {
+  FilterGraph graph(chain_of("fps=50"), {.time_base = {1, 25}, .frame_rate = {25, 1}});
+  std::vector<std::int64_t> times;
+  const auto take = [&] {
+    while (const FrameHandle frame = graph.receive()) {
+      EXPECT_EQ(av_cmp_q(frame->time_base, {1, 50}), 0);
+      EXPECT_EQ(duration_of(*frame), 1);
+      times.push_back(frame->pts);
+    }
+  };
+  for (int i = 0; i < 3; ++i) {
+    graph.send(made_frame(i));
+    take();
+  }
+  graph.flush();
+  take();
+  EXPECT_EQ(times, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(av_cmp_q(graph.frame_rate(), {50, 1}), 0);
+}
+
+TEST(FilterGraph, FramesAreTurnedUpright) {
+  FilterGraph graph(chain_of("null"), {.orientation = Orientation{.transposed = true}});
+  graph.send(made_frame(0));
+  const FrameHandle frame = graph.receive();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->width, 48);
+  EXPECT_EQ(frame->height, 64);
+}
+
+TEST(FilterGraph, SideDataThatTheResultDoesNotFitIsDroppedAndReported) {
+  for (const auto& [text, losses] :
+       std::vector<std::pair<const char*, std::size_t>>{{"scale=32:24", 0}, {"crop=32:24", 1}}) {
+    FilterGraph graph(chain_of(text), {});
+    FrameHandle frame = made_frame(0);
+    av_frame_new_side_data(frame.get(), AV_FRAME_DATA_SPHERICAL, 64);
+    graph.send(std::move(frame));
+    const FrameHandle result = graph.receive();
+    ASSERT_TRUE(result);
+    EXPECT_EQ(av_frame_get_side_data(result.get(), AV_FRAME_DATA_SPHERICAL) == nullptr, losses == 1) << text;
+    EXPECT_EQ(graph.losses().size(), losses) << text;
+  }
+}
+
+TEST(FilterGraph, AFrameThatTheChainDoesNotAcceptIsWrongUsage) {
+  FilterGraph graph(chain_of("crop=200:100"), {});
+  EXPECT_NE(message_of([&] { graph.send(made_frame(0)); }).find("filter crop"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace limpid::io
