@@ -2,6 +2,7 @@
 #include "io/media/output_filter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -67,7 +68,8 @@ void OutputFilter::probe(const FilterChain& chain, const Source& source) {
   }
   frame_rate_ = graph.frame_rate();
   sample_aspect_ratio_ = graph.sample_aspect_ratio();
-  losses_ = graph.losses();
+  losses_ = source.filter_losses;
+  std::ranges::copy(graph.losses(), std::back_inserter(losses_));
   converter_.emplace(chain.option(), ReaderOptions(), *result, static_cast<AVPixelFormat>(result->format));
   first_ = make_frame();
   check(av_frame_copy_props(first_.get(), result.get()), chain.option(), "can't copy a frame's properties");
@@ -129,6 +131,7 @@ Source OutputFilter::result(const Source& source) const {
           .time_offset = source.time_offset,
           .is_pipe = source.is_pipe,
           .is_filtered = true,
+          .filter_losses = losses_,
           .first_picture = source.first_picture};
 }
 

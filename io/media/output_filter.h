@@ -26,9 +26,6 @@ class OutputFilter {
 
   /// The source as the encoder sees it through the filters. Valid during the lifetime of this object.
   Source result(const Source& source) const;
-  /// Sentences about properties of the source that the filters do not keep.
-  const std::vector<std::string>& losses() const { return losses_; }
-
   /// Sends a frame of the source.
   void send(const Frame& frame);
   /// Declares the end of the frames.
@@ -53,7 +50,7 @@ class OutputFilter {
   AVRational sample_aspect_ratio_{0, 1};
   std::optional<FrameConverter> converter_;
   LibavFramePool packed_pool_;
-  std::vector<std::string> losses_;
+  std::vector<std::string> losses_;  ///< Source::filter_losses of the result
   std::int64_t sent_ = 0;
   std::int64_t received_ = 0;
   std::int64_t first_index_ = 0;  ///< index of the first frame

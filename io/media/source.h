@@ -37,6 +37,7 @@ struct Source {
   bool is_pipe = false;
   /// Filters have made upright frames whose side data includes that of the stream.
   bool is_filtered = false;
+  std::vector<std::string> filter_losses = {};  ///< sentences about properties that filters have not kept
   std::int64_t first_picture = 1;  ///< number of the first picture of a sequence; 1 for other sources
 };
 

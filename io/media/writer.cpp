@@ -160,9 +160,10 @@ Writer::State::State(std::string target_url, const Source& from, const WriterOpt
       begins_at_zero(given.begin_at_zero) {
   require_displayable(from);
   const Source source = filtered(from, filter.get());
+  std::ranges::for_each(source.filter_losses,
+                        [&](const std::string& loss) { report_loss(diagnostics, loss); });
   WriterOptions options = given;
   if (filter != nullptr) {
-    std::ranges::for_each(filter->losses(), [&](const std::string& loss) { report_loss(diagnostics, loss); });
     options.frames = frames_after(options.frames, from, source);
   }
   Audio audio(url, container, options);

@@ -31,6 +31,8 @@ class DecoderFilter {
 
   /// Null before the first frame and without a chain.
   const FilterGraph* graph() const { return graph_ ? &*graph_ : nullptr; }
+  /// Sentences about properties of the source that the filters do not keep.
+  std::vector<std::string> losses() const { return graph_ ? graph_->losses() : std::vector<std::string>(); }
 
  private:
   void send(DecodedFrame decoded, const Decoder& decoder);

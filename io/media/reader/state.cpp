@@ -102,16 +102,6 @@ AVRational Reader::State::sample_aspect_ratio() const {
       av_guess_sample_aspect_ratio(&demuxer_.input(), &demuxer_.video(), first_properties_.get()));
 }
 
-Diagnostics Reader::State::diagnostics() const {
-  Diagnostics all = health_.diagnostics(range_.has_video_ended());
-  if (const FilterGraph* const graph = filter_.graph()) {
-    for (const std::string& loss : graph->losses()) {
-      all.push_back({.kind = Diagnostic::Kind::kLoss, .text = loss});
-    }
-  }
-  return all;
-}
-
 Source Reader::State::source() const {
   const AVRational rate = demuxer_.average_rate();
   const bool keeps_rate = av_cmp_q(frame_rate(), rate) == 0;
@@ -133,6 +123,7 @@ Source Reader::State::source() const {
           .time_offset = demuxer_.clock().offset(),
           .is_pipe = demuxer_.is_pipe(),
           .is_filtered = filter_.is_active(),
+          .filter_losses = filter_.losses(),
           .first_picture = demuxer_.first_picture() + range_.skipped_frames(rate)};
 }
 

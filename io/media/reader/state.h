@@ -47,7 +47,7 @@ struct Reader::State {
   bool can_seek() const { return demuxer_.can_seek(); }
   void end_sound() { demuxer_.end_sound(); }
   std::string sound_failure() const { return demuxer_.sound_failure(); }
-  Diagnostics diagnostics() const;
+  Diagnostics diagnostics() const { return health_.diagnostics(range_.has_video_ended()); }
   const Decoder& decoder() const { return decoder_; }
   std::int64_t copies() const { return converter_->copies(); }
 

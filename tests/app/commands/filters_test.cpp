@@ -172,11 +172,16 @@ TEST_F(FiltersTest, ConvertedHdrHasNoHdrMetadata) {
   const std::string kept = denoised(input, "kept.mkv", {"--after", "scale=48:32"});
   EXPECT_EQ(video(kept)["color_transfer"], "smpte2084");
   EXPECT_TRUE(video(kept).contains("side_data_list"));
-  const Outcome outcome = limpid(command(input, "sdr.mkv", {"--after", "setparams=color_trc=bt709"}));
-  expect_success(outcome);
-  EXPECT_NE(outcome.err.find("Mastering display metadata' is not kept"), std::string::npos) << outcome.err;
-  EXPECT_EQ(video(path("sdr.mkv"))["color_transfer"], "bt709");
-  EXPECT_FALSE(video(path("sdr.mkv")).contains("side_data_list"));
+  for (const std::string& option : Words{"--before", "--after"}) {
+    const Outcome outcome = limpid(command(input, "sdr.mkv", {"-y", option, "setparams=color_trc=bt709"}));
+    expect_success(outcome);
+    EXPECT_NE(outcome.err.find(
+                  "'Mastering display metadata' is not kept: it does not describe the result of " + option),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_EQ(video(path("sdr.mkv"))["color_transfer"], "bt709");
+    EXPECT_FALSE(video(path("sdr.mkv")).contains("side_data_list"));
+  }
 }
 
 TEST_F(FiltersTest, BadChainsAreWrongUsage) {
