@@ -10,6 +10,7 @@
 #include "app/pipeline/noise_text.h"
 #include "core/frame/plane_names.h"
 #include "core/settings/noise_settings.h"
+#include "io/screen/display.h"
 
 namespace limpid::app {
 
