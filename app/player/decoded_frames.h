@@ -24,9 +24,9 @@ struct DecodedFrame {
   bool source_is_late = false;  ///< PlayedFrame::source_is_late
 };
 
-/// Frames between the reading and the denoising thread. Each belongs to a request to read from a position,
-/// whose stop token tells when another request has superseded it; what belongs to that one is ignored. Of a
-/// live source, only the newest frame is kept. Thread-safe.
+/// Frames between the reading and the denoising thread. Each frame belongs to a request to read from a
+/// position. The request's stop token is set when another request supersedes it; its frames are then ignored.
+/// Only the newest frame of a live source is kept. Thread-safe.
 class DecodedFrames {
  public:
   /// `dropped`: counts frames that a newer one has replaced.

@@ -61,7 +61,7 @@ bool FrameDenoising::work() {
       next.exists && !next.is_last() && queues_.presentation.pacing([&](const Pacing& pacing) {
         return pacing.is_late(next.time, next.successor, now);
       });
-  // Whether to show or to drop a late frame depends on its successor.
+  // A late frame is shown or dropped depending on its successor.
   const Clock::time_point decides_at = idle_since_ + kPatience;
   const bool waits = is_late && !next.successor && now < decides_at;
   if (waits) {

@@ -65,7 +65,7 @@ class FrameStore {
 
   FrameStore(FrameSource source, const FrameStoreOptions& options, StageCounters& counters);
 
-  /// Frames around each frame that around() is going to ask for; more frames are kept for it.
+  /// The reach of around(), for which more frames are kept.
   void set_reach(const Reach& reach) { reach_ = reach; }
 
   /// The frame at the reading position, which moves on; nothing at the end or if given up.
@@ -73,8 +73,8 @@ class FrameStore {
   /// The same, if the frame is kept already.
   std::optional<StoredFrame> next_kept();
 
-  /// Moves the reading position to a frame that is kept. False if the store cannot tell the frame or does
-  /// not have it.
+  /// Moves the reading position to a frame that is kept. False if the store does not have
+  /// the frame.
   bool find(const SeekTarget& target);
   /// Moves the reading position to a frame, or to the first one if there is none so early. Decodes from the
   /// key frame before it. False if given up. `glimpse`, unless empty, is called with that key frame if it is

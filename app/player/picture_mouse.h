@@ -11,7 +11,7 @@
 
 namespace limpid::app {
 
-/// What the pointer requests on the picture.
+/// Requests of the pointer on the picture.
 struct PictureRequests {
   bool toggles_pause = false;
   bool toggles_full_screen = false;

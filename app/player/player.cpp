@@ -109,7 +109,7 @@ void Player::begin_denoising(bool again) {
   request.again = again;
   if (!again) {
     request.position = position_ends_.get_token();
-  } else if (runs && shown != nullptr) {  // after a seek, no wanted frame has been shown
+  } else if (runs && shown != nullptr) {  // after a seek, no frame at its target has been shown
     request.first_wanted = shown->sequence;
   }
   queues_.presentation.begin();

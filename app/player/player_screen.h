@@ -24,7 +24,7 @@
 
 namespace limpid::app {
 
-/// What a PlayerScreen shows besides the state of the view.
+/// Contents of a PlayerScreen besides the state of the view.
 struct Scene {
   PlayedFramePointer shown;                ///< null before the first frame
   std::array<PlayedFramePointer, 2> pair;  ///< its results with the settings A and B; null: that of `shown`
@@ -35,7 +35,7 @@ struct Scene {
   std::string notice;
 };
 
-/// What the user has requested while a scene was drawn.
+/// The requests of the user while a scene was drawn.
 struct SceneRequests {
   ControlRequests controls;
   std::optional<std::filesystem::path> file;  ///< chosen in the list of files

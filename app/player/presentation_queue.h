@@ -19,8 +19,8 @@
 namespace limpid::app {
 
 /// Denoised frames on their way to the screen, and the clock that decides when each is shown. A frame whose
-/// successor is due is dropped. What a thread puts belongs to a request, whose stop token tells when another
-/// request has superseded it: it is ignored then. Thread-safe.
+/// successor is due is dropped. Each frame belongs to a request, whose stop token is set when another request
+/// supersedes it; its frames are then ignored. Thread-safe.
 class PresentationQueue {
  public:
   using Time = Pacing::Time;
@@ -48,7 +48,7 @@ class PresentationQueue {
     /// The shown frame, once it is refined; once.
     PlayedFramePointer refined;
   };
-  /// What is to be shown at `now`. Throws the exception of fail().
+  /// The frame for `now`. Throws the exception of fail().
   Taken take(Time now);
   PlayedFramePointer shown() const;
   /// Drops all frames, of a request that has been superseded.

@@ -91,7 +91,7 @@ class Viewer {
   void take_screenshot();
   void save_awaited();
 
-  // What is shown.
+  // The contents of the window.
   Scene scene() const;
   ControlState control_state() const;
   bool awaits_refinement() const;

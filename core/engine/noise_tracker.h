@@ -73,7 +73,7 @@ class NoiseTracker {
 
   Measurement measure(const Frame& frame, bool with_before = true);
   void begin_scene(const Frame& frame);
-  // Searches for the area of the scene's noise. Measurements begin anew if it is found.
+  // Searches for the area of the scene's noise. Measurements start again if it is found.
   void find_area(const Frame& frame);
   // Begins a scene number at one of the last frames; `frames`: from it to the last one.
   void begin_number(std::size_t frames);

@@ -10,7 +10,7 @@
 namespace limpid::io {
 
 /// The chain of filters that converts the frames of `source` to BT.709 with limited range, and tags them.
-/// Colors without tags are taken for BT.601 below 720 lines. Throws UsageError for HDR.
+/// Colors without tags count as BT.601 below 720 lines. Throws UsageError for HDR.
 std::string chain_to_bt709(const Source& source);
 
 }  // namespace limpid::io

@@ -25,8 +25,8 @@ class FilterChain {
   const std::string& text() const { return text_; }
   const std::vector<ChainFilter>& filters() const { return filters_; }
 
-  /// The name of the first filter that is not known to make each frame from one frame, independently of its
-  /// number; empty if there is none.
+  /// The name of the first filter that may use more than one frame for a result, or the number of a frame;
+  /// empty if there is none.
   std::string first_with_memory() const;
   /// True if each pixel keeps its place in the picture, which may be scaled.
   bool keeps_layout() const;

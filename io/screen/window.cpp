@@ -92,7 +92,7 @@ std::optional<WindowEvent> translate_state(const SDL_WindowEvent& event) {
   }
 }
 
-// The size of a window for the screen, which SDL knows.
+// The size of a window for the screen, as SDL reports it.
 Size fitting_size(const WindowOptions& options) {
   SDL_Rect screen{};
   const bool known = SDL_GetDisplayUsableBounds(0, &screen) == 0;

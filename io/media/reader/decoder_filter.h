@@ -24,7 +24,7 @@ class DecoderFilter {
   DecoderFilter(const ReaderOptions& options, const AVStream& stream, AVRational rate);
 
   bool is_active() const { return chain_.has_value(); }
-  /// As Decoder::receive(), with the results of the filters.
+  /// Decoder::receive() with the results of the filters.
   Decoder::Status receive(Decoder& decoder, DecodedFrame& decoded, std::int64_t index);
   /// Declares that the next frame does not continue the previous one.
   void forget_position();
