@@ -3,7 +3,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <cstdlib>
+#include <cstddef>
 #include <filesystem>
 #include <system_error>
 #include <variant>
@@ -19,11 +19,12 @@ namespace {
 class PictureFolder {
  public:
   PictureFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "limpid-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw Error(name + ": can't create this folder for the pictures of --clip");
+    path_ = std::filesystem::temp_directory_path() / ("limpid-" + io::new_temporary_mark());
+    std::error_code error;
+    if (!std::filesystem::create_directory(path_, error)) {
+      throw Error(path_.string() + ": can't create this folder for the pictures of --clip");
     }
-    path_ = name;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
   }
   PictureFolder(const PictureFolder&) = delete;
   PictureFolder& operator=(const PictureFolder&) = delete;

@@ -58,11 +58,15 @@ std::shared_ptr<const PlayedFrame> played_with(const PlayerSettings& settings) {
   return frame;
 }
 
+PlayerSettings settings_named(const std::string& filter) {
+  PlayerSettings settings;
+  settings.filter.name = filter;
+  return settings;
+}
+
 TEST(SettingsPairTest, BothSettingsAreRequestedUntilBothResultsExist) {
-  PlayerSettings a;
-  a.filter.name = "a";
-  PlayerSettings b;
-  b.filter.name = "b";
+  const PlayerSettings a = settings_named("a");
+  const PlayerSettings b = settings_named("b");
   SettingsPair pair;
   pair.copy(b);
   pair.begin_comparison();
@@ -79,10 +83,8 @@ TEST(SettingsPairTest, BothSettingsAreRequestedUntilBothResultsExist) {
 }
 
 TEST(SettingsPairTest, TheUsersChoiceIsRestoredDuringAComparison) {
-  PlayerSettings a;
-  a.filter.name = "a";
-  PlayerSettings b;
-  b.filter.name = "b";
+  const PlayerSettings a = settings_named("a");
+  const PlayerSettings b = settings_named("b");
   SettingsPair pair;
   pair.copy(b);
   pair.begin_comparison();
