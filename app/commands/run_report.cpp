@@ -10,6 +10,7 @@
 #include "app/pipeline/noise_text.h"
 #include "core/frame/plane_names.h"
 #include "core/parameters/parameter.h"
+#include "core/settings/noise_profile.h"
 
 namespace limpid::app {
 namespace {
@@ -52,8 +53,8 @@ Json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& f
 
 Json evidence_report(const NoiseEstimate& noise) {
   Json json{{"source", source_name(noise.evidence.source)}, {"certainty", noise.evidence.certainty}};
-  if (const std::optional<Region>& area = noise.area) {
-    json["area"] = {area->x, area->y, area->width, area->height};
+  if (noise.area) {
+    json["area"] = to_json(*noise.area);
   }
   return json;
 }

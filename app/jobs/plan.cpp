@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/base/narrowed.h"
 #include "core/settings/field_settings.h"
+#include "core/settings/noise_profile.h"
 #include "io/media/ffmpeg_version.h"
 #include "io/media/filter_chain.h"
 #include "io/media/frame_hash.h"
@@ -141,7 +142,7 @@ Json level_to_json(const NoiseModel& level) {
     }
   }
   if (level.area) {
-    json["area"] = {level.area->x, level.area->y, level.area->width, level.area->height};
+    json["area"] = to_json(*level.area);
   }
   return json;
 }
@@ -159,9 +160,7 @@ NoiseModel level_from(const JsonValue& json) {
     });
   }
   if (const std::optional<JsonValue> area = json.find("area")) {
-    const std::vector<JsonValue> numbers = area->items(4);
-    const auto number = [&](int i) { return static_cast<int>(numbers[i].integer(0, kMaxDimension)); };
-    level.area = Region{number(0), number(1), number(2), number(3)};
+    level.area = region_from(*area);
   }
   return level;
 }

@@ -141,16 +141,22 @@ NoiseProfile profile_from(const JsonValue& json) {
     }
   }
   if (const std::optional<JsonValue> area = json.find("area")) {
-    const std::vector<JsonValue> numbers = area->items(4);
-    const auto number = [&](int i, int least) {
-      return static_cast<int>(numbers[i].integer(least, kMaxDimension));
-    };
-    profile.noise.area = Region{number(0, 0), number(1, 0), number(2, 1), number(3, 1)};
+    profile.noise.area = region_from(*area);
   }
   return profile;
 }
 
 }  // namespace
+
+Json to_json(const Region& region) { return {region.x, region.y, region.width, region.height}; }
+
+Region region_from(const JsonValue& json) {
+  const std::vector<JsonValue> numbers = json.items(4);
+  const auto number = [&](int i, int least) {
+    return static_cast<int>(numbers[i].integer(least, kMaxDimension));
+  };
+  return {number(0, 0), number(1, 0), number(2, 1), number(3, 1)};
+}
 
 Json to_json(const NoiseProfile& profile) {
   const NoiseModel& noise = profile.noise;
@@ -166,7 +172,7 @@ Json to_json(const NoiseProfile& profile) {
     }
   }
   if (noise.area) {
-    json["area"] = {noise.area->x, noise.area->y, noise.area->width, noise.area->height};
+    json["area"] = to_json(*noise.area);
   }
   if (noise.opponent != NoiseModel().opponent) {
     const std::vector<std::string_view> channels = color_plane_names(ColorModel::kYuv);

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "core/engine/noise_control.h"
+#include "core/frame/region.h"
+#include "core/settings/json_reader.h"
 
 namespace limpid {
 
@@ -21,8 +23,14 @@ namespace limpid {
 // deviations at the brightnesses 0, 16, ... 256; those of U and V are at luma's brightnesses. Both are
 // relative to sigma; a spectrum is scaled to a mean square of 1. `repetition` is the share of the noise that
 // is common to successive frames (NoiseShape). `strength`, of U and V, is the ChromaStrength.
+// "area": [x, y, width, height], beside "planes", is the only part of the picture that has noise.
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
+
+/// [x, y, width, height], as "area" of noise profiles.
+nlohmann::ordered_json to_json(const Region& region);
+/// Throws UsageError unless `json` is such an array with sides of at least 1.
+Region region_from(const JsonValue& json);
 
 /// Throws UsageError for a text that is not a profile.
 NoiseProfile parse_noise_profile(const std::string& text);

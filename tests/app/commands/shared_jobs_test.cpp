@@ -88,6 +88,30 @@ class SharedJobsTest : public ProgramTest {
     expect_success(limpid(joined({"plan", clip, "-o", path(job)}, more)));
     return path(job);
   }
+  /// Segments of 8 frames, at least seven, and a run that is killed and resumed give what one run gives.
+  void expect_segments_equal_one_run(const std::string& film, const std::string& filter) const {
+    const Arguments quick{"--filter", filter, "--profile", "fast", "--reach", "1", "-c", "ffv1"};
+    expect_success(limpid(joined({"denoise", film, "-o", path(filter + ".mkv")}, quick)));
+    const std::string expected = content_of(path(filter + ".mkv"));
+
+    const std::string job = plan(film, filter + ".job", joined(quick, {"--segment-frames", "8"}));
+    expect_success(limpid({"work", job}));
+    EXPECT_GE(nlohmann::json::parse(limpid({"status", job, "--json"}).out)["done"], 7);
+    expect_success(limpid({"merge", job, "-o", path(filter + "_merged.mkv")}));
+    EXPECT_EQ(content_of(path(filter + "_merged.mkv")), expected) << filter;
+
+    const Arguments resumed = joined({"denoise", film, "-o", path(filter + "_resumed.mkv"), "--resume",
+                                      "--segment-frames", "8", "--threads", "1"},
+                                     quick);
+    {
+      Process killed(limpid_command(resumed));
+      EXPECT_TRUE(killed.wait_for_err("segment "));
+      killed.send_signal(SIGKILL);
+      killed.wait();
+    }
+    expect_success(limpid(resumed));
+    EXPECT_EQ(content_of(path(filter + "_resumed.mkv")), expected) << filter;
+  }
 };
 
 TEST_F(SharedJobsTest, AnyNumberOfSegmentsGivesWhatOneRunGives) {
@@ -123,28 +147,21 @@ TEST_F(SharedJobsTest, EstimatedNoiseIsThatOfOneRunInSegmentsAndResumed) {
   const std::string film = make("film.mkv", {"-f", "lavfi", "-i", scenes + names + "concat=n=4", "-c:v",
                                              "libx264", "-qp", "4", "-g", "20", "-pix_fmt", "yuv420p"});
   for (const std::string filter : {"vbm4d", "vnlb"}) {
-    const Arguments quick{"--filter", filter, "--profile", "fast", "--reach", "1", "-c", "ffv1"};
-    expect_success(limpid(joined({"denoise", film, "-o", path(filter + ".mkv")}, quick)));
-    const std::string expected = content_of(path(filter + ".mkv"));
-
-    const std::string job = plan(film, filter + ".job", joined(quick, {"--segment-frames", "8"}));
-    expect_success(limpid({"work", job}));
-    EXPECT_GE(nlohmann::json::parse(limpid({"status", job, "--json"}).out)["done"], 7);
-    expect_success(limpid({"merge", job, "-o", path(filter + "_merged.mkv")}));
-    EXPECT_EQ(content_of(path(filter + "_merged.mkv")), expected) << filter;
-
-    const Arguments resumed = joined({"denoise", film, "-o", path(filter + "_resumed.mkv"), "--resume",
-                                      "--segment-frames", "8", "--threads", "1"},
-                                     quick);
-    {
-      Process killed(limpid_command(resumed));
-      EXPECT_TRUE(killed.wait_for_err("segment "));
-      killed.send_signal(SIGKILL);
-      killed.wait();
-    }
-    expect_success(limpid(resumed));
-    EXPECT_EQ(content_of(path(filter + "_resumed.mkv")), expected) << filter;
+    expect_segments_equal_one_run(film, filter);
   }
+}
+
+TEST_F(SharedJobsTest, AnAreaAndAStepOfTheNoiseAreThoseOfOneRunInSegmentsAndResumed) {
+  const std::string film =
+      make("call.mkv", {"-f", "lavfi", "-i",
+                        "smptehdbars=size=256x192:rate=25:duration=2.24,format=yuv420p[screen];"
+                        "gradients=size=96x96:rate=25:duration=2.24:seed=3:speed=0.02,format=yuv420p,"
+                        "noise=alls=12:allf=t:enable='lt(n,30)',noise=alls=40:allf=t:enable='gte(n,30)'["
+                        "camera];[screen][camera]overlay=144:80,setsar=1",
+                        "-c:v", "ffv1", "-g", "20", "-pix_fmt", "yuv420p"});
+  expect_segments_equal_one_run(film, "vbm4d");
+  EXPECT_NE(read_file(path("vbm4d.job/segments/00000.json")).find("\"area\""), std::string::npos);
+  EXPECT_NE(read_file(path("vbm4d.job/segments/00006.json")).find("\"area\""), std::string::npos);
 }
 
 TEST_F(SharedJobsTest, EditListsOddRatesFieldsAndDepthsMakeNoDifference) {
