@@ -60,10 +60,14 @@ std::vector<double> ProgramTest::frame_times(const std::string& file) {
   return times;
 }
 
-std::size_t ProgramTest::packet_count(const std::string& file, const std::string& type) {
-  const Outcome outcome = run({"ffprobe", "-v", "error", "-of", "csv", "-select_streams", type + ":0",
-                               "-show_entries", "packet=pts", file});
-  return lines(outcome.out).size();
+std::vector<double> ProgramTest::packet_times(const std::string& file, const std::string& type) {
+  const Outcome outcome = run({"ffprobe", "-v", "error", "-of", "default=nokey=1:noprint_wrappers=1",
+                               "-select_streams", type + ":0", "-show_entries", "packet=pts_time", file});
+  std::vector<double> times;
+  for (const std::string& line : lines(outcome.out)) {
+    times.push_back(line == "N/A" ? -1 : std::stod(line));
+  }
+  return times;
 }
 
 std::vector<std::string> limpid_command(std::vector<std::string> arguments) {

@@ -34,7 +34,11 @@ class ProgramTest : public testing::Test {
   static std::vector<double> frame_times(const std::string& file);
   static std::size_t frame_count(const std::string& file) { return frame_times(file).size(); }
   /// Packets of the first stream of a type, such as "a".
-  static std::size_t packet_count(const std::string& file, const std::string& type);
+  static std::size_t packet_count(const std::string& file, const std::string& type) {
+    return packet_times(file, type).size();
+  }
+  /// Presentation times in seconds; -1 for unknown ones.
+  static std::vector<double> packet_times(const std::string& file, const std::string& type);
 
   /// Names of the files in the folder, sorted: shows whether a run has left files behind.
   std::vector<std::string> files() const { return folder_.files(); }
