@@ -2,10 +2,12 @@
 // limpid denoise --before and --after: frames equal to ffmpeg's, times, fields, colors, refusals, purposes.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/app/program/program_test.h"
@@ -315,6 +317,30 @@ TEST_F(FiltersTest, ForWebWritesAFileThatBrowsersPlay) {
   EXPECT_EQ(stream["color_range"], "tv");
   const std::string bytes = read_file(output);
   EXPECT_LT(bytes.find("moov"), bytes.find("mdat"));
+}
+
+// Limited range: Y = 16 + 219 (Kr R + Kg G + Kb B), and so on, with Kr = 0.2126, Kg = 0.7152, Kb = 0.0722.
+TEST_F(FiltersTest, ConversionToBt709GivesItsValuesOfFullColors) {
+  const std::vector<std::pair<std::string, std::array<int, 3>>> colors = {
+      {"red", {63, 102, 240}}, {"lime", {173, 42, 26}}, {"blue", {32, 240, 118}}, {"white", {235, 128, 128}}};
+  for (const auto& [name, expected] : colors) {
+    const std::string input =
+        make("in.mkv", {"-y", "-f", "lavfi", "-i", "color=" + name + ":size=64x48:duration=0.2", "-vf",
+                        "format=gbrp,scale=out_color_matrix=bt601:out_range=tv,format=yuv420p",
+                        "-color_range", "tv", "-colorspace", "smpte170m", "-color_primaries", "bt709",
+                        "-color_trc", "bt709", "-c:v", "ffv1"});
+    const std::string output = denoised(input, "out.mkv", {"-y", "--color", "bt709"});
+    EXPECT_EQ(video(output)["color_space"], "bt709") << name;
+    make("out.yuv", {"-y", "-i", output, "-frames:v", "1", "-f", "rawvideo"});
+    const std::string samples = read_file(path("out.yuv"));
+    ASSERT_EQ(samples.size(), 64U * 48 * 3 / 2) << name;
+    const std::array<std::size_t, 3> centers = {24 * 64 + 32, 64 * 48 + 12 * 32 + 16,
+                                                64 * 48 + 24 * 32 + 12 * 32 + 16};
+    for (std::size_t plane = 0; plane < centers.size(); ++plane) {
+      EXPECT_NEAR(static_cast<unsigned char>(samples[centers[plane]]), expected[plane], 2)
+          << name << ", plane " << plane;
+    }
+  }
 }
 
 TEST_F(FiltersTest, ForWebRefusesHdrAndNamesTheOptionThatKeepsIt) {
