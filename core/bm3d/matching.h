@@ -10,11 +10,24 @@
 namespace limpid {
 
 /// Conversion of a guide plane to the values that are compared: integers, round(scale (v - 128) +
-/// kMatchingBias) for the code value v, clamped to +-limit, so that distances are exact.
+/// kMatchingBias) for the code value v, clamped to +-limit or folded into it, so that distances are exact.
 struct MatchingScale {
   bool bytes = false;  ///< true: the guide has integer code values of 0 to 255, and scale is 1
   int scale = 1;
   int limit = 128;
+  /// True: values beyond +-limit are mirrored at it as often as needed, a triangle wave. Equal contents
+  /// remain equal, and small differences remain as large.
+  bool folds = false;
+
+  /// The distance after which the triangle wave repeats.
+  constexpr float period() const { return static_cast<float>(4 * limit); }
+  /// The value of the triangle wave for an integer within half a period of 0. Also for device code.
+  constexpr float folded(float rest) const {
+    const float least = -static_cast<float>(2 * limit) - rest;
+    const float most = static_cast<float>(2 * limit) - rest;
+    const float value = rest < most ? rest : most;
+    return value > least ? value : least;
+  }
 };
 
 /// Means of integers are often half-way between two matching values. The bias rounds them up, despite the

@@ -26,9 +26,27 @@ namespace limpid::vbm4d {
 
 inline constexpr int kPatch = 8;
 
-/// Matching compares integer code values, 1 to 255, in both steps and for all formats. Finer values gain
-/// nothing from sigma 1 on, and at most 0.15 dB at sigma 0.5.
+/// Matching compares integer code values, 1 to 255, in both steps and for all formats, unless noise is faint.
 inline constexpr MatchingScale kGuideScale{.bytes = true, .scale = 1, .limit = 127};
+
+/// The matching values of pictures of more than 8 bits whose noise is fainter than this standard deviation
+/// are finer. What then exceeds the range of a byte is folded: two contents may look equal, which is rare in
+/// patches with texture and harmless in flat ones.
+inline constexpr double kLeastGuideNoise = 1;
+inline constexpr int kGreatestGuideScale = 128;
+
+/// The least power of two that raises `sigma`, in code values, to kLeastGuideNoise; 1 without noise.
+constexpr int guide_scale(double sigma) {
+  int scale = 1;
+  while (sigma > 0 && sigma * scale < kLeastGuideNoise && scale < kGreatestGuideScale) {
+    scale *= 2;
+  }
+  return scale;
+}
+
+constexpr MatchingScale guide_matching(int scale) {
+  return {.bytes = scale == 1, .scale = scale, .limit = kGuideScale.limit, .folds = scale > 1};
+}
 
 inline constexpr int kMostFrames = 17;  ///< in a trajectory
 /// Maximum number of frames before and after the reference, in sum.

@@ -138,13 +138,21 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
   plan.motion_noise = motion_noise_of(format, noise);
   for (std::size_t s = 0; s < plan.planes.sets.size(); ++s) {
     const Bm3dComponentSet& set = plan.planes.sets[s];
+    const NoiseShape shape = component_noise(format, noise)[0].shape;
     const double sigma =
-        guide_deviation({plan.planes.components[0].sigma, component_noise(format, noise)[0].shape}, false,
-                        set.shift_x, set.shift_y);
-    plan.bounds[s][0] = bounds_of(parameters.hard_threshold, false, sigma);
+        guide_deviation({plan.planes.components[0].sigma, shape}, false, set.shift_x, set.shift_y);
+    // A folded guide does not tell the brightness that curves of chroma need.
+    const bool tells_brightness =
+        std::ranges::any_of(set.components, [&](int c) { return plan.planes.components[c].curve_by_guide; });
+    int& scale = plan.guide_scales[set.subsampled() ? 1 : 0];
+    if (format.bit_depth > 8 && !tells_brightness) {
+      scale = vbm4d::guide_scale(sigma * static_cast<double>(std::ranges::min(shape.curve)));
+    }
+    const double guide_sigma = sigma * scale;
+    plan.bounds[s][0] = bounds_of(parameters.hard_threshold, false, guide_sigma);
     if (parameters.wiener) {
       const bool clean = set.guides[1].basic_estimate;
-      plan.bounds[s][1] = bounds_of(*parameters.wiener, clean, sigma);
+      plan.bounds[s][1] = bounds_of(*parameters.wiener, clean, guide_sigma);
       // In noisy guides, interpolated patches have less noise and would look more similar than others.
       plan.bounds[s][1].quarters = clean && parameters.motion_precision == vbm4d::kQuarters;
     }

@@ -22,6 +22,9 @@ struct Vbm4dPlan {
   Bm3dPlan planes;
   /// Indexed by set of `planes` and step.
   std::array<std::array<vbm4d::TrajectoryBounds, 2>, 2> bounds{};
+  /// vbm4d::guide_scale() of luma's guide at full and at chroma's size. Pictures with other scales cannot be
+  /// compared.
+  std::array<int, 2> guide_scales{1, 1};
   /// The difference that noise causes in a followed block (motion::is_followed()), from this picture to
   /// another; more than any difference if the noise is unknown, as for luma that is not filtered.
   std::int32_t motion_noise = 0;

@@ -93,6 +93,17 @@ HWY_ATTR void smooth(const float* HWY_RESTRICT above, const float* HWY_RESTRICT 
   out[count - 1] = smoothed(count - 2, count - 1, count - 2);
 }
 
+// The triangle wave of MatchingScale, exact for integers up to 2^24.
+template <typename D, typename V>
+HWY_INLINE V fold(D d, const MatchingScale& scale, V value) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V top = hn::Set(d, static_cast<float>(2 * scale.limit));
+  const V period = hn::Set(d, scale.period());
+  const V whole = hn::Round(value);
+  const V rest = hn::Sub(whole, hn::Mul(period, hn::Round(hn::Div(whole, period))));
+  return hn::Max(hn::Min(rest, hn::Sub(top, rest)), hn::Sub(hn::Neg(top), rest));
+}
+
 HWY_ATTR void matching(const MatchingScale& scale, const float* HWY_RESTRICT in, int count,
                        std::int16_t* HWY_RESTRICT out) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -105,12 +116,17 @@ HWY_ATTR void matching(const MatchingScale& scale, const float* HWY_RESTRICT in,
   for (; i + lanes <= count; i += lanes) {
     const auto value = hn::Add(hn::Mul(hn::Sub(hn::LoadU(d, in + i), hn::Set(d, 128.0F)), hn::Set(d, factor)),
                                hn::Set(d, kMatchingBias));
-    const auto clamped = hn::Clamp(value, hn::Set(d, -limit), hn::Set(d, limit));
-    hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(clamped)), d16, out + i);
+    const auto limited =
+        scale.folds ? fold(d, scale, value) : hn::Clamp(value, hn::Set(d, -limit), hn::Set(d, limit));
+    hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(limited)), d16, out + i);
   }
   for (; i < count; ++i) {
     const float value = (in[i] - 128.0F) * factor + kMatchingBias;
-    out[i] = static_cast<std::int16_t>(std::nearbyintf(std::clamp(value, -limit, limit)));
+    const float whole = std::nearbyintf(value);
+    const float limited = scale.folds
+                              ? scale.folded(whole - scale.period() * std::nearbyintf(whole / scale.period()))
+                              : std::clamp(whole, -limit, limit);
+    out[i] = static_cast<std::int16_t>(limited);
   }
 }
 

@@ -48,7 +48,7 @@ void PictureEstimates::load(const std::array<Plane, kMaxPlanes>& in, PictureStat
     }
     clear_sums(picture, 0, band);
     Scratch& scratch = scratch_.local();
-    make_guides(band, noisy_sets(), *picture.noisy_guide,
+    make_guides(band, noisy_sets(), picture.plan->guide_scales, *picture.noisy_guide,
                 [&](int y, int of) { return noisy_row(picture, in, 0, y, scratch.rows[of]); });
   });
 }
@@ -83,8 +83,8 @@ void PictureEstimates::resize_guides(GuidePlanes& guides, PictureLayout::Rows se
 // Computes the rows of a band of the sets' guides. luma_row(y, i) returns a row of luma; up to 4 rows, with
 // different i, are in use at a time.
 template <typename LumaRow>
-void PictureEstimates::make_guides(int band, PictureLayout::Rows sets, GuidePlanes& guides,
-                                   const LumaRow& luma_row) {
+void PictureEstimates::make_guides(int band, PictureLayout::Rows sets, const std::array<int, 2>& scales,
+                                   GuidePlanes& guides, const LumaRow& luma_row) {
   for (int set = sets.first; set < sets.last; ++set) {
     if (!layout_.has_set(set)) {
       continue;
@@ -110,7 +110,7 @@ void PictureEstimates::make_guides(int band, PictureLayout::Rows sets, GuidePlan
       }
       AlignedVector<std::int16_t>& matching = scratch_.local().matching;
       matching.resize(width);
-      matching_row(vbm4d::kGuideScale, row, width, matching.data());
+      matching_row(vbm4d::guide_matching(scales[set]), row, width, matching.data());
       std::transform(matching.begin(), matching.end(),
                      guides[set].begin() + static_cast<std::ptrdiff_t>(y) * width, guide_byte);
     }
@@ -193,7 +193,8 @@ void PictureEstimates::make_basic(const std::array<Plane, kMaxPlanes>& in, Pictu
         }
       }
     }
-    make_guides(band, {0, 2}, *picture.basic_guide, [&](int y, int /*of*/) { return luma_row(y); });
+    make_guides(band, {0, 2}, picture.plan->guide_scales, *picture.basic_guide,
+                [&](int y, int /*of*/) { return luma_row(y); });
   });
   // The second step's sums replace the first's.
   picture.sums[1] = std::move(picture.sums[0]);

@@ -53,7 +53,8 @@ class PictureEstimates {
   PictureLayout::Rows noisy_sets() const;
   void resize_guides(GuidePlanes& guides, PictureLayout::Rows sets) const;
   template <typename LumaRow>
-  void make_guides(int band, PictureLayout::Rows sets, GuidePlanes& guides, const LumaRow& luma_row);
+  void make_guides(int band, PictureLayout::Rows sets, const std::array<int, 2>& scales, GuidePlanes& guides,
+                   const LumaRow& luma_row);
   void take_sums(PictureState& picture, int step);
   void clear_sums(PictureState& picture, int step, int band) const;
   void estimate_row(const PictureState& picture, const std::array<Plane, kMaxPlanes>& in, int step,

@@ -30,7 +30,8 @@ void PictureMotion::find(PictureState& before, PictureState& after) {
                               ahead ? *before.pyramid : *after.pyramid, search.field);
     MotionField& field = ahead ? *before.ahead : *after.back;
     const std::int32_t noise = (ahead ? before : after).plan->motion_noise;
-    if (vbm4d::is_cut(motion::lost_blocks(search.field, noise), std::ssize(search.field.vectors))) {
+    if (before.plan->guide_scales != after.plan->guide_scales ||
+        vbm4d::is_cut(motion::lost_blocks(search.field, noise), std::ssize(search.field.vectors))) {
       std::ranges::fill(search.field.vectors, vbm4d::kNowhere);
     }
     field.columns = search.field.columns;

@@ -66,6 +66,10 @@ class DeviceMotionField {
     return vectors_.bytes() + differences_.bytes() + textures_.bytes() + quarters_.bytes() + lost_.bytes();
   }
 
+  /// Enqueues that no block could be followed, as at a scene cut.
+  void cut(cudaStream_t stream) const {
+    check(cudaMemsetAsync(lost(), 0x3F, sizeof(std::int32_t), stream));  // more than any picture has
+  }
   /// Downloads the field after all work enqueued to the stream, and waits for it.
   MotionField download(cudaStream_t stream) const;
 

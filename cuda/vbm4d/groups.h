@@ -26,8 +26,8 @@ namespace limpid::cuda {
 
 inline constexpr int kMostPictures = limpid::vbm4d::kMostFrames;
 
-/// The guide of trajectories: the matching values of a picture (limpid::vbm4d::kGuideScale). It has readable
-/// margins of a row and eight samples on each side, whose content is undefined.
+/// The guide of trajectories: the matching values of a picture (limpid::vbm4d::guide_matching()). It has
+/// readable margins of a row and eight samples on each side, whose content is undefined.
 struct TrajectoryGuide {
   static constexpr int kMargin = 8;  ///< columns
 
@@ -40,7 +40,8 @@ struct TrajectoryGuide {
 };
 
 /// Fills a guide from code values; `out` points to its sample (0, 0).
-void prepare_guide(const FloatPlane& values, std::int8_t* out, cudaStream_t stream);
+void prepare_guide(const FloatPlane& values, const MatchingScale& scale, std::int8_t* out,
+                   cudaStream_t stream);
 /// Fills a plane for matching from a guide of its size.
 void prepare_matching(const std::int8_t* guide, const MatchingPlane& out, cudaStream_t stream);
 

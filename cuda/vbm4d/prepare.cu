@@ -36,11 +36,10 @@ __device__ __forceinline__ void for_each_value(const FloatPlane& values, int wid
   }
 }
 
-__global__ void guide_kernel(FloatPlane values, std::int8_t* out, int pitch) {
-  constexpr MatchingScale kScale = limpid::vbm4d::kGuideScale;
+__global__ void guide_kernel(FloatPlane values, MatchingScale scale, std::int8_t* out, int pitch) {
   follow_stream();
   for_each_value(values, values.width, values.height, [&](int x, int y, float value) {
-    out[static_cast<std::ptrdiff_t>(y) * pitch + x] = static_cast<std::int8_t>(matching_value(kScale, value));
+    out[static_cast<std::ptrdiff_t>(y) * pitch + x] = static_cast<std::int8_t>(matching_value(scale, value));
   });
 }
 
@@ -85,9 +84,10 @@ void store_samples(const FloatPlane& values, const GroupSamples& samples, void* 
 
 }  // namespace
 
-void prepare_guide(const FloatPlane& values, std::int8_t* out, cudaStream_t stream) {
+void prepare_guide(const FloatPlane& values, const MatchingScale& scale, std::int8_t* out,
+                   cudaStream_t stream) {
   const PlaneLaunch size(values.width, values.height, kSampleRows);
-  launch(guide_kernel, size.grid, size.block, 0, stream, values, out,
+  launch(guide_kernel, size.grid, size.block, 0, stream, values, scale, out,
          TrajectoryGuide::pitch_of(values.width));
 }
 

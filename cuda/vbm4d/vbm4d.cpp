@@ -348,7 +348,8 @@ void Vbm4d::make_guides(const Sequence& sequence, int i, int step) {
     }
     DeviceMemory& guide = picture.guides[step][kind];
     guide = take(TrajectoryGuide::bytes_of(values.width, values.height));
-    prepare_guide(values, TrajectoryGuide::first_of(guide.as<std::int8_t>(), values.width), sequence.stream);
+    prepare_guide(values, limpid::vbm4d::guide_matching(picture.plan->guide_scales[kind]),
+                  TrajectoryGuide::first_of(guide.as<std::int8_t>(), values.width), sequence.stream);
   }
 }
 
@@ -399,6 +400,10 @@ void Vbm4d::find_motion(const Sequence& sequence, int i) {
   take_one(picture.back, motion.fields);
   motion.estimator.enqueue_both(*before.pyramid, *picture.pyramid, {*before.ahead, before.plan->motion_noise},
                                 {*picture.back, picture.plan->motion_noise}, sequence.stream);
+  if (before.plan->guide_scales != picture.plan->guide_scales) {
+    before.ahead->cut(sequence.stream);
+    picture.back->cut(sequence.stream);
+  }
   motion.pyramids.push_back(std::move(before.pyramid));
 }
 

@@ -23,13 +23,47 @@ int floor_divided(int value, int shift) {
   return static_cast<int>(std::floor(static_cast<double>(value) / (1 << shift)));
 }
 
-// Integer code values, 1 to 255, minus 128.
-std::vector<std::int64_t> guide_samples(const Picture& guide) {
-  std::vector<std::int64_t> result = matching_samples(guide, {.whole_code_values = true});
-  for (std::int64_t& value : result) {
-    value = std::clamp<std::int64_t>(value, -127, 127);
+// Integer code values, 1 to 255, minus 128; with a scale, the values as a triangle wave from -127 to 127.
+std::vector<std::int64_t> guide_samples(const Picture& guide, int scale) {
+  std::vector<std::int64_t> result;
+  for (const double sample : guide.samples) {
+    const float units = (static_cast<float>(sample) - 128) * static_cast<float>(scale) + 0x1p-10F;
+    auto value = static_cast<std::int64_t>(std::nearbyint(units));
+    while (scale > 1 && std::abs(value) > 127) {
+      value = value > 0 ? 254 - value : -254 - value;
+    }
+    result.push_back(std::clamp<std::int64_t>(value, -127, 127));
   }
   return result;
+}
+
+// The deviation of the noise of luma in the guide of a plane of this subsampling.
+double guide_deviation(const PlaneNoise& noise, int shift_x, int shift_y) {
+  return double{noise.sigma} * std::sqrt(left_of(noise.shape, shift_x, shift_y, false) /
+                                         left_of({}, shift_x, shift_y, false) / (1 << (shift_x + shift_y)));
+}
+
+// Guides of deep pictures are scaled to a noise of at least 1, unless a curve of chroma needs the brightness.
+std::array<int, 2> guide_scales_of(const FrameFormat& format, const std::vector<PlaneNoise>& noise) {
+  std::array<int, 2> scales{1, 1};
+  const bool rgb = format.color_model == ColorModel::kRgb;
+  const bool subsampled = format.chroma_shift_x > 0 || format.chroma_shift_y > 0;
+  bool curve = false;
+  for (int p = 1; p < format.color_plane_count(); ++p) {
+    curve = curve || (!rgb && noise[p].sigma > 0 && noise[p].shape.curve != NoiseShape().curve);
+  }
+  for (int kind = 0; kind < 2 && format.bit_depth > 8; ++kind) {
+    if (curve && (kind == 1) == subsampled) {
+      continue;
+    }
+    const double least = guide_deviation(noise[0], kind == 1 ? format.chroma_shift_x : 0,
+                                         kind == 1 ? format.chroma_shift_y : 0) *
+                         double{*std::min_element(noise[0].shape.curve.begin(), noise[0].shape.curve.end())};
+    while (least > 0 && least * scales[kind] < 1 && scales[kind] < 128) {
+      scales[kind] *= 2;
+    }
+  }
+  return scales;
 }
 
 std::vector<std::vector<Picture>> denoise_segment(const Segment& segment, const Vbm4dParameters& parameters,
@@ -142,18 +176,17 @@ std::vector<Picture> StepAlongMotion::run(std::size_t plane, const std::vector<s
     const Picture& luma = second_ ? basic[t][0] : segment_.planes[t][0];
     const bool shrinks = shift_x_ > 0 || shift_y_ > 0;
     const Picture guide = shrinks ? shrunk(luma, segment_.format, noisy.width, noisy.height) : luma;
-    guides_.push_back(guide_samples(guide));
+    const int scale = segment_.guide_scales[t][shrinks ? 1 : 0];
+    guides_.push_back(guide_samples(guide, scale));
     const Picture& noisy_luma = segment_.planes[t][0];
-    noisy_guides_.push_back(
-        guide_samples(shrinks ? shrunk(noisy_luma, segment_.format, noisy.width, noisy.height) : noisy_luma));
+    noisy_guides_.push_back(guide_samples(
+        shrinks ? shrunk(noisy_luma, segment_.format, noisy.width, noisy.height) : noisy_luma, scale));
     Picture empty = noisy;
     std::fill(empty.samples.begin(), empty.samples.end(), 0.0);
     sums.push_back({empty, empty});
     estimates.push_back(noisy);
-    const PlaneNoise& noise = segment_.noise[t][0];
-    guide_variances_.push_back(std::pow(double{noise.sigma}, 2) / (1 << (shift_x_ + shift_y_)) *
-                               left_of(noise.shape, shift_x_, shift_y_, false) /
-                               left_of({}, shift_x_, shift_y_, false));
+    guide_variances_.push_back(
+        std::pow(scale * guide_deviation(segment_.noise[t][0], shift_x_, shift_y_), 2));
     coefficient_variances_.push_back(
         oracle::coefficient_variances(segment_.noise[t][plane], {.patch_size = kPatchSide}));
   }
@@ -422,6 +455,7 @@ std::vector<Frame> denoise_along_motion(const std::vector<Frame>& frames, const 
             rgb ? opponent_noise(model)
                 : std::vector<PlaneNoise>{model.plane(0), model.plane(1), model.plane(2)});
         segment.guides.push_back(motion_guide(frames[t], parity, fields));
+        segment.guide_scales.push_back(guide_scales_of(format, segment.noise.back()));
       }
       for (std::size_t t = 0; t < segment.guides.size(); ++t) {
         segment.back.push_back(t > 0 ? find_motion(segment.guides[t - 1], segment.guides[t]) : MotionField());
@@ -429,8 +463,13 @@ std::vector<Frame> denoise_along_motion(const std::vector<Frame>& frames, const 
                                     ? find_motion(segment.guides[t + 1], segment.guides[t])
                                     : MotionField());
         const NoiseModel& model = noise[noise.size() == 1 ? 0 : begin + t];
-        segment.cut_back.push_back(has_nothing_in_common(segment.back.back(), format, model));
-        segment.cut_ahead.push_back(has_nothing_in_common(segment.ahead.back(), format, model));
+        const auto differs = [&](std::size_t u) {
+          return u < segment.guides.size() && segment.guide_scales[u] != segment.guide_scales[t];
+        };
+        segment.cut_back.push_back(differs(t - 1) ||
+                                   has_nothing_in_common(segment.back.back(), format, model));
+        segment.cut_ahead.push_back(differs(t + 1) ||
+                                    has_nothing_in_common(segment.ahead.back(), format, model));
       }
       const std::vector<std::vector<Picture>> filtered = denoise_segment(segment, parameters, make_step);
       for (std::size_t t = begin; t < end; ++t) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,9 @@ struct Segment {
   // True if the two pictures have nothing in common.
   std::vector<bool> cut_back;
   std::vector<bool> cut_ahead;
+
+  // Scales of the guides' values, at luma's and at chroma's size.
+  std::vector<std::array<int, 2>> guide_scales;
 
   int size() const { return static_cast<int>(planes.size()); }
 };

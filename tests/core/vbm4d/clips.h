@@ -60,6 +60,18 @@ inline Frame clean_picture(const FrameFormat& format, int t, unsigned scene = 0)
   return frame;
 }
 
+/// Reduces the contrast of all planes around code value 60, so that little of the range is used.
+inline void flatten(const Frame& frame, double contrast) {
+  for (int p = 0; p < frame.format.plane_count(); ++p) {
+    for (int y = 0; y < frame.format.plane_height(p); ++y) {
+      for (int x = 0; x < frame.format.plane_width(p); ++x) {
+        const double value = oracle::sample_at(frame, p, x, y) / frame.format.code_value();
+        store_sample(frame, p, x, y, 60 + contrast * (value - 60));
+      }
+    }
+  }
+}
+
 inline std::vector<Frame> noisy_clip(const FrameFormat& format, int count, double sigma, unsigned scene = 0) {
   std::vector<Frame> frames;
   for (int t = 0; t < count; ++t) {

@@ -208,24 +208,72 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseThatRepeats) {
 }
 
 TEST_P(Vbm4dTest, TakesTheNoiseOfTheReferencesFrame) {
-  const std::vector<Frame> frames = noisy_clip(gray(40, 34), 7, static_cast<double>(kSigma));
-  std::vector<NoiseModel> noise;
-  for (std::size_t t = 0; t < frames.size(); ++t) {
-    noise.push_back({{8 + static_cast<float>(t) / 2}});
-  }
-  const std::unique_ptr<Denoiser> denoiser =
-      engine().make_denoiser(small_parameters(), noise[0], frames[0].format);
-  std::vector<Frame> results;
-  for (std::size_t t = 0; t < frames.size(); ++t) {
-    denoiser->set_noise(noise[t]);
-    denoiser->send(frames[t]);
-  }
-  denoiser->flush();
-  const std::vector<Frame> expected = oracle::denoise(frames, small_parameters(), noise);
-  for (std::size_t t = 0; t < frames.size(); ++t) {
-    const Frame result = denoiser->receive().value();
-    EXPECT_TRUE(oracle::within_contract(oracle::compare(result, expected[t]))) << t;
-  }
+  const auto expect_as_defined_for = [&](const std::vector<Frame>& frames, float first, float difference) {
+    std::vector<NoiseModel> noise;
+    for (std::size_t t = 0; t < frames.size(); ++t) {
+      noise.push_back({{first + static_cast<float>(t) * difference}});
+    }
+    const std::unique_ptr<Denoiser> denoiser =
+        engine().make_denoiser(small_parameters(), noise[0], frames[0].format);
+    for (std::size_t t = 0; t < frames.size(); ++t) {
+      denoiser->set_noise(noise[t]);
+      denoiser->send(frames[t]);
+    }
+    denoiser->flush();
+    const std::vector<Frame> expected = oracle::denoise(frames, small_parameters(), noise);
+    for (std::size_t t = 0; t < frames.size(); ++t) {
+      const Frame result = denoiser->receive().value();
+      EXPECT_TRUE(oracle::within_contract(oracle::compare(result, expected[t]))) << t;
+    }
+  };
+  expect_as_defined_for(noisy_clip(gray(40, 34), 7, static_cast<double>(kSigma)), 8, 0.5F);
+  // The guides' scales differ from frame 3 on.
+  expect_as_defined_for(noisy_clip(gray(40, 34, 16), 7, 0.25), 0.22F, 0.011F);
+}
+
+TEST_P(Vbm4dTest, AgreesWithTheOracleInFaintNoiseOfDeepPictures) {
+  const auto faint_clip = [](const FrameFormat& format) {
+    std::vector<Frame> frames;
+    for (int t = 0; t < 5; ++t) {
+      Frame frame = clean_picture(format, t);
+      test::flatten(frame, 0.01);
+      frames.push_back(oracle::add_noise(frame, 0.2, 100 + t));
+      frames.back().index = t;
+    }
+    return frames;
+  };
+  expect_as_defined(faint_clip(gray(48, 40, 16)), small_parameters(), white_noise(0.2F));
+  expect_as_defined(faint_clip(as_float(rgb(34, 33))), small_parameters(), white_noise(0.2F));
+  // The full range folds.
+  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), white_noise(0.2F));
+  NoiseModel noise = white_noise(0.2F);
+  noise.shape[0].curve.fill(0.5F);
+  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), noise);
+  noise.shape[1].curve.back() = 2;
+  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), noise);
+  expect_as_defined(noisy_clip(yuv(40, 34, 0, 0, 10), 5, 0.2), small_parameters(), noise);
+}
+
+// Stars, cells and thermal pictures: their contrast is a few code values of 8 bits.
+TEST_P(Vbm4dTest, FaintSignalsAreMatchedAsIfStretched) {
+  const auto quality = [&](double stretch) {
+    std::vector<Frame> clean;
+    std::vector<Frame> noisy;
+    for (int t = 0; t < 7; ++t) {
+      clean.push_back(clean_picture(gray(96, 80, 16), t));
+      test::flatten(clean.back(), 0.02 * stretch);
+      noisy.push_back(oracle::add_noise(clean.back(), 0.2 * stretch, 100 + t));
+      noisy.back().index = t;
+    }
+    const std::vector<Frame> result =
+        run(noisy, vbm4d_profile(Vbm4dProfile::kFast), white_noise(static_cast<float>(0.2 * stretch)));
+    double sum = 0;
+    for (std::size_t t = 0; t < clean.size(); ++t) {
+      sum += measure(clean[t], result[t])[0].psnr + 20 * std::log10(stretch);
+    }
+    return sum / static_cast<double>(clean.size());
+  };
+  EXPECT_NEAR(quality(1), quality(25), 0.3);
 }
 
 TEST_P(Vbm4dTest, FramesWithOtherNoiseAreFilteredSeparately) {

@@ -242,7 +242,8 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
       DeviceMemory& guide = take(TrajectoryGuide::bytes_of(kWidth, kHeight));
       trajectories[step].guides[p] = TrajectoryGuide::first_of(guide.as<std::int8_t>(), kWidth);
       trajectories[step].noisy_guides[p] = trajectories[0].guides[p];
-      prepare_guide(plane, TrajectoryGuide::first_of(guide.as<std::int8_t>(), kWidth), nullptr);
+      prepare_guide(plane, limpid::vbm4d::kGuideScale,
+                    TrajectoryGuide::first_of(guide.as<std::int8_t>(), kWidth), nullptr);
       DeviceMemory& halves = take(samples.positions(kHeight) * sizeof(std::uint16_t));
       store_halves(plane, samples, halves.as(), nullptr);
       (step == 0 ? groups[0].noisy : groups[1].basic)[p] = halves.as();
