@@ -16,4 +16,11 @@ struct Reach {
   bool operator==(const Reach&) const = default;
 };
 
+/// The reach of a result that depends on two results of the same frame.
+constexpr Reach greater(const Reach& a, const Reach& b) {
+  return {.before = a.before > b.before ? a.before : b.before,
+          .after = a.after > b.after ? a.after : b.after,
+          .unbounded = a.unbounded || b.unbounded};
+}
+
 }  // namespace limpid

@@ -8,16 +8,18 @@
 #include "core/parameters/shared_parameters.h"
 #include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
+#include "core/vnlb/vnlb_parameters.h"
 
 namespace limpid {
 namespace {
 
 using Vbm4dDescription = FilterDescription<Vbm4dParameters>;
 
-constexpr Names<Vbm4dProfile, 4> kVbm4dProfiles = {{{Vbm4dProfile::kFast, "fast"},
+constexpr Names<Vbm4dProfile, 5> kVbm4dProfiles = {{{Vbm4dProfile::kFast, "fast"},
                                                     {Vbm4dProfile::kLc, "lc"},
                                                     {Vbm4dProfile::kNp, "np"},
-                                                    {Vbm4dProfile::kHigh, "high"}}};
+                                                    {Vbm4dProfile::kHigh, "high"},
+                                                    {Vbm4dProfile::kBest, "best"}}};
 
 constexpr int kMostDelay = 2 * vbm4d::kMostReach;
 
@@ -57,7 +59,12 @@ void describe_parameters(Vbm4dDescription& description) {
       steps_parameter(description.name, "Number of steps: 1 (hard thresholding) or 2 (then Wiener filtering)",
                       &Vbm4dParameters::wiener),
       reach_parameter<Vbm4dParameters>(description.name, vbm4d::kMostReach, vbm4d::kMostReach),
-      delay_parameter<Vbm4dParameters>(description.name, kMostDelay)};
+      delay_parameter<Vbm4dParameters>(description.name, kMostDelay),
+      number_parameter<Vbm4dParameters>(
+          ParameterText{"vnlb", "", "vnlb", description.name, "a share of VNLB", "0 to 1",
+                        "Share of a VNLB filter of little reach in the result", "General"},
+          [](auto& parameters) { return &parameters.vnlb_share; },
+          [](float share) { return share >= 0 && share <= 1; })};
   const std::string first_group = "Step 1, hard thresholding";
   const std::string second_group = "Step 2, Wiener filtering";
   describe_vbm4d_step(description, [](auto& parameters) { return &parameters.hard_threshold; },
@@ -142,7 +149,8 @@ TemporalSpan temporal_span(const Vbm4dParameters& parameters) {
 Reach reach_of(const Vbm4dParameters& parameters) {
   const TemporalSpan span = temporal_span(parameters);
   const int steps = parameters.wiener ? 2 : 1;
-  return {.before = steps * (span.before + span.after), .after = steps * (span.after + span.spread)};
+  const Reach own{.before = steps * (span.before + span.after), .after = steps * (span.after + span.spread)};
+  return parameters.vnlb_share > 0 ? greater(own, reach_of(mixed_vnlb(parameters))) : own;
 }
 
 // The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains
@@ -168,6 +176,11 @@ Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
       return make(4, 3, 3, vbm4d::kQuarters);
     case Vbm4dProfile::kHigh:
       return make(8, 2, 2, vbm4d::kQuarters);
+    case Vbm4dProfile::kBest: {
+      Vbm4dParameters parameters = make(8, 2, 2, vbm4d::kQuarters);
+      parameters.vnlb_share = 0.5F;
+      return parameters;
+    }
   }
   return {};
 }
@@ -202,6 +215,7 @@ Vbm4dParameters vbm4d_live_profile(Vbm4dProfile profile) {
     case Vbm4dProfile::kNp:
       return make(16, 2, 2);
     case Vbm4dProfile::kHigh:
+    case Vbm4dProfile::kBest:
       return make(16, 1, 2);
   }
   return {};

@@ -48,6 +48,9 @@ struct Vbm4dParameters {
   /// Accuracy of the second step's trajectories: 1 for whole samples, 4 for quarters of a sample.
   /// Interpolated patches help to estimate the others, but receive no estimate.
   int motion_precision = 1;
+  /// The share of VNLB's result (mixed_vnlb()) in the result, 0 to 1. Their errors differ, most of all in
+  /// texture that moves fast.
+  float vnlb_share = 0;
   bool operator==(const Vbm4dParameters&) const = default;
 
   static const FilterDescription<Vbm4dParameters>& description();
@@ -76,7 +79,7 @@ TemporalSpan temporal_span(const Vbm4dParameters& parameters);
 Reach reach_of(const Vbm4dParameters& parameters);
 
 /// Named sets of parameters, from fastest to best.
-enum class Vbm4dProfile : std::uint8_t { kFast, kLc, kNp, kHigh };
+enum class Vbm4dProfile : std::uint8_t { kFast, kLc, kNp, kHigh, kBest };
 
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile);
 /// The parameters of a profile whose results wait for no later frame.

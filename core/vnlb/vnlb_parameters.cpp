@@ -93,6 +93,17 @@ Vbm4dParameters followed_like(const VnlbParameters& parameters) {
   return result;
 }
 
+VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters) {
+  VnlbParameters result = vnlb_profile(VnlbProfile::kFast);
+  result.before = std::min(result.before, parameters.before);
+  result.after = std::min(result.after, parameters.after);
+  result.delay = parameters.delay;
+  if (!parameters.wiener) {
+    result.second.reset();
+  }
+  return result;
+}
+
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }
 
 // The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains

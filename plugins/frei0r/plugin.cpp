@@ -45,7 +45,7 @@ f0r_param_info_t parameter_info(int parameter) {
     case kFilter:
       return {"filter", F0R_PARAM_STRING, plugins::filter_names().c_str()};
     case kProfile:
-      return {"profile", F0R_PARAM_STRING, "Quality, from fastest to best: fast, lc, np, high"};
+      return {"profile", F0R_PARAM_STRING, "Quality, from fastest to best: fast, lc, np, high, best"};
     default:
       return {"settings", F0R_PARAM_STRING,
               "Other options of limpid denoise, separated by spaces: reach=2 engine=cpu"};

@@ -326,7 +326,7 @@ void limpid_denoise_class_init(LimpidDenoiseClass* own) {
       text("noise",
            "Noise: auto, standard deviation in 8-bit code values (10 or 10,5,5), or profile of limpid noise"),
       text("filter", limpid::plugins::filter_names().c_str()),
-      text("profile", "Quality, from fastest to best: fast, lc, np, high"),
+      text("profile", "Quality, from fastest to best: fast, lc, np, high, best"),
       text("engine", "Engine: auto, cpu, cuda:0"),
       text("settings",
            "Settings file and other options of limpid denoise, separated by spaces: look.json reach=2"),

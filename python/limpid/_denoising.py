@@ -356,7 +356,7 @@ def denoise(
     mix        share of the noisy frame in the result, 0 to 1 [0]
     settings   name of a settings file of the window; the other settings override it
     filter     "vbm4d" (along motion), "bm3d", "nlm", "bilateral", ...: see filters() [vbm4d; of a picture bm3d]
-    profile    "fast", "lc", "np", "high"
+    profile    "fast", "lc", "np", "high", "best"
 
     Results are bit-exact with those of `limpid denoise` with the same settings.
     """

@@ -388,7 +388,7 @@ TEST_F(BadInputTest, WrongUsage) {
   }
   expect_refused(input, 2, {"--nosuchoption"}, {"--nosuchoption"});
   expect_refused(input, 2, {"--filter", "median", "bm3d"}, {"--filter", "median"});
-  expect_refused(input, 2, {"best", "fast, lc, np, high"}, {"--profile", "best"});
+  expect_refused(input, 2, {"finest", "fast, lc, np, high, best"}, {"--profile", "finest"});
   expect_refused(input, 2, {"warp", "cpu"}, {"--engine", "warp"});
   expect_refused(input, 2, {"--strength"}, {"--strength", "heavy"});
   for (const char* time : {"1:", "1:60", "1.5:20", "1:2:3:4", "x"}) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,11 +19,13 @@
 #include "core/frame/metrics.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
+#include "core/vnlb/vnlb_parameters.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/along_motion.h"
 #include "tests/core/vbm4d/clips.h"
 #include "tests/cpu/simd_level.h"
 #include "tests/oracle/pictures.h"
+#include "tests/oracle/samples.h"
 
 namespace limpid {
 namespace {
@@ -297,6 +300,33 @@ TEST_P(Vbm4dTest, FramesWithOtherNoiseAreFilteredSeparately) {
   EXPECT_TRUE(depends_on_first(30, 20));
   EXPECT_FALSE(depends_on_first(20, 40));
   EXPECT_FALSE(depends_on_first(40, 20));
+}
+
+TEST_P(Vbm4dTest, MixesInTheResultOfVnlb) {
+  Vbm4dParameters alone = small_parameters();
+  for (const std::optional<int> delay : {std::optional<int>(), std::optional<int>(0)}) {
+    alone.delay = delay;
+    Vbm4dParameters mixed = alone;
+    mixed.vnlb_share = 0.25F;
+    const std::vector<Frame> frames = noisy_clip(as_float(yuv(48, 40, 1, 1)), 9, static_cast<double>(kSigma));
+    const std::vector<Frame> first = run(frames, alone);
+    const std::vector<Frame> second =
+        run_stream(*engine().make_denoiser(mixed_vnlb(mixed), white_noise(), frames[0].format), frames);
+    const std::vector<Frame> result = run(frames, mixed);
+    ASSERT_EQ(result.size(), frames.size());
+    for (std::size_t t = 0; t < frames.size(); ++t) {
+      for (int p = 0; p < 3; ++p) {
+        for (int y = 0; y < frames[t].format.plane_height(p); ++y) {
+          for (int x = 0; x < frames[t].format.plane_width(p); ++x) {
+            const double of_first = oracle::sample_at(first[t], p, x, y);
+            const double of_second = oracle::sample_at(second[t], p, x, y);
+            ASSERT_NEAR(oracle::sample_at(result[t], p, x, y), 0.75 * of_first + 0.25 * of_second, 1e-5)
+                << "frame " << t << ", plane " << p << ", " << x << ", " << y;
+          }
+        }
+      }
+    }
+  }
 }
 
 // For any noise, the first frame after a cut is as good as a first frame, and a flash and the frames around

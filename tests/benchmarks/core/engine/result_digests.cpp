@@ -119,6 +119,7 @@ std::vector<NamedFilter> temporal_filters() {
       {"vbm4d lc", vbm4d_profile(Vbm4dProfile::kLc)},
       {"vbm4d np", vbm4d_profile(Vbm4dProfile::kNp)},
       {"vbm4d high", vbm4d_profile(Vbm4dProfile::kHigh)},
+      {"vbm4d best", vbm4d_profile(Vbm4dProfile::kBest)},
       {"vbm4d fast, live", vbm4d_live_profile(Vbm4dProfile::kFast)},
       {"vbm4d np, live", vbm4d_live_profile(Vbm4dProfile::kNp)},
       {"vbm4d fast, one step", one_step},
