@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/frame/frame.h"
 
 // The mix of a noisy sample and its estimate: noisy * mix + estimate * (1 - mix). Also for device code. All
 // engines mix with equal arithmetic.
@@ -18,6 +20,15 @@ inline float checked_mix(float mix) {
     throw UsageError("a mix of " + std::to_string(mix) + " is not possible (0 to 1)");
   }
   return mix;
+}
+
+/// The share of noisy samples in each plane, 0 to 1.
+using PlaneMixes = std::array<float, kMaxPlanes>;
+
+constexpr PlaneMixes every_plane(float mix) {
+  PlaneMixes mixes{};
+  mixes.fill(mix);
+  return mixes;
 }
 
 /// A share from 0 to 1 in units of 2^-16.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/vnlb/vnlb_parameters.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "core/parameters/filter_description.h"
@@ -102,6 +104,18 @@ VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters) {
     result.second.reset();
   }
   return result;
+}
+
+PlaneMixes vnlb_shares(const Vbm4dParameters& parameters, const NoiseModel& noise) {
+  constexpr float kCoarse = 4;
+  PlaneMixes shares{};
+  for (std::size_t p = 0; p < noise.shape.size(); ++p) {
+    const auto& spectrum = noise.shape[p].spectrum;
+    constexpr int kRow = NoiseShape::kFrequencies;
+    const float lowest = (spectrum[0] + spectrum[1] + spectrum[kRow] + spectrum[kRow + 1]) / 4;
+    shares[p] = parameters.vnlb_share * std::clamp(kCoarse - lowest, 0.0F, 1.0F);
+  }
+  return shares;
 }
 
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }

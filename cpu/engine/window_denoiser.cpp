@@ -74,7 +74,7 @@ Frame WindowDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
       if (filter_->estimates_means()) {
         undo_clipping(*current.frame, current.noise, clipped_ends_, out);
       }
-      mix_in(*current.frame, kept.frames[window.current]->mix, out);
+      mix_in(*current.frame, every_plane(kept.frames[window.current]->mix), out);
       if (current.noise.area) {
         pass_outside(*current.frame, *current.noise.area, out);
       }

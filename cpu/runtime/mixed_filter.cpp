@@ -13,18 +13,21 @@ namespace {
 
 class MixedFilter final : public FrameFilter {
  public:
-  MixedFilter(std::unique_ptr<FrameFilter> first, std::unique_ptr<FrameFilter> second, float share,
+  MixedFilter(std::unique_ptr<FrameFilter> first, std::unique_ptr<FrameFilter> second, FilterShares shares,
               const FrameFormat& format)
       : first_(std::move(first)),
         second_(std::move(second)),
-        share_(share),
+        shares_(std::move(shares)),
         of_second_(allocate_frame(format)) {}
 
   Reach reach() const override { return greater(first_->reach(), second_->reach()); }
   void filter_window(const FilterWindow& window, Frame& out) override {
     first_->filter_window(within(window, first_->reach(), &MixedStates::first), out);
-    second_->filter_window(within(window, second_->reach(), &MixedStates::second), of_second_);
-    mix_in(of_second_, share_, out);
+    const PlaneMixes shares = shares_(window.frames[window.current].noise);
+    if (shares != PlaneMixes()) {
+      second_->filter_window(within(window, second_->reach(), &MixedStates::second), of_second_);
+      mix_in(of_second_, shares, out);
+    }
   }
   std::unique_ptr<FrameState> make_state() override {
     return std::make_unique<MixedStates>(first_->make_state(), second_->make_state());
@@ -42,16 +45,16 @@ class MixedFilter final : public FrameFilter {
  private:
   std::unique_ptr<FrameFilter> first_;
   std::unique_ptr<FrameFilter> second_;
-  float share_;
+  FilterShares shares_;
   Frame of_second_;
 };
 
 }  // namespace
 
 std::unique_ptr<FrameFilter> mix_filters(std::unique_ptr<FrameFilter> first,
-                                         std::unique_ptr<FrameFilter> second, float share,
+                                         std::unique_ptr<FrameFilter> second, FilterShares shares,
                                          const FrameFormat& format) {
-  return std::make_unique<MixedFilter>(std::move(first), std::move(second), share, format);
+  return std::make_unique<MixedFilter>(std::move(first), std::move(second), std::move(shares), format);
 }
 
 }  // namespace limpid::cpu

@@ -5,13 +5,16 @@
 #include <cstring>
 
 #include "core/base/parallel.h"
-#include "core/frame/mixing.h"
 
 namespace limpid::cpu {
 
-void mix_in(const Frame& noisy, float mix, Frame& out) {
+void mix_in(const Frame& noisy, const PlaneMixes& mixes, Frame& out) {
   constexpr int kRowsOfTask = 32;
-  for (int p = 0; mix > 0 && p < out.format.color_plane_count(); ++p) {
+  for (int p = 0; p < out.format.color_plane_count(); ++p) {
+    const float mix = mixes[p];
+    if (mix == 0) {
+      continue;
+    }
     const Plane& from = noisy.planes[p];
     const Plane& to = out.planes[p];
     for_each_index(to.height, kRowsOfTask, [&](int y) {

@@ -13,12 +13,12 @@ namespace {
 
 class MixedFilter final : public FrameFilter {
  public:
-  MixedFilter(std::unique_ptr<FrameFilter> first, std::unique_ptr<FrameFilter> second, float share,
+  MixedFilter(std::unique_ptr<FrameFilter> first, std::unique_ptr<FrameFilter> second, FilterShares shares,
               const FrameFormat& format)
       : FrameFilter(format),
         first_(std::move(first)),
         second_(std::move(second)),
-        share_(share),
+        shares_(std::move(shares)),
         of_second_(format) {
     warnings_ = first_->warnings();
   }
@@ -26,9 +26,12 @@ class MixedFilter final : public FrameFilter {
   Reach reach() const override { return greater(first_->reach(), second_->reach()); }
   void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override {
     first_->enqueue_window(within(window, first_->reach(), &MixedStates::first), out, stream);
-    second_->enqueue_window(within(window, second_->reach(), &MixedStates::second), of_second_.planes(),
-                            stream);
-    mix_in(format_, of_second_.planes(), share_, out, stream);
+    const PlaneMixes shares = shares_(window.frames[window.current].noise);
+    if (shares != PlaneMixes()) {
+      second_->enqueue_window(within(window, second_->reach(), &MixedStates::second), of_second_.planes(),
+                              stream);
+      mix_in(format_, of_second_.planes(), shares, out, stream);
+    }
   }
   std::unique_ptr<FrameState> make_state() override {
     return std::make_unique<MixedStates>(first_->make_state(), second_->make_state());
@@ -43,16 +46,16 @@ class MixedFilter final : public FrameFilter {
  private:
   std::unique_ptr<FrameFilter> first_;
   std::unique_ptr<FrameFilter> second_;
-  float share_;
+  FilterShares shares_;
   DeviceFrame of_second_;
 };
 
 }  // namespace
 
 std::unique_ptr<FrameFilter> mix_filters(std::unique_ptr<FrameFilter> first,
-                                         std::unique_ptr<FrameFilter> second, float share,
+                                         std::unique_ptr<FrameFilter> second, FilterShares shares,
                                          const FrameFormat& format) {
-  return std::make_unique<MixedFilter>(std::move(first), std::move(second), share, format);
+  return std::make_unique<MixedFilter>(std::move(first), std::move(second), std::move(shares), format);
 }
 
 }  // namespace limpid::cuda

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "core/frame/mixing.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/mixing.h"
 
@@ -26,9 +25,13 @@ __global__ void mix_kernel(SamplePlane noisy, float mix, SamplePlane out, int wi
 
 }  // namespace
 
-void mix_in(const FrameFormat& format, const SamplePlanes& noisy, float mix, const SamplePlanes& out,
-            cudaStream_t stream) {
-  for (int p = 0; mix > 0 && p < format.color_plane_count(); ++p) {
+void mix_in(const FrameFormat& format, const SamplePlanes& noisy, const PlaneMixes& mixes,
+            const SamplePlanes& out, cudaStream_t stream) {
+  for (int p = 0; p < format.color_plane_count(); ++p) {
+    const float mix = mixes[p];
+    if (mix == 0) {
+      continue;
+    }
     const int width = format.plane_width(p);
     const int height = format.plane_height(p);
     const PlaneLaunch size(width, height, kRowsPerThread);

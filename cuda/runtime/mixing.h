@@ -4,15 +4,16 @@
 #include <cuda_runtime_api.h>
 
 #include "core/frame/frame.h"
+#include "core/frame/mixing.h"
 #include "core/frame/region.h"
 #include "cuda/runtime/frame_filter.h"
 
 namespace limpid::cuda {
 
 /// Enqueues the mix of the noisy samples into the color planes of `out`, the estimate of `noisy`, bit-exact
-/// with the CPU engine (core/frame/mixing.h). `mix`: share of the noisy samples, 0 to 1.
-void mix_in(const FrameFormat& format, const SamplePlanes& noisy, float mix, const SamplePlanes& out,
-            cudaStream_t stream);
+/// with the CPU engine (core/frame/mixing.h).
+void mix_in(const FrameFormat& format, const SamplePlanes& noisy, const PlaneMixes& mixes,
+            const SamplePlanes& out, cudaStream_t stream);
 
 /// Enqueues copies of the noisy samples outside `area` into the color planes of `out`.
 void pass_outside(const FrameFormat& format, const SamplePlanes& noisy, const Region& area,

@@ -611,8 +611,9 @@ std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters
   if (parameters.vnlb_share > 0) {
     Vbm4dParameters alone = parameters;
     alone.vnlb_share = 0;
-    return mix_filters(make_frame_filter(alone, format), make_frame_filter(mixed_vnlb(parameters), format),
-                       parameters.vnlb_share, format);
+    return mix_filters(
+        make_frame_filter(alone, format), make_frame_filter(mixed_vnlb(parameters), format),
+        [parameters](const NoiseModel& noise) { return vnlb_shares(parameters, noise); }, format);
   }
   return std::make_unique<Vbm4d>(parameters, format);
 }
