@@ -146,6 +146,9 @@ inline constexpr float kMostFactorInWindow = 1.7F;
 /// Covariances of samples at a distance of (dx, dy), [8 dy + dx], relative to the variance.
 std::array<double, 64> noise_covariance(const NoiseShape& shape);
 
+/// The inverse: NoiseShape::spectrum of noise with these covariances, relative to its mean.
+std::array<double, 64> noise_spectrum(const std::array<double, 64>& covariance);
+
 /// Relative variances of the coefficients [k v + u] of a k x k transform whose 1D matrix (row-major) has rows
 /// of unit norm. All are exactly 1 for white noise.
 std::vector<float> coefficient_variances(const NoiseShape& shape, const std::vector<double>& rows);
