@@ -170,6 +170,7 @@ Job settle_job(const DenoiseCommandOptions& options) {
   job.profile = settings.filter.profile();
   job.reader = denoising.reader_options();
   job.writer = denoising.writer_options();
+  job.grain = denoising.grain;
   job.frames = denoising.frames;
   job.existing = options.overwrite         ? Existing::kOverwrite
                  : options.never_overwrite ? Existing::kSkip
@@ -177,6 +178,9 @@ Job settle_job(const DenoiseCommandOptions& options) {
   job.strict = options.strict;
   if (options.segment_frames > 0 && !options.resume) {
     throw UsageError("--segment-frames needs --resume");
+  }
+  if (denoising.grain.added > 0 && options.resume) {
+    throw UsageError("--add-grain and --resume exclude each other");
   }
   return job;
 }

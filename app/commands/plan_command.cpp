@@ -12,6 +12,7 @@
 #include "app/commands/denoising_options.h"
 #include "app/commands/job_options.h"
 #include "app/commands/jobs.h"
+#include "app/commands/output_grain.h"
 #include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/jobs/planning.h"
@@ -32,6 +33,26 @@ struct PlanOptions {
   JobMessageOptions messages;
 };
 
+void check_grain(const GrainOptions& grain, std::size_t inputs) {
+  if (!grain.grain.empty() && inputs > 1) {
+    throw UsageError("--grain: a plan with film grain has one input");
+  }
+  if (grain.added > 0) {
+    throw UsageError("--add-grain is not available in jobs of segments");
+  }
+}
+
+FilmGrainTable grain_for(const GrainOptions& grain, const std::string& input, const JobSettings& settings,
+                         const NoiseSettings& noise, const InterruptWatch& interrupts, Engine& engine) {
+  FilmGrainRequest request{.input = input,
+                           .reader = settings.reader,
+                           .noise = noise,
+                           .fields = settings.fields,
+                           .frames = settings.frames};
+  request.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
+  return table_for_output(grain, request, engine);
+}
+
 int plan(PlanOptions& options, Console& console) {
   options.messages.set_up(console);
   options.denoising.settings.read_file();
@@ -50,9 +71,14 @@ int plan(PlanOptions& options, Console& console) {
     throw Error(folder.path() + ": contains results of another job; use another folder, or delete this one");
   }
   const Jobs jobs = plan_jobs(inputs, options.folder + "/");
+  check_grain(options.denoising.grain, jobs.inputs.size());
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();
   JobSettings settings = job_settings(options.denoising, *engine);
+  if (jobs.inputs.size() == 1) {
+    settings.writer.film_grain =
+        grain_for(options.denoising.grain, jobs.inputs.front().file, settings, noise, interrupts, *engine);
+  }
   settings.reader.memory = options.engine.decoding_memory(*engine);
 
   std::vector<std::string> names;

@@ -17,6 +17,7 @@
 #include "app/options/media_options.h"
 #include "core/base/error.h"
 #include "core/base/narrowed.h"
+#include "core/grain/film_grain_table.h"
 #include "core/settings/field_settings.h"
 #include "io/media/ffmpeg_version.h"
 #include "io/media/filter_chain.h"
@@ -204,12 +205,14 @@ constexpr std::int64_t kMostFrames = std::int64_t{1} << 48;  // of which a few c
 }  // namespace
 
 nlohmann::ordered_json to_json(const JobSettings& settings) {
+  const FilmGrainTable& grain = settings.writer.film_grain;
   return {{"filter", filter_to_json(settings.filter)},
           {"fields", to_string(settings.fields)},
           {"noise", settings.noise},
           {"frames", settings.frames},
           {"reader", to_json(reader_fields(), settings.reader)},
           {"writer", to_json(writer_fields(), settings.writer)},
+          {"film_grain", grain.empty() ? Json() : Json(to_text(grain))},
           {"encoder_threads", settings.writer.encoder_threads}};
 }
 
@@ -230,6 +233,10 @@ JobSettings settings_from(const JsonValue& json) {
   read_json(reader_fields(), json.at("reader"), settings.reader);
   read_json(writer_fields(), json.at("writer"), settings.writer);
   settings.writer.encoder_threads = json.at("encoder_threads").integer(0, kMostThreads);
+  if (const std::optional<JsonValue> grain = json.find("film_grain")) {
+    settings.writer.film_grain = parse_film_grain_table(grain->text(), "the plan");
+  }
+  settings.reader.without_film_grain = true;
   io::match_depths(settings.writer, settings.reader);
   settings.writer.local_only = settings.reader.local_only;
   settings.writer.frames = settings.frames;
