@@ -230,4 +230,26 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
   return noise;
 }
 
+PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen) {
+  constexpr float kMostAbove = 1.6F;  // factors of the measured deviation
+  constexpr float kMostBelow = 0.9F;
+  const bool is_white = chosen.shape == NoiseShape();
+  if (!channel.differences || is_white || chosen.shape.repetition > 0) {
+    return chosen;
+  }
+  const double mean = mean_of(channel.differences->spectrum);
+  const auto deviation = static_cast<float>(std::sqrt(std::max(mean, 0.0)));
+  if (chosen.sigma > kMostAbove * deviation || chosen.sigma < kMostBelow * deviation) {
+    return chosen;
+  }
+  PlaneNoise noise = chosen;
+  noise.sigma = deviation;
+  constexpr double kLeastUniformity = 0.85;  // coded noise does not depend on brightness alone
+  if (slope_of(channel.differences->spectrum) > kConstants.shape.coded_slope ||
+      channel.differences->uniformity > kLeastUniformity) {
+    noise.shape.curve = channel.differences->curve;
+  }
+  return noise;
+}
+
 }  // namespace limpid::noise

@@ -135,6 +135,17 @@ void NoiseModel::validate() const {
   }
 }
 
+NoiseModel NoiseEstimate::as_measured() const {
+  NoiseModel model = *this;
+  for (std::size_t p = 0; p < measured.size(); ++p) {
+    if (sigma[p] > 0 && measured[p].sigma > 0) {
+      model.sigma[p] = measured[p].sigma;
+      model.shape[p] = measured[p].shape;
+    }
+  }
+  return model;
+}
+
 bool have_like_levels(const NoiseModel& a, const NoiseModel& b, float factor) {
   constexpr float kDifference = 0.5F;
   return std::ranges::equal(a.sigma, b.sigma, [&](float one, float other) {

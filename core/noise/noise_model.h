@@ -129,7 +129,13 @@ using ChromaStrength = std::array<float, 3>;
 struct NoiseEstimate : NoiseModel {
   ChromaStrength chroma_strength{};
   NoiseEvidence evidence{};
+  /// The noise of the planes of gray and YUV as it was measured. The model above is the one that filters best
+  /// with, which is often stronger. A plane of level 0 was not measured better than the model says.
+  std::array<PlaneNoise, 3> measured{};
   bool operator==(const NoiseEstimate&) const = default;
+
+  /// The model of the noise as it was measured.
+  NoiseModel as_measured() const;
 };
 
 /// True if no plane has levels that differ by more than this factor and by more than half a code value.
