@@ -150,14 +150,18 @@ GrainFilter filter_for(const NoiseShape& shape, int shift, const FrameFormat& fo
 
 /// Sets the coefficients of all planes with noise, and the shift of the grain.
 void set_coefficients(const NoiseModel& noise, const FrameFormat& format, FilmGrain& grain) {
+  constexpr double kUsualTaper = 0.98;
   const int planes = format.color_plane_count();
   std::vector<Autoregression> filters(planes);
   for (int plane = 0; plane < planes; ++plane) {
-    if (noise.sigma[plane] > 0) {
-      filters[plane] = autoregression_of(noise.shape[plane]);
+    if (noise.sigma[plane] > 0 && !noise.shape[plane].is_white()) {
+      filters[plane] = autoregression_of(noise.shape[plane], kUsualTaper);
+      grain.lag = Autoregression::kLag;
     }
   }
-  grain.lag = Autoregression::kLag;
+  if (grain.lag == 0) {
+    return;  // encoders store all coefficients in each frame
+  }
   grain.coefficient_shift = coefficient_shift(filters);
   double variance = 1;
   for (int plane = 0; plane < planes; ++plane) {

@@ -136,7 +136,7 @@ void NoiseModel::validate() const {
 }
 
 NoiseModel NoiseEstimate::as_measured() const {
-  NoiseModel model = *this;
+  NoiseModel model = static_cast<const NoiseModel&>(*this);
   for (std::size_t p = 0; p < measured.size(); ++p) {
     if (sigma[p] > 0 && measured[p].sigma > 0) {
       model.sigma[p] = measured[p].sigma;

@@ -6,7 +6,8 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "core/base/error.h"
 #include "io/media/libav.h"
@@ -15,10 +16,10 @@ namespace limpid::io {
 namespace {
 
 std::vector<FilmGrain::Point> points_of(const std::uint8_t (*points)[2], int count) {
-  std::vector<FilmGrain::Point> result;
-  for (int i = 0; i < count; ++i) {
-    result.push_back({points[i][0], points[i][1]});
-  }
+  std::vector<FilmGrain::Point> result(count);
+  std::transform(points, points + count, result.begin(), [](const std::uint8_t(&point)[2]) {
+    return FilmGrain::Point{point[0], point[1]};
+  });
   return result;
 }
 

@@ -213,6 +213,13 @@ TEST(GrainModel, HasTheSpectrumOfTheNoise) {
   }
 }
 
+TEST(GrainModel, WhiteNoiseNeedsNoCoefficients) {
+  EXPECT_EQ(film_grain_of(NoiseModel{{5, 4, 3}}, yuv_format(8, 1, 1), 1).lag, 0);
+  NoiseModel noise{{5, 4, 3}};
+  noise.shape[2] = blurred(0.5);
+  EXPECT_EQ(film_grain_of(noise, yuv_format(8, 1, 1), 1).lag, 3);
+}
+
 TEST(GrainModel, PlanesWithoutNoiseHaveNoGrain) {
   const FilmGrain gray = film_grain_of(NoiseModel{{5, 0, 0}}, yuv_format(8, 1, 1), 1);
   EXPECT_FALSE(gray.points[0].empty());
