@@ -7,7 +7,8 @@
 Each FOLDER has noisy.y4m and truth.y4m, of 8 bits and 4:2:0. Clips are encoded by libaom at one CRF: by ffmpeg as they are and with
 denoise-noise-level, and by limpid with --grain keep. The difference of a decoded clip with grain and without is compared with the
 difference of noisy clip and truth: the standard deviation in 8 classes of brightness, and the spectrum in octaves. PSNR is that of
-frames without grain to the truth. Prints a table in Markdown. Requires ffmpeg with libaom and libdav1d, and numpy.
+frames without grain to the truth. Real clips, folders without truth.y4m, are measured in the flattest 10 % of blocks, where differences of
+successive frames show the noise. Prints tables in Markdown. Requires ffmpeg with libaom and libdav1d, and numpy.
 """
 import pathlib
 import subprocess
@@ -23,6 +24,7 @@ AOM = ["-c:v", "libaom-av1", "-cpu-used", "6", "-row-mt", "1", "-b:v", "0"]
 CLASSES = 8
 OCTAVES = ((0.5, 1.0), (0.25, 0.5), (0.125, 0.25), (0.0625, 0.125))  # of the Nyquist frequency
 BLOCK = 64
+FLAT = 16  # side of blocks of real clips
 
 
 def run(*words):
@@ -63,17 +65,50 @@ def deviations(noise, luma):
 
 def spectrum(noise):
     """The standard deviation of the noise in octaves of frequency."""
-    window = numpy.outer(numpy.hanning(BLOCK), numpy.hanning(BLOCK))
-    power, count = numpy.zeros((BLOCK, BLOCK)), 0
+    side = min(BLOCK, noise.shape[1])
+    window = numpy.outer(numpy.hanning(side), numpy.hanning(side))
+    power, count = numpy.zeros((side, side)), 0
     for frame in noise:
-        for y in range(0, frame.shape[0] - BLOCK + 1, BLOCK // 2):
-            for x in range(0, frame.shape[1] - BLOCK + 1, BLOCK // 2):
-                block = frame[y:y + BLOCK, x:x + BLOCK]
+        for y in range(0, frame.shape[0] - side + 1, side // 2):
+            for x in range(0, frame.shape[1] - side + 1, side // 2):
+                block = frame[y:y + side, x:x + side]
                 power += numpy.abs(numpy.fft.fft2((block - block.mean()) * window))**2
                 count += 1
-    frequency = numpy.hypot(*numpy.meshgrid(*[numpy.fft.fftfreq(BLOCK) * 2] * 2))
+    frequency = numpy.hypot(*numpy.meshgrid(*[numpy.fft.fftfreq(side) * 2] * 2))
     power /= count * (window**2).sum()
-    return numpy.array([numpy.sqrt(power[(frequency >= low) & (frequency < high)].mean()) for low, high in OCTAVES])
+    octaves = OCTAVES if side == BLOCK else OCTAVES[:3]
+    return numpy.array([numpy.sqrt(power[(frequency >= low) & (frequency < high)].mean()) for low, high in octaves])
+
+
+def blocks(planes):
+    """Blocks of FLAT x FLAT samples of luma, [block, y, x]."""
+    height, width = (length // FLAT * FLAT for length in planes.shape[1:])
+    return planes[:, :height, :width].reshape(len(planes), height // FLAT, FLAT, width // FLAT, FLAT).swapaxes(2, 3).reshape(-1, FLAT, FLAT)
+
+
+def measure_real(program, folder, temporary):
+    """Rows of a clip without truth: the deviation of grain in flat blocks, relative to the noise, and that in three octaves."""
+    noisy = pathlib.Path(folder) / "noisy.y4m"
+    luma = planes_of(noisy)[0]
+    noise, mean = blocks((luma[1:] - luma[:-1]) / numpy.sqrt(2)), blocks((luma[1:] + luma[:-1]) / 2)
+    texture = mean.std((1, 2)) + 4 * numpy.abs(noise.mean((1, 2)))
+    brightness = mean.mean((1, 2))
+    usable = (brightness > 25) & (brightness < 230) & (noise.std((1, 2)) > 0.2)
+    flat = usable & (texture <= numpy.quantile(texture[usable], 0.1))
+    lines = []
+    coded = temporary / "real.mkv"
+
+    def add(method):
+        grain = blocks((planes_of(coded, 1)[0] - planes_of(coded, 0)[0])[:-1])[flat]
+        octaves = " ".join(f"{ratio:.2f}" for ratio in (spectrum(grain) / spectrum(noise[flat]))[:3])
+        lines.append(f"| {noisy.parent.name} | {method} | {grain.std() / noise[flat].std():.2f} | {octaves} | {coded.stat().st_size} |")
+
+    run(program, "denoise", noisy, "-o", coded, "-y", "-q", "-c", "libaom-av1", "--crf", CRF, "--grain", "keep")
+    add("limpid")
+    for level in LEVELS:
+        run("ffmpeg", "-v", "error", "-y", "-i", noisy, *AOM, "-crf", CRF, "-denoise-noise-level", level, coded)
+        add(f"libaom, level {level}")
+    return lines
 
 
 class Clip:
@@ -150,18 +185,24 @@ def measure(program, folder, temporary):
 
 
 def main():
-    program, folders = sys.argv[1], sys.argv[2:]
+    program, folders = sys.argv[1], [pathlib.Path(folder) for folder in sys.argv[2:]]
     bits = []
-    print("| clip | method | luma by brightness: worst, mean error, % | chroma | spectrum of luma, ratio by octave from the upper one | "
-          "bytes | PSNR to the truth |\n|---|---|--:|--:|---|--:|--:|")
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as name:
+        temporary = pathlib.Path(name)
+        print("| clip | method | luma by brightness: worst, mean error, % | chroma | spectrum of luma, ratio by octave from the top | "
+              "bytes | PSNR to the truth |\n|---|---|--:|--:|---|--:|--:|")
         for folder in folders:
-            lines, line = measure(program, folder, pathlib.Path(temporary))
-            print("\n".join(lines), flush=True)
-            bits.append(line)
-    print("\n| clip | bytes as it is | bytes with --grain keep | saved at equal CRF, % | PSNR of both | saved at equal PSNR, % |\n"
-          "|---|--:|--:|--:|--:|--:|")
-    print("\n".join(bits))
+            if (folder / "truth.y4m").exists():
+                lines, line = measure(program, folder, temporary)
+                print("\n".join(lines), flush=True)
+                bits.append(line)
+        print("\n| clip | bytes as it is | bytes with --grain keep | saved at equal CRF, % | PSNR of both | saved at equal PSNR, % |\n"
+              "|---|--:|--:|--:|--:|--:|")
+        print("\n".join(bits))
+        print("\n| real clip | method | deviation in flat blocks, ratio | octaves from the upper one | bytes |\n|---|---|--:|---|--:|")
+        for folder in folders:
+            if not (folder / "truth.y4m").exists():
+                print("\n".join(measure_real(program, folder, temporary)), flush=True)
 
 
 if __name__ == "__main__":
