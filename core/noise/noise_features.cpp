@@ -117,6 +117,15 @@ void set_differences(FeatureSetter& to, const ChannelStatistics& channel, const 
   }
 }
 
+/// As a NoiseShape has it.
+std::array<float, kCoefficients> relative(const Spectrum& spectrum) {
+  const double mean = mean_of(spectrum);
+  std::array<float, kCoefficients> result{};
+  std::transform(spectrum.begin(), spectrum.end(), result.begin(),
+                 [mean](double variance) { return static_cast<float>(std::max(variance / mean, 1e-3)); });
+  return result;
+}
+
 }  // namespace
 
 double copied_share(const ChannelStatistics& channel) {
@@ -206,8 +215,7 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
   const double slope = slope_of(spectrum);
   const double mean = mean_of(spectrum);
   if (slope < kConstants.shape.white_slope) {
-    std::transform(spectrum.begin(), spectrum.end(), noise.shape.spectrum.begin(),
-                   [mean](double variance) { return static_cast<float>(std::max(variance / mean, 1e-3)); });
+    noise.shape.spectrum = relative(spectrum);
   }
   if (!of_differences) {
     return noise;
@@ -242,12 +250,16 @@ PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen)
   if (chosen.sigma > kMostAbove * deviation || chosen.sigma < kMostBelow * deviation) {
     return chosen;
   }
+  constexpr double kLeastUniformity = 0.85;  // of noise that no codec has touched
+  const bool is_smooth = slope_of(channel.differences->spectrum) <= kConstants.shape.coded_slope;
+  const bool is_uniform = channel.differences->uniformity > kLeastUniformity;
   PlaneNoise noise = chosen;
   noise.sigma = deviation;
-  constexpr double kLeastUniformity = 0.85;  // coded noise does not depend on brightness alone
-  if (slope_of(channel.differences->spectrum) > kConstants.shape.coded_slope ||
-      channel.differences->uniformity > kLeastUniformity) {
+  if (!is_smooth || is_uniform) {  // coded noise does not depend on brightness alone
     noise.shape.curve = channel.differences->curve;
+  }
+  if (is_smooth && is_uniform && channel.kind == ChannelKind::kLuma) {
+    noise.shape.spectrum = relative(with_coarse_grain(channel.differences->whole));
   }
   return noise;
 }

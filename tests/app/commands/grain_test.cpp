@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,7 +29,7 @@ class GrainTest : public ProgramTest {
   }
   std::string noisy(const std::string& name, const std::string& format = "yuv420p") const {
     return make(name, {"-f", "lavfi", "-i", "color=gray:s=128x96:d=0.4:r=25", "-vf",
-                       "format=" + format + ",noise=alls=20:allf=t:all_seed=1", "-c:v", "ffv1"});
+                       "format=yuv444p,noise=alls=20:allf=t:all_seed=1,format=" + format, "-c:v", "ffv1"});
   }
   static bool has_aom() {
     return run({"ffmpeg", "-hide_banner", "-encoders"}).out.find("libaom-av1") != std::string::npos &&
@@ -180,6 +181,39 @@ TEST_F(GrainTest, GrainOfTheInputIsPassedOn) {
   expect_success(plain);
   EXPECT_NE(plain.err.find("film grain is not kept"), std::string::npos) << plain.err;
   EXPECT_EQ(luma(path("plain.av1.mkv")), luma(path("plain.av1.mkv"), false));
+}
+
+TEST_F(GrainTest, EveryFormatOfAv1HasGrain) {
+  if (!has_aom()) {
+    GTEST_SKIP() << "ffmpeg has no libaom-av1 or no libdav1d";
+  }
+  for (const char* const format : {"gray", "yuv422p", "yuv444p10le", "yuv420p12le"}) {
+    const std::string clip = noisy(std::string(format) + ".mkv", format);
+    expect_success(limpid(encode(clip, "out.av1.mkv", {"--grain", "keep", "--frames", "2"})));
+    const auto raw = [&](const char* grain) {
+      return run({"ffmpeg", "-v", "error", "-c:v", "libdav1d", "-filmgrain", grain, "-i", path("out.av1.mkv"),
+                  "-f", "rawvideo", "-"})
+          .out;
+    };
+    EXPECT_NE(raw("1"), raw("0")) << format;
+  }
+}
+
+TEST_F(GrainTest, MeasuringSeesTheGrainThatPlayersShow) {
+  if (!has_aom()) {
+    GTEST_SKIP() << "ffmpeg has no libaom-av1 or no libdav1d";
+  }
+  expect_success(limpid(encode(noisy("in.mkv"), "out.av1.mkv", {"--grain", "keep"})));
+  const auto psnr = [&](const char* grain) -> nlohmann::json {
+    const Outcome decoded = run({"ffmpeg", "-v", "error", "-y", "-c:v", "libdav1d", "-filmgrain", grain, "-i",
+                                 path("out.av1.mkv"), "-c:v", "ffv1", path("shown.mkv")});
+    EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
+    const Outcome outcome = limpid({"measure", path("shown.mkv"), path("out.av1.mkv"), "--json"});
+    expect_success(outcome);
+    return nlohmann::json::parse(outcome.out)["average"]["psnr"]["Y"];
+  };
+  EXPECT_TRUE(psnr("1").is_null());
+  EXPECT_FALSE(psnr("0").is_null());
 }
 
 TEST_F(GrainTest, AddedGrainIsThatOfTheFrameWhateverTheThreadsAndTheRange) {
