@@ -69,6 +69,23 @@ bool can_have_film_grain(const FrameFormat& format) {
          format.chroma_shift_x <= 1 && format.chroma_shift_y <= 1;
 }
 
+FilmGrain for_format(FilmGrain grain, const FrameFormat& format) {
+  if (format.color_model == ColorModel::kGray) {
+    grain.points[1].clear();
+    grain.points[2].clear();
+    grain.chroma_from_luma = false;
+  }
+  const bool has_chroma = !grain.points[1].empty() || !grain.points[2].empty();
+  if (has_chroma && format.chroma_shift_x > 0 && format.chroma_shift_y > 0) {
+    for (std::vector<FilmGrain::Point>& points : grain.points) {
+      if (points.empty()) {
+        points = {{0, 0}};
+      }
+    }
+  }
+  return grain;
+}
+
 FilmGrain scaled(FilmGrain grain, double strength) {
   double most = 0;
   for (const std::vector<FilmGrain::Point>& points : grain.points) {

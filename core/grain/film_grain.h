@@ -69,6 +69,11 @@ struct FilmGrain {
 /// chroma of full or half width and height.
 bool can_have_film_grain(const FrameFormat& format);
 
+/// The grain as a stream of this format can store it: gray has no chroma, and 4:2:0 has grain of both chroma
+/// planes and of luma, or none of chroma. Planes without grain have a scaling function of 0 if others require
+/// one.
+FilmGrain for_format(FilmGrain grain, const FrameFormat& format);
+
 /// Grain of `strength` times the deviation, as far as the scaling functions can express it.
 FilmGrain scaled(FilmGrain grain, double strength);
 

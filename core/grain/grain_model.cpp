@@ -294,11 +294,7 @@ FilmGrain film_grain_of(const NoiseModel& noise, const FrameFormat& format, int 
       grain.points[plane].push_back({x, static_cast<int>(std::lround(scaling))});
     }
   }
-  if (format.chroma_shift_x > 0 && format.chroma_shift_y > 0 &&
-      grain.points[1].empty() != grain.points[2].empty()) {  // AV1 has no 4:2:0 grain of one chroma plane
-    grain.points[grain.points[1].empty() ? 1 : 2] = {{0, 0}};
-  }
-  return grain;
+  return for_format(std::move(grain), format);
 }
 
 }  // namespace limpid

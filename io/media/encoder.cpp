@@ -648,7 +648,13 @@ void Encoder::set_film_grain(const WriterOptions& options) {
   if (own != options.encoder_options.end()) {
     throw UsageError("the encoder option '" + own->first + "' and a film grain table exclude each other");
   }
-  grain_.emplace(url_, options.film_grain);
+  FilmGrainTable table = options.film_grain;
+  if (const std::optional<FrameFormat> format = frame_format(target_format_)) {
+    for (FilmGrainEntry& entry : table) {  // libaom aborts if the stream cannot store the grain
+      entry.grain = for_format(std::move(entry.grain), *format);
+    }
+  }
+  grain_.emplace(url_, std::move(table));
   set_option(kAomParameters, grain_->parameter());
 }
 

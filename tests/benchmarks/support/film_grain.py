@@ -8,8 +8,9 @@ Each FOLDER has noisy.y4m and truth.y4m, of 8 bits and 4:2:0. Clips are encoded 
 denoise-noise-level, and by limpid with --grain keep. The difference of a decoded clip with grain and without is compared with the
 difference of noisy clip and truth: the standard deviation in 8 classes of brightness, and the spectrum in octaves. PSNR is that of
 frames without grain to the truth. Real clips, folders without truth.y4m, are measured in the flattest 10 % of blocks, where differences of
-successive frames show the noise. Prints tables in Markdown. Requires ffmpeg with libaom and libdav1d, and numpy.
+successive frames show the noise. Prints JSON for support/results.py. Requires ffmpeg with libaom and libdav1d, and numpy.
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -80,6 +81,10 @@ def spectrum(noise):
     return numpy.array([numpy.sqrt(power[(frequency >= low) & (frequency < high)].mean()) for low, high in octaves])
 
 
+def rounded(number):
+    return round(float(number), 2)
+
+
 def blocks(planes):
     """Blocks of FLAT x FLAT samples of luma, [block, y, x]."""
     height, width = (length // FLAT * FLAT for length in planes.shape[1:])
@@ -100,8 +105,9 @@ def measure_real(program, folder, temporary):
 
     def add(method):
         grain = blocks((planes_of(coded, 1)[0] - planes_of(coded, 0)[0])[:-1])[flat]
-        octaves = " ".join(f"{ratio:.2f}" for ratio in (spectrum(grain) / spectrum(noise[flat]))[:3])
-        lines.append(f"| {noisy.parent.name} | {method} | {grain.std() / noise[flat].std():.2f} | {octaves} | {coded.stat().st_size} |")
+        lines.append({"clip": noisy.parent.name, "method": method, "deviation, ratio": rounded(grain.std() / noise[flat].std()),
+                      "octaves from the top, ratio": [rounded(ratio) for ratio in spectrum(grain) / spectrum(noise[flat])],
+                      "bytes": coded.stat().st_size})
 
     run(program, "denoise", noisy, "-o", coded, "-y", "-q", "-c", "libaom-av1", "--crf", CRF, "--grain", "keep")
     add("limpid")
@@ -155,9 +161,10 @@ def saving(limpid, plain):
 
 def row_of(name, method, path, clip):
     by_class, octaves, psnr = clip.errors(path)
-    ratios = " ".join(f"{ratio:.2f}" for ratio in octaves[0])
-    return (f"| {name} | {method} | {worst(by_class[0]):.0f}, {mean(by_class[0]):.0f} | "
-            f"{worst(by_class[1:]):.0f}, {mean(by_class[1:]):.0f} | {ratios} | {path.stat().st_size} | {psnr:.2f} |")
+    return {"clip": name, "method": method, "luma: worst class, %": round(worst(by_class[0])), "mean, %": round(mean(by_class[0])),
+            "chroma: worst class, %": round(worst(by_class[1:])), "mean of chroma, %": round(mean(by_class[1:])),
+            "octaves of luma from the top, ratio": [rounded(ratio) for ratio in octaves[0]], "bytes": path.stat().st_size,
+            "PSNR, dB": rounded(psnr)}
 
 
 def measure(program, folder, temporary):
@@ -179,30 +186,25 @@ def measure(program, folder, temporary):
         lines.append(row_of(name, f"libaom, level {level}", own, clip))
     plain, limpid = curves["plain"], curves["limpid"]
     overlap = saving(limpid, plain)
-    bits = (f"| {name} | {plain[at][1]} | {limpid[at][1]} | {100 - 100 * limpid[at][1] / plain[at][1]:.0f} | "
-            f"{plain[at][0]:.2f}, {limpid[at][0]:.2f} | " + ("no overlap" if overlap is None else f"{overlap:.0f}") + " |")
+    bits = {"clip": name, "bytes as it is": plain[at][1], "bytes with --grain keep": limpid[at][1],
+            "saved at equal CRF, %": round(100 - 100 * limpid[at][1] / plain[at][1]), "PSNR as it is, dB": rounded(plain[at][0]),
+            "PSNR with --grain keep, dB": rounded(limpid[at][0]),
+            "saved at equal PSNR, %": "no overlap" if overlap is None else round(overlap)}
     return lines, bits
 
 
 def main():
     program, folders = sys.argv[1], [pathlib.Path(folder) for folder in sys.argv[2:]]
-    bits = []
+    result = {"grain": [], "bits": [], "real": []}
     with tempfile.TemporaryDirectory() as name:
-        temporary = pathlib.Path(name)
-        print("| clip | method | luma by brightness: worst, mean error, % | chroma | spectrum of luma, ratio by octave from the top | "
-              "bytes | PSNR to the truth |\n|---|---|--:|--:|---|--:|--:|")
         for folder in folders:
             if (folder / "truth.y4m").exists():
-                lines, line = measure(program, folder, temporary)
-                print("\n".join(lines), flush=True)
-                bits.append(line)
-        print("\n| clip | bytes as it is | bytes with --grain keep | saved at equal CRF, % | PSNR of both | saved at equal PSNR, % |\n"
-              "|---|--:|--:|--:|--:|--:|")
-        print("\n".join(bits))
-        print("\n| real clip | method | deviation in flat blocks, ratio | octaves from the upper one | bytes |\n|---|---|--:|---|--:|")
-        for folder in folders:
-            if not (folder / "truth.y4m").exists():
-                print("\n".join(measure_real(program, folder, temporary)), flush=True)
+                lines, bits = measure(program, folder, pathlib.Path(name))
+                result["grain"] += lines
+                result["bits"].append(bits)
+            else:
+                result["real"] += measure_real(program, folder, pathlib.Path(name))
+    print(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/grain/film_grain_table.h"
@@ -119,6 +120,21 @@ TEST(FilmGrain, StrengthScalesTheDeviation) {
     EXPECT_NO_THROW(changed.validate("grain"));
   }
   EXPECT_EQ(scaled(grain, 1000).points[0][1].scaling, 255);
+}
+
+TEST(FilmGrain, IsWhatAStreamOfTheFormatCanStore) {
+  FrameFormat format{.width = 64, .height = 64};
+  EXPECT_TRUE(for_format(some_grain(), format).points[1].empty());
+  format.color_model = ColorModel::kYuv;
+  FilmGrain grain = some_grain();
+  grain.points[0].clear();
+  grain.points[2].clear();
+  EXPECT_EQ(for_format(grain, format), grain);
+  format.chroma_shift_x = format.chroma_shift_y = 1;
+  const FilmGrain stored = for_format(grain, format);
+  EXPECT_EQ(stored.points[0], (std::vector<FilmGrain::Point>{{0, 0}}));
+  EXPECT_EQ(stored.points[1], grain.points[1]);
+  EXPECT_EQ(stored.points[2], (std::vector<FilmGrain::Point>{{0, 0}}));
 }
 
 TEST(FilmGrain, ScalingFunctionIsLinearBetweenItsPoints) {

@@ -228,6 +228,10 @@ TEST(GrainModel, PlanesWithoutNoiseHaveNoGrain) {
   const FilmGrain one = film_grain_of(NoiseModel{{5, 0, 3}}, yuv_format(8, 1, 1), 1);
   EXPECT_EQ(one.points[1].size(), 1U);  // required by AV1
   EXPECT_EQ(one.points[1][0].scaling, 0);
+  const FilmGrain chroma = film_grain_of(NoiseModel{{0, 3, 3}}, yuv_format(8, 1, 1), 1);
+  EXPECT_EQ(chroma.points[0].size(), 1U);  // required by AV1
+  EXPECT_NEAR(deviation_of(chroma, yuv_format(8, 1, 1), 1, 128), 3, 0.1);
+  EXPECT_EQ(deviation_of(chroma, yuv_format(8, 1, 1), 0, 128), 0);
 }
 
 }  // namespace
