@@ -179,9 +179,6 @@ Job settle_job(const DenoiseCommandOptions& options) {
   if (options.segment_frames > 0 && !options.resume) {
     throw UsageError("--segment-frames needs --resume");
   }
-  if (denoising.grain.added > 0 && options.resume) {
-    throw UsageError("--add-grain and --resume exclude each other");
-  }
   return job;
 }
 

@@ -240,9 +240,7 @@ class OpenJob {
       return make_denoiser(frame.format, level);
     };
     stages.mix = job_.settings.noise.mix;
-    stages.write_frame = [this](const Frame& frame) {
-      writer_.write(added_grain_.empty() ? frame : added_grain_.apply(frame));
-    };
+    stages.write_frame = [this](const Frame& frame) { writer_.write(with_added_grain(added_grain_, frame)); };
     stages.write_packet = [this](const io::Packet& packet) {
       writer_.write(packet);
       check_strictly(writer_);
@@ -282,7 +280,7 @@ class OpenJob {
   const Session& session_;
   io::Reader& reader_;
   io::Writer& writer_;
-  AddedGrain added_grain_;
+  FilmGrainTable added_grain_;
   std::atomic<bool>& failed_;
   Filter filter_;
   FrameControl control_;

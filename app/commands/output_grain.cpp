@@ -41,7 +41,8 @@ FilmGrainTable table_for_output(const GrainOptions& options, const FilmGrainRequ
   return scaled(std::move(table), options.strength);
 }
 
-FilmGrainTable table_to_add(const GrainOptions& options, const FilmGrainRequest& request, Engine& engine) {
+FilmGrainTable table_to_add(const GrainOptions& options, FilmGrainRequest request, Engine& engine) {
+  request.by_number = true;
   return options.added > 0 ? scaled(estimated_table(request, engine), options.added) : FilmGrainTable();
 }
 

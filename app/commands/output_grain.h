@@ -10,7 +10,7 @@ namespace limpid::app {
 /// grain. Throws Error for a file that is no table.
 FilmGrainTable table_for_output(const GrainOptions& options, const FilmGrainRequest& request, Engine& engine);
 
-/// The table of --add-grain; empty without the option.
-FilmGrainTable table_to_add(const GrainOptions& options, const FilmGrainRequest& request, Engine& engine);
+/// The table of --add-grain, with numbers of frames as times; empty without the option.
+FilmGrainTable table_to_add(const GrainOptions& options, FilmGrainRequest request, Engine& engine);
 
 }  // namespace limpid::app

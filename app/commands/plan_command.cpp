@@ -33,24 +33,24 @@ struct PlanOptions {
   JobMessageOptions messages;
 };
 
-void check_grain(const GrainOptions& grain, std::size_t inputs) {
-  if (!grain.grain.empty() && inputs > 1) {
-    throw UsageError("--grain: a plan with film grain has one input");
+/// Sets the grain of the output and of the frames.
+void set_planned_grain(const GrainOptions& grain, const std::vector<Jobs::Input>& inputs,
+                       const NoiseSettings& noise, const InterruptWatch& interrupts, Engine& engine,
+                       JobSettings& settings) {
+  if (grain.grain.empty() && grain.added == 0) {
+    return;
   }
-  if (grain.added > 0) {
-    throw UsageError("--add-grain is not available in jobs of segments");
+  if (inputs.size() > 1) {
+    throw UsageError("--grain and --add-grain: a plan with grain has one input");
   }
-}
-
-FilmGrainTable grain_for(const GrainOptions& grain, const std::string& input, const JobSettings& settings,
-                         const NoiseSettings& noise, const InterruptWatch& interrupts, Engine& engine) {
-  FilmGrainRequest request{.input = input,
+  FilmGrainRequest request{.input = inputs.front().file,
                            .reader = settings.reader,
                            .noise = noise,
                            .fields = settings.fields,
                            .frames = settings.frames};
   request.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
-  return table_for_output(grain, request, engine);
+  settings.writer.film_grain = table_for_output(grain, request, engine);
+  settings.added_grain = table_to_add(grain, request, engine);
 }
 
 int plan(PlanOptions& options, Console& console) {
@@ -71,14 +71,10 @@ int plan(PlanOptions& options, Console& console) {
     throw Error(folder.path() + ": contains results of another job; use another folder, or delete this one");
   }
   const Jobs jobs = plan_jobs(inputs, options.folder + "/");
-  check_grain(options.denoising.grain, jobs.inputs.size());
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();
   JobSettings settings = job_settings(options.denoising, *engine);
-  if (jobs.inputs.size() == 1) {
-    settings.writer.film_grain =
-        grain_for(options.denoising.grain, jobs.inputs.front().file, settings, noise, interrupts, *engine);
-  }
+  set_planned_grain(options.denoising.grain, jobs.inputs, noise, interrupts, *engine, settings);
   settings.reader.memory = options.engine.decoding_memory(*engine);
 
   std::vector<std::string> names;

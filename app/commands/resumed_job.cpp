@@ -137,14 +137,16 @@ JobResult merged_result(const Job& job, const MergedFile& merged, int segments, 
            {"dropped_streams", io::streams_left_out(merged.diagnostics)}}};
 }
 
-FilmGrainTable grain_of(const Job& job, const JobSettings& settings, const Session& session) {
+/// Sets the grain of the output and of the frames.
+void set_grain(const Job& job, const Session& session, JobSettings& settings) {
   FilmGrainRequest request{.input = job.input,
                            .reader = settings.reader,
                            .noise = job.settings.noise,
                            .fields = job.settings.fields,
                            .frames = job.frames};
   request.reader.interrupted = [stop = session.interrupts.stop()] { return stop.stop_requested(); };
-  return table_for_output(job.grain, request, *session.engine);
+  settings.writer.film_grain = table_for_output(job.grain, request, *session.engine);
+  settings.added_grain = table_to_add(job.grain, request, *session.engine);
 }
 
 }  // namespace
@@ -166,7 +168,7 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
     return skipped(job);
   }
   JobSettings settings = job_settings(options, *session.engine);
-  settings.writer.film_grain = grain_of(job, settings, session);
+  set_grain(job, session, settings);
   if (session.interrupts.interrupted()) {
     return {};
   }

@@ -48,6 +48,13 @@ std::optional<double> time_from(const JsonValue& json, std::string_view key) {
   return time ? std::optional(time->number(-kMost, kMost)) : std::nullopt;
 }
 
+Json table_to_json(const FilmGrainTable& table) { return table.empty() ? Json() : Json(to_text(table)); }
+
+FilmGrainTable table_from(const JsonValue& json, std::string_view key) {
+  const std::optional<JsonValue> table = json.find(key);
+  return table ? parse_film_grain_table(table->text(), "the plan") : FilmGrainTable();
+}
+
 Json filter_to_json(const FilterSettings& filter) {
   Json parameters = Json::object();
   for (const auto& [name, value] : filter.parameters) {
@@ -205,14 +212,14 @@ constexpr std::int64_t kMostFrames = std::int64_t{1} << 48;  // of which a few c
 }  // namespace
 
 nlohmann::ordered_json to_json(const JobSettings& settings) {
-  const FilmGrainTable& grain = settings.writer.film_grain;
   return {{"filter", filter_to_json(settings.filter)},
           {"fields", to_string(settings.fields)},
           {"noise", settings.noise},
           {"frames", settings.frames},
           {"reader", to_json(reader_fields(), settings.reader)},
           {"writer", to_json(writer_fields(), settings.writer)},
-          {"film_grain", grain.empty() ? Json() : Json(to_text(grain))},
+          {"film_grain", table_to_json(settings.writer.film_grain)},
+          {"added_grain", table_to_json(settings.added_grain)},
           {"encoder_threads", settings.writer.encoder_threads}};
 }
 
@@ -233,9 +240,8 @@ JobSettings settings_from(const JsonValue& json) {
   read_json(reader_fields(), json.at("reader"), settings.reader);
   read_json(writer_fields(), json.at("writer"), settings.writer);
   settings.writer.encoder_threads = json.at("encoder_threads").integer(0, kMostThreads);
-  if (const std::optional<JsonValue> grain = json.find("film_grain")) {
-    settings.writer.film_grain = parse_film_grain_table(grain->text(), "the plan");
-  }
+  settings.writer.film_grain = table_from(json, "film_grain");
+  settings.added_grain = table_from(json, "added_grain");
   settings.reader.without_film_grain = true;
   io::match_depths(settings.writer, settings.reader);
   settings.writer.local_only = settings.reader.local_only;

@@ -19,6 +19,8 @@ namespace {
 /// Makes a table from the grain of frames in presentation order.
 class TableOfFrames {
  public:
+  explicit TableOfFrames(bool by_number) : by_number_(by_number) {}
+
   void add(double time, const std::optional<FilmGrain>& grain) {
     FilmGrain own = grain.value_or(FilmGrain());
     if (!table_.empty()) {
@@ -28,6 +30,7 @@ class TableOfFrames {
       begin(time, grain);
     }
     last_time_ = time;
+    ++frames_;
   }
 
   FilmGrainTable take() { return std::move(table_); }
@@ -40,14 +43,16 @@ class TableOfFrames {
     } else {
       // Between two frames, so that times may be rounded.
       const double middle = (last_time_ + time) / 2 - first_time_;
-      start = std::llround(middle * static_cast<double>(kGrainTicksPerSecond));
+      start = by_number_ ? frames_ : std::llround(middle * static_cast<double>(kGrainTicksPerSecond));
       table_.back().end = start;
     }
     table_.push_back(
         {start, std::numeric_limits<std::int64_t>::max(), grain.has_value(), grain.value_or(FilmGrain())});
   }
 
+  bool by_number_;
   FilmGrainTable table_;
+  std::int64_t frames_ = 0;
   double first_time_ = 0;
   double last_time_ = 0;
 };
@@ -115,8 +120,8 @@ FilmGrainTable film_grain_of_video(const FilmGrainRequest& request, Engine& engi
         "does not allow; name a file");
   }
   require_format(request.input, reader.video().format);
-  TableOfFrames own;
-  TableOfFrames estimated;
+  TableOfFrames own(request.by_number);
+  TableOfFrames estimated(request.by_number);
   bool has_own = false;
   GrainOfNoise noise;
   const auto add = [&](const NoiseModel& model, const Frame& frame) {

@@ -18,6 +18,7 @@ struct FilmGrainRequest {
   NoiseSettings noise;  ///< given noise, or none for an estimate
   FieldChoice fields = FieldChoice::kAuto;
   std::int64_t frames = 0;  ///< maximum number of frames to read; 0: all
+  bool by_number = false;   ///< times in the table are numbers of frames, from 0
 };
 
 /// A video's noise as film grain, with an entry for each part of constant noise. Times count from the first
