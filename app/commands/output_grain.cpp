@@ -15,7 +15,12 @@ namespace {
 FilmGrainTable table_of_file(const std::string& file, double start) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   const FilmGrainTable table = parse_film_grain_table(read_regular_file(file, kMostBytes), file);
-  return rebased(table, std::llround(start * static_cast<double>(kGrainTicksPerSecond)));
+  FilmGrainTable later = rebased(table, std::llround(start * static_cast<double>(kGrainTicksPerSecond)));
+  if (!has_grain(later)) {
+    spdlog::warn(fmt::format("{}: has no film grain for this passage", file));
+    return {};
+  }
+  return later;
 }
 
 FilmGrainTable estimated_table(const FilmGrainRequest& request, Engine& engine) {

@@ -139,6 +139,12 @@ TEST_F(GrainTest, WrongTablesAreErrors) {
   expect_failure(limpid(encode(clip, "out.mkv", {"--grain", path("wrong.tbl")})), 1,
                  {"wrong.tbl", "line 3", "'x' is not a number"});
   EXPECT_EQ(files(), (Words{"in.mkv", "wrong.tbl"}));
+  write_file(path("short.tbl"), "filmgrn1\nE 0 1000000 0 1 0\n");
+  const Outcome outcome = limpid(encode(clip, "out.mkv", {"--grain", path("short.tbl"), "--frames", "1"}));
+  if (has_aom()) {
+    expect_success(outcome);
+    EXPECT_NE(outcome.err.find("has no film grain for this passage"), std::string::npos) << outcome.err;
+  }
 }
 
 TEST_F(GrainTest, TimesOfATableCountFromTheBeginningOfTheInput) {
