@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Renders the pictures of docs/pictures from a scene of the sample clip with simulated noise: before_after.jpg (noisy and denoised by
-# default), strengths.jpg (--strength) and filters.jpg (--filter).
+# default), strengths.jpg (--strength), filters.jpg (--filter) and grain.jpg (--grain keep).
 # Needs ffmpeg and a build: cmake --preset release && cmake --build --preset release --target limpid limpid-samples
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -41,4 +41,13 @@ beside before_after.jpg crop=480:400:240:110 noisy default
 enlarged="crop=120:160:690:110,scale=iw*2:ih*2:flags=neighbor"  # roof, chimney and windows
 beside strengths.jpg "$enlarged" noisy light default strong
 beside filters.jpg "$enlarged" default bilateral bm3d recursive
+
+# Weaker noise, which is encoded as film grain, decoded with the grain and without.
+"$bin/limpid-samples" --size 960x540 --frames 20 --fps 25 --sigma 10 --chroma-sigma 6 --seed 3 --noisy "$folder/faint.y4m"
+"$bin/limpid" denoise "$folder/faint.y4m" -o "$folder/grain.mkv" --frames 10 --engine cpu --log-level error \
+  -c libaom-av1 --crf 32 --grain keep
+for grain in 0 1; do
+  ffmpeg -v error -c:v libdav1d -filmgrain "$grain" -i "$folder/grain.mkv" "$folder/grain$grain.y4m"
+done
+beside grain.jpg "$enlarged" faint grain1 grain0
 ls -l docs/pictures

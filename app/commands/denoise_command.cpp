@@ -170,6 +170,7 @@ Job settle_job(const DenoiseCommandOptions& options) {
   job.profile = settings.filter.profile();
   job.reader = denoising.reader_options();
   job.writer = denoising.writer_options();
+  job.grain = denoising.grain;
   job.frames = denoising.frames;
   job.existing = options.overwrite         ? Existing::kOverwrite
                  : options.never_overwrite ? Existing::kSkip

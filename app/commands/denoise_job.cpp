@@ -14,13 +14,16 @@
 #include <new>
 #include <optional>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 #include "app/commands/denoise_report.h"
 #include "app/commands/outlook.h"
+#include "app/commands/output_grain.h"
 #include "app/console/diagnostics.h"
 #include "app/console/logging.h"
 #include "app/options/filter_options.h"
+#include "app/pipeline/added_grain.h"
 #include "app/pipeline/broken_off.h"
 #include "app/pipeline/noise_log.h"
 #include "app/pipeline/pipeline.h"
@@ -121,11 +124,12 @@ class OpenJob {
  public:
   /// Sets `failed`, which the reader asks while it waits, if a stage fails.
   OpenJob(const Job& job, const Session& session, io::Reader& reader, io::Writer& writer,
-          std::atomic<bool>& failed)
+          FilmGrainTable added_grain, std::atomic<bool>& failed)
       : job_(job),
         session_(session),
         reader_(reader),
         writer_(writer),
+        added_grain_(std::move(added_grain)),
         failed_(failed),
         filter_(job.filter(reader.video().still_picture)),
         control_(job.settings.noise, job.settings.fields, reach_of(filter_), *session.engine,
@@ -236,7 +240,7 @@ class OpenJob {
       return make_denoiser(frame.format, level);
     };
     stages.mix = job_.settings.noise.mix;
-    stages.write_frame = [this](const Frame& frame) { writer_.write(frame); };
+    stages.write_frame = [this](const Frame& frame) { writer_.write(with_added_grain(added_grain_, frame)); };
     stages.write_packet = [this](const io::Packet& packet) {
       writer_.write(packet);
       check_strictly(writer_);
@@ -265,7 +269,7 @@ class OpenJob {
 
   std::unique_ptr<Denoiser> make_denoiser(const FrameFormat& format, const NoiseModel& level) {
     std::unique_ptr<Denoiser> denoiser = session_.engine->make_denoiser(filter_, level, format);
-    if (const auto cuda_frames = writer_.cuda_frames()) {
+    if (const auto cuda_frames = writer_.cuda_frames(); cuda_frames && added_grain_.empty()) {
       denoiser->set_result_frames(cuda_frames);
     }
     log_warnings(denoiser->warnings());
@@ -276,6 +280,7 @@ class OpenJob {
   const Session& session_;
   io::Reader& reader_;
   io::Writer& writer_;
+  FilmGrainTable added_grain_;
   std::atomic<bool>& failed_;
   Filter filter_;
   FrameControl control_;
@@ -284,6 +289,14 @@ class OpenJob {
   bool source_ended_ = false;
   bool complete_ = false;
 };
+
+FilmGrainRequest grain_request(const Job& job) {
+  return {.input = job.input,
+          .reader = job.reader,
+          .noise = job.settings.noise,
+          .fields = job.settings.fields,
+          .frames = job.frames};
+}
 
 JobResult run_to_report(OpenJob& open, const Session& session, const WarningRecorder& warnings) {
   const std::optional<FinishedJob> finished = open.run();
@@ -334,6 +347,11 @@ JobResult run_job(Job job, const Session& session) {
     return {Outcome::kSkipped,
             {{"input", job.input}, {"output", job.output}, {"status", "skipped"}, {"skipped", why}}};
   }
+  job.writer.film_grain = table_for_output(job.grain, grain_request(job), *session.engine);
+  FilmGrainTable added_grain = table_to_add(job.grain, grain_request(job), *session.engine);
+  if (session.interrupts.interrupted()) {
+    return {};
+  }
   job.writer.overwrite = target == Target::kMayBeReplaced ? io::Overwrite::kAlways : io::Overwrite::kNever;
   std::optional<io::Writer> writer = open_writer(job, *reader, session.interrupts);
   if (!writer) {
@@ -344,7 +362,7 @@ JobResult run_job(Job job, const Session& session) {
     spdlog::info(advice);
   }
 
-  OpenJob open(job, session, *reader, *writer, failed);
+  OpenJob open(job, session, *reader, *writer, std::move(added_grain), failed);
   try {
     return run_to_report(open, session, warnings);
   } catch (const std::bad_alloc&) {

@@ -13,6 +13,7 @@
 #include "app/console/console.h"
 #include "app/console/interrupt.h"
 #include "app/options/engine_options.h"
+#include "app/options/grain_options.h"
 #include "core/engine/denoiser.h"
 #include "core/filter/filter.h"
 #include "core/settings/denoising_settings.h"
@@ -34,6 +35,7 @@ struct Job {
   std::string strength;  ///< strength of denoising by name, such as "light"
   io::ReaderOptions reader;
   io::WriterOptions writer;
+  GrainOptions grain;
   std::int64_t frames = 0;  ///< maximum number of frames; 0: all
   Existing existing = Existing::kAsk;
   bool strict = false;

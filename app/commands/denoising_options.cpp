@@ -38,8 +38,9 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
       ->one_of({"web", "archive", "edit"})
       ->group("Encoding");
   writer.add_to(command, "Encoding",
-                {"after", "color", "codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality",
-                 "audio_codec", "audio_bitrate", "pix_fmt", "dither", "container"});
+                {"after", "color", "codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality"});
+  grain.add_to(command, "Encoding");
+  writer.add_to(command, "Encoding", {"audio_codec", "audio_bitrate", "pix_fmt", "dither", "container"});
 }
 
 void DenoisingOptions::check() const {
@@ -51,12 +52,14 @@ void DenoisingOptions::check() const {
     }
   }
   settings.filter.check();
+  grain.check(writer_options().codec);
 }
 
 io::ReaderOptions DenoisingOptions::reader_options() const {
   // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
   // many frames come out.
   io::ReaderOptions options;
+  options.without_film_grain = true;  // that of the output is chosen
   reader.apply_to(options);
   duration.apply_to(options);
   return options;

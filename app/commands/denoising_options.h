@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/options/command_line.h"
+#include "app/options/grain_options.h"
 #include "app/options/media_options.h"
 #include "app/options/settings_options.h"
 #include "io/media/reader.h"
@@ -19,6 +20,7 @@ struct DenoisingOptions {
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
   DurationOption duration;
   MediaOptions<io::WriterOptions> writer{writer_fields()};
+  GrainOptions grain;
   std::string purpose;  ///< of the output: --for
   std::int64_t frames = 0;
 

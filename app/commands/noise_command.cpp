@@ -26,11 +26,13 @@
 #include "app/options/engine_options.h"
 #include "app/options/field_options.h"
 #include "app/options/media_options.h"
+#include "app/pipeline/film_grain_estimate.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 #include "core/engine/field_control.h"
 #include "core/engine/noise_tracker.h"
 #include "core/frame/region.h"
+#include "core/grain/film_grain_table.h"
 #include "core/settings/noise_profile.h"
 #include "io/media/reader.h"
 #include "io/media/text_file.h"
@@ -49,7 +51,7 @@ struct NoiseCommandOptions {
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
   DurationOption duration;
   FieldOptions fields;
-  int frames = 16;
+  int frames = 0;  // 0: not given
   bool overwrite = false;
   bool json = false;
   bool quiet = false;
@@ -84,6 +86,10 @@ struct Finding {
   std::int64_t frames = 0;  ///< looked at
 };
 
+constexpr int kFrames = 16;
+
+bool is_table(const std::string& output) { return std::filesystem::path(output).extension() == ".tbl"; }
+
 Finding find_noise(const std::string& input, const NoiseCommandOptions& options, Engine& engine) {
   std::optional<Region> wanted;
   if (!options.region.empty()) {
@@ -93,10 +99,11 @@ Finding find_noise(const std::string& input, const NoiseCommandOptions& options,
   options.reader.apply_to(reader_options);
   options.duration.apply_to(reader_options);
   io::Reader reader = open_video(input, reader_options.local_only, reader_options);
-  NoiseTracker tracker(engine, options.frames);
+  const int frames = options.frames > 0 ? options.frames : kFrames;
+  NoiseTracker tracker(engine, frames);
   FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
   Finding finding;
-  while (finding.frames < options.frames) {
+  while (finding.frames < frames) {
     std::optional<Frame> frame = next_frame(reader);
     if (!frame) {
       break;
@@ -250,6 +257,46 @@ int find_in_many(const std::vector<Jobs::Input>& inputs, const NoiseCommandOptio
   return failed > 0 || done == 0 ? kExitFailed : kExitDone;
 }
 
+std::string scaling_text(const FilmGrainEntry& entry) {
+  constexpr std::array<const char*, 3> kNames{"Y", "U", "V"};
+  std::string text;
+  for (std::size_t plane = 0; plane < kNames.size(); ++plane) {
+    if (entry.is_applied && entry.grain.has_grain(static_cast<int>(plane))) {
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", kNames[plane]);
+    }
+  }
+  return text.empty() ? "no grain" : "grain in " + text;
+}
+
+/// Writes the film grain table of a whole file.
+int save_film_grain(const std::string& input, const NoiseCommandOptions& options, Engine& engine) {
+  if (!options.region.empty() || !options.drawing.empty()) {
+    throw UsageError("-o: a film grain table describes whole pictures; --region and --draw need a profile");
+  }
+  FilmGrainRequest request{.input = input, .reader = {}, .noise = {}, .frames = options.frames};
+  options.reader.apply_to(request.reader);
+  options.duration.apply_to(request.reader);
+  request.fields = options.fields.choice();
+  const FilmGrainTable table = film_grain_of_video(request, engine);
+  if (table.empty()) {
+    throw Error(input + ": has no frames that could be decoded");
+  }
+  io::write_text(options.output, to_text(table),
+                 options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
+  nlohmann::ordered_json parts = nlohmann::ordered_json::array();
+  for (const FilmGrainEntry& entry : table) {
+    const double start = static_cast<double>(entry.start) / kGrainTicksPerSecond;
+    parts.push_back({{"start", start}, {"grain", entry.is_applied}});
+    if (!options.json) {
+      std::cout << fmt::format("{}, from {:.3f} s: {}\n", printable(input), start, scaling_text(entry));
+    }
+  }
+  if (options.json) {
+    print_report({{"input", input}, {"engine", engine.name()}, {"film_grain", parts}});
+  }
+  return kExitDone;
+}
+
 int find(const NoiseCommandOptions& options, Console& console) {
   set_up_logging(console, {.level = options.quiet ? "error" : "warning", .file = ""});
   const std::vector<Jobs::Input> inputs = expand_inputs(options.inputs);
@@ -257,13 +304,16 @@ int find(const NoiseCommandOptions& options, Console& console) {
   if (many && (!options.output.empty() || !options.drawing.empty())) {
     throw UsageError("-o and --draw describe the noise of one file; name a single one");
   }
-  check_target(options, "-o", options.output, ".json");
+  check_target(options, "-o", options.output, is_table(options.output) ? ".tbl" : ".json");
   check_target(options, "--draw", options.drawing, ".svg");
   const std::shared_ptr<Engine> engine = options.engine.open();
   if (many) {
     return find_in_many(inputs, options, *engine);
   }
   const std::string& input = inputs.front().file;
+  if (is_table(options.output)) {
+    return save_film_grain(input, options, *engine);
+  }
   const Finding finding = find_noise(input, options, *engine);
   save(options, finding);
   if (options.json) {
@@ -284,7 +334,9 @@ void add_noise_command(CommandLine& program, Command& selected) {
       ->required()
       ->take_all()
       ->file();
-  command->add_option("--frames", options->frames, "Maximum number of frames to read, 1-10000 [16]")
+  command
+      ->add_option("--frames", options->frames,
+                   "Maximum number of frames to read, 1-10000 [16; all for a film grain table]")
       ->type_name("N")
       ->in_range(1, 10000);
   options->reader.add_to(*command, "", {"start", "end", "before", "local_only"});
@@ -294,9 +346,15 @@ void add_noise_command(CommandLine& program, Command& selected) {
       ->add_option("--region", options->region,
                    "Part of the picture to measure, in samples before any rotation; at least 64x64 [all]")
       ->type_name("X,Y,WxH");
-  command->add_option("-o,--output", options->output, "Save a noise profile for \"limpid denoise --noise\"")
-      ->type_name("FILE.json")
-      ->file(".json");
+  command
+      ->add_option("-o,--output", options->output,
+                   "Save a noise profile for \"limpid denoise --noise\", or a film grain table of AV1")
+      ->details(
+          "FILE.json is a profile. FILE.tbl is a table in the format of libaom, for \"limpid denoise "
+          "--grain\" "
+          "and for encoders. It has an entry for each scene, and the whole input is read.")
+      ->type_name("FILE.json|.tbl")
+      ->file();
   command->add_option("--draw", options->drawing, "Draw the noise by brightness and its spectrum as SVG")
       ->type_name("FILE.svg")
       ->file(".svg");

@@ -12,6 +12,7 @@
 #include "app/commands/denoising_options.h"
 #include "app/commands/job_options.h"
 #include "app/commands/jobs.h"
+#include "app/commands/output_grain.h"
 #include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/jobs/planning.h"
@@ -31,6 +32,26 @@ struct PlanOptions {
   EngineChoice engine;
   JobMessageOptions messages;
 };
+
+/// Sets the grain of the output and of the frames.
+void set_planned_grain(const GrainOptions& grain, const std::vector<Jobs::Input>& inputs,
+                       const NoiseSettings& noise, const InterruptWatch& interrupts, Engine& engine,
+                       JobSettings& settings) {
+  if (grain.grain.empty() && grain.added == 0) {
+    return;
+  }
+  if (inputs.size() > 1) {
+    throw UsageError("--grain and --add-grain: a plan with grain has one input");
+  }
+  FilmGrainRequest request{.input = inputs.front().file,
+                           .reader = settings.reader,
+                           .noise = noise,
+                           .fields = settings.fields,
+                           .frames = settings.frames};
+  request.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
+  settings.writer.film_grain = table_for_output(grain, request, engine);
+  settings.added_grain = table_to_add(grain, request, engine);
+}
 
 int plan(PlanOptions& options, Console& console) {
   options.messages.set_up(console);
@@ -53,6 +74,7 @@ int plan(PlanOptions& options, Console& console) {
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();
   JobSettings settings = job_settings(options.denoising, *engine);
+  set_planned_grain(options.denoising.grain, jobs.inputs, noise, interrupts, *engine, settings);
   settings.reader.memory = options.engine.decoding_memory(*engine);
 
   std::vector<std::string> names;

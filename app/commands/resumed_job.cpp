@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "app/commands/job_options.h"
+#include "app/commands/output_grain.h"
 #include "app/console/diagnostics.h"
 #include "app/console/quantity_text.h"
 #include "app/jobs/merge.h"
@@ -136,6 +137,18 @@ JobResult merged_result(const Job& job, const MergedFile& merged, int segments, 
            {"dropped_streams", io::streams_left_out(merged.diagnostics)}}};
 }
 
+/// Sets the grain of the output and of the frames.
+void set_grain(const Job& job, const Session& session, JobSettings& settings) {
+  FilmGrainRequest request{.input = job.input,
+                           .reader = settings.reader,
+                           .noise = job.settings.noise,
+                           .fields = job.settings.fields,
+                           .frames = job.frames};
+  request.reader.interrupted = [stop = session.interrupts.stop()] { return stop.stop_requested(); };
+  settings.writer.film_grain = table_for_output(job.grain, request, *session.engine);
+  settings.added_grain = table_to_add(job.grain, request, *session.engine);
+}
+
 }  // namespace
 
 JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t segment_frames,
@@ -154,7 +167,11 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
   if (is_there && (kind == Kind::kNothing || kind == Kind::kForeign)) {
     return skipped(job);
   }
-  const JobSettings settings = job_settings(options, *session.engine);
+  JobSettings settings = job_settings(options, *session.engine);
+  set_grain(job, session, settings);
+  if (session.interrupts.interrupted()) {
+    return {};
+  }
   if (kind == Kind::kJob) {
     require_same(JobFolder(path), read_plan(JobFolder(path)), job, settings);  // before it is adopted
   }

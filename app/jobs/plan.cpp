@@ -17,6 +17,7 @@
 #include "app/options/media_options.h"
 #include "core/base/error.h"
 #include "core/base/narrowed.h"
+#include "core/grain/film_grain_table.h"
 #include "core/settings/field_settings.h"
 #include "core/settings/noise_profile.h"
 #include "io/media/ffmpeg_version.h"
@@ -46,6 +47,13 @@ std::optional<double> time_from(const JsonValue& json, std::string_view key) {
   constexpr double kMost = 1e12;  // in microseconds, an integer of 64 bits
   const std::optional<JsonValue> time = json.find(key);
   return time ? std::optional(time->number(-kMost, kMost)) : std::nullopt;
+}
+
+Json table_to_json(const FilmGrainTable& table) { return table.empty() ? Json() : Json(to_text(table)); }
+
+FilmGrainTable table_from(const JsonValue& json, std::string_view key) {
+  const std::optional<JsonValue> table = json.find(key);
+  return table ? parse_film_grain_table(table->text(), "the plan") : FilmGrainTable();
 }
 
 Json filter_to_json(const FilterSettings& filter) {
@@ -209,6 +217,8 @@ nlohmann::ordered_json to_json(const JobSettings& settings) {
           {"frames", settings.frames},
           {"reader", to_json(reader_fields(), settings.reader)},
           {"writer", to_json(writer_fields(), settings.writer)},
+          {"film_grain", table_to_json(settings.writer.film_grain)},
+          {"added_grain", table_to_json(settings.added_grain)},
           {"encoder_threads", settings.writer.encoder_threads}};
 }
 
@@ -229,6 +239,9 @@ JobSettings settings_from(const JsonValue& json) {
   read_json(reader_fields(), json.at("reader"), settings.reader);
   read_json(writer_fields(), json.at("writer"), settings.writer);
   settings.writer.encoder_threads = json.at("encoder_threads").integer(0, kMostThreads);
+  settings.writer.film_grain = table_from(json, "film_grain");
+  settings.added_grain = table_from(json, "added_grain");
+  settings.reader.without_film_grain = true;
   io::match_depths(settings.writer, settings.reader);
   settings.writer.local_only = settings.reader.local_only;
   settings.writer.frames = settings.frames;

@@ -10,6 +10,7 @@
 
 #include "app/jobs/job_folder.h"
 #include "core/engine/field_control.h"
+#include "core/grain/film_grain_table.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/json_reader.h"
@@ -27,8 +28,9 @@ struct JobSettings {
   FieldChoice fields = FieldChoice::kAuto;
   io::ReaderOptions reader;
   io::WriterOptions writer;
-  std::int64_t frames = 0;  ///< maximum number of frames of each input; 0: all
-  nlohmann::json noise;     ///< noise settings of the user, for comparisons
+  FilmGrainTable added_grain;  ///< grain that is added to results, with numbers of frames as times
+  std::int64_t frames = 0;     ///< maximum number of frames of each input; 0: all
+  nlohmann::json noise;        ///< noise settings of the user, for comparisons
 };
 
 /// Throws UsageError for filters before or after the denoiser that depend on other frames or on files.

@@ -11,6 +11,7 @@
 
 #include "app/console/durable_file.h"
 #include "app/options/engine_options.h"
+#include "app/pipeline/added_grain.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "io/media/frame_hash.h"
@@ -210,7 +211,7 @@ class SegmentRun {
     };
     stages.mix = frames_.mix;
     stages.write_frame = [&](const Frame& frame) {
-      target.write(frame);
+      target.write(with_added_grain(plan_.settings.added_grain, frame));
       ++written;
     };
     stages.write_packet = [](const io::Packet&) {};

@@ -23,6 +23,8 @@ constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"profile:v", "--encoder-option profile=VALUE", ""},
     {"x264-params x264opts", "--encoder-option x264-params=VALUE", ""},
     {"x265-params", "--encoder-option x265-params=VALUE", ""},
+    {"film-grain-table fgs-table", "--grain FILE.tbl", ""},
+    {"film-grain photon-noise", "--grain keep", ""},
     {"g keyint", "--encoder-option g=VALUE", ""},
     {"movflags", "--encoder-option movflags=VALUE", ""},
     {"lossless", "--codec ffv1", ""},

@@ -296,6 +296,7 @@ std::optional<DifferenceNoise> difference_noise(const ChannelStatistics& channel
     noise.curve = NoiseShape().curve;
     return noise;
   }
+  noise.whole = scaled(noise.spectrum, variance / all);
   noise.spectrum = scaled(without_shading(noise.spectrum, kind == ChannelKind::kLuma), variance / all);
   noise.curve = kind == ChannelKind::kOpponent ? NoiseShape().curve : curve_of(classes, sigma);
   noise.least_level = sigma;

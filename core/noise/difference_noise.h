@@ -21,6 +21,7 @@ enum class ChannelKind {
 
 struct DifferenceNoise {
   Spectrum spectrum{};  ///< spectrum of the noise, with the mean variance of the picture's noise as its mean
+  Spectrum whole{};     ///< the spectrum with the lowest frequencies as measured, which include shading
   NoiseShape::Curve curve{};
   /// Upper limit of the variance, which includes remaining texture in the differences: median over the
   /// classes.

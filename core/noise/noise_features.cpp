@@ -117,6 +117,15 @@ void set_differences(FeatureSetter& to, const ChannelStatistics& channel, const 
   }
 }
 
+/// As a NoiseShape has it.
+std::array<float, kCoefficients> relative(const Spectrum& spectrum) {
+  const double mean = mean_of(spectrum);
+  std::array<float, kCoefficients> result{};
+  std::transform(spectrum.begin(), spectrum.end(), result.begin(),
+                 [mean](double variance) { return static_cast<float>(std::max(variance / mean, 1e-3)); });
+  return result;
+}
+
 }  // namespace
 
 double copied_share(const ChannelStatistics& channel) {
@@ -206,8 +215,7 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
   const double slope = slope_of(spectrum);
   const double mean = mean_of(spectrum);
   if (slope < kConstants.shape.white_slope) {
-    std::transform(spectrum.begin(), spectrum.end(), noise.shape.spectrum.begin(),
-                   [mean](double variance) { return static_cast<float>(std::max(variance / mean, 1e-3)); });
+    noise.shape.spectrum = relative(spectrum);
   }
   if (!of_differences) {
     return noise;
@@ -226,6 +234,32 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
       1 - kConstants.shape.coded_gain * kConstants.shape.coded_gain * mean / (sigma * sigma);
   if (repeated > kConstants.shape.least_repetition) {
     noise.shape.repetition = static_cast<float>(std::min(repeated, kConstants.shape.most_repetition));
+  }
+  return noise;
+}
+
+PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen) {
+  constexpr float kMostAbove = 1.6F;  // factors of the measured deviation
+  constexpr float kMostBelow = 0.9F;
+  const bool is_white = chosen.shape == NoiseShape();
+  if (!channel.differences || is_white || chosen.shape.repetition > 0) {
+    return chosen;
+  }
+  const double mean = mean_of(channel.differences->spectrum);
+  const auto deviation = static_cast<float>(std::sqrt(std::max(mean, 0.0)));
+  if (chosen.sigma > kMostAbove * deviation || chosen.sigma < kMostBelow * deviation) {
+    return chosen;
+  }
+  constexpr double kLeastUniformity = 0.85;  // of noise that no codec has touched
+  const bool is_smooth = slope_of(channel.differences->spectrum) <= kConstants.shape.coded_slope;
+  const bool is_uniform = channel.differences->uniformity > kLeastUniformity;
+  PlaneNoise noise = chosen;
+  noise.sigma = deviation;
+  if (!is_smooth || is_uniform) {  // coded noise does not depend on brightness alone
+    noise.shape.curve = channel.differences->curve;
+  }
+  if (is_smooth && is_uniform && channel.kind == ChannelKind::kLuma) {
+    noise.shape.spectrum = relative(with_coarse_grain(channel.differences->whole));
   }
   return noise;
 }

@@ -92,4 +92,8 @@ double copied_share(const ChannelStatistics& channel);
 /// The noise of a channel at this standard deviation: its spectrum, curve and repetition.
 PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma);
 
+/// The noise of a channel as differences show it, near the noise `chosen` for filtering. `chosen` itself if
+/// differences contain texture, or lack noise that repeats.
+PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen);
+
 }  // namespace limpid::noise

@@ -64,9 +64,9 @@ Matrix inverse(Matrix matrix) {
   return result;
 }
 
-// The matrix M^-1 of the header.
-const Matrix& spectrum_to_covariance() {
-  static const Matrix from_spectrum = [] {
+// The matrix M of the header.
+const Matrix& covariance_to_spectrum() {
+  static const Matrix from_covariance = [] {
     const noise::HalfDctMatrix half = noise::half_dct_matrix();
     Matrix matrix{};
     for (int u = 0; u < kLags; ++u) {
@@ -77,8 +77,14 @@ const Matrix& spectrum_to_covariance() {
       }
       matrix[u] = responses(row.data(), row.size());
     }
-    return inverse(matrix);
+    return matrix;
   }();
+  return from_covariance;
+}
+
+// The matrix M^-1 of the header.
+const Matrix& spectrum_to_covariance() {
+  static const Matrix from_spectrum = inverse(covariance_to_spectrum());
   return from_spectrum;
 }
 
@@ -129,6 +135,17 @@ void NoiseModel::validate() const {
   }
 }
 
+NoiseModel NoiseEstimate::as_measured() const {
+  NoiseModel model = static_cast<const NoiseModel&>(*this);
+  for (std::size_t p = 0; p < measured.size(); ++p) {
+    if (sigma[p] > 0 && measured[p].sigma > 0) {
+      model.sigma[p] = measured[p].sigma;
+      model.shape[p] = measured[p].shape;
+    }
+  }
+  return model;
+}
+
 bool have_like_levels(const NoiseModel& a, const NoiseModel& b, float factor) {
   constexpr float kDifference = 0.5F;
   return std::ranges::equal(a.sigma, b.sigma, [&](float one, float other) {
@@ -155,6 +172,22 @@ std::array<double, 64> noise_covariance(const NoiseShape& shape) {
     }
   }
   return covariance;
+}
+
+std::array<double, 64> noise_spectrum(const std::array<double, 64>& covariance) {
+  const Matrix& factors = covariance_to_spectrum();
+  std::array<double, 64> spectrum{};
+  double sum = 0;
+  for (int v = 0; v < kLags; ++v) {
+    for (int u = 0; u < kLags; ++u) {
+      spectrum[v * kLags + u] = variance_of(covariance, factors[u], factors[v]);
+      sum += spectrum[v * kLags + u];
+    }
+  }
+  for (double& each : spectrum) {
+    each *= static_cast<double>(spectrum.size()) / sum;
+  }
+  return spectrum;
 }
 
 std::vector<float> coefficient_variances(const NoiseShape& shape, const std::vector<double>& rows) {

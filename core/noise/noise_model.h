@@ -129,7 +129,13 @@ using ChromaStrength = std::array<float, 3>;
 struct NoiseEstimate : NoiseModel {
   ChromaStrength chroma_strength{};
   NoiseEvidence evidence{};
+  /// The noise of the planes of gray and YUV as it was measured. The model above is the one that filters best
+  /// with, which is often stronger. A plane of level 0 was not measured better than the model says.
+  std::array<PlaneNoise, 3> measured{};
   bool operator==(const NoiseEstimate&) const = default;
+
+  /// The model of the noise as it was measured.
+  NoiseModel as_measured() const;
 };
 
 /// True if no plane has levels that differ by more than this factor and by more than half a code value.
@@ -145,6 +151,9 @@ inline constexpr float kMostFactorInWindow = 1.7F;
 
 /// Covariances of samples at a distance of (dx, dy), [8 dy + dx], relative to the variance.
 std::array<double, 64> noise_covariance(const NoiseShape& shape);
+
+/// The inverse: NoiseShape::spectrum of noise with these covariances, relative to its mean.
+std::array<double, 64> noise_spectrum(const std::array<double, 64>& covariance);
 
 /// Relative variances of the coefficients [k v + u] of a k x k transform whose 1D matrix (row-major) has rows
 /// of unit norm. All are exactly 1 for white noise.

@@ -188,6 +188,8 @@ NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& whit
       model.opponent[c] = plane;
       continue;
     }
+    model.measured[c] = measured_noise(noise, plane);
+    model.measured[c].shape.curve.scale = statistics.scale;
     model.sigma[c] = plane.sigma;
     model.shape[c] = plane.shape;
     if (c > 0 && sigma > 0) {

@@ -15,6 +15,7 @@ constexpr LowestRatios kRatiosOfLuma = {2, 2, 2};
 constexpr LowestRatios kRatiosOfChroma = {7, 7, 7};
 /// Pictures of cameras with known noise have 10 to 18 and 4 to 6, which determine the DC.
 constexpr LowestRatios kRatiosOfBlotches = {0, 16, 6};
+constexpr LowestRatios kRatiosOfCoarseGrain = {9, 6, 3.5};
 /// Maximum ratio of the DC's variance to that of the frequencies of 1.
 constexpr double kMostRiseOfBlotches = 3;
 
@@ -67,6 +68,8 @@ Spectrum scaled(Spectrum spectrum, double variance) {
 Spectrum without_shading(const Spectrum& spectrum, bool luma) {
   return limited(spectrum, luma ? kRatiosOfLuma : kRatiosOfChroma);
 }
+
+Spectrum with_coarse_grain(const Spectrum& spectrum) { return limited(spectrum, kRatiosOfCoarseGrain); }
 
 Spectrum with_blotches(const Spectrum& spectrum) {
   Spectrum result = limited(spectrum, kRatiosOfBlotches);

@@ -30,6 +30,9 @@ Spectrum scaled(Spectrum spectrum, double variance);
 /// The spectrum without shading, which is a part of the lowest frequencies.
 Spectrum without_shading(const Spectrum& spectrum, bool luma);
 
+/// The spectrum of luma without the shading that exceeds grain of a film of three samples.
+Spectrum with_coarse_grain(const Spectrum& spectrum);
+
 /// The spectrum for chroma: without shading, and with an estimated DC. After demosaicking, chroma noise
 /// consists of blotches larger than a block, whose DC cannot be measured in blocks. The DC continues the rise
 /// of the spectrum from u + v = 2 to 1.

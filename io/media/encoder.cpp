@@ -21,6 +21,7 @@ extern "C" {
 #include "core/base/thread.h"
 #include "io/media/container.h"
 #include "io/media/encoder_traits.h"
+#include "io/media/film_grain.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
 #include "io/media/pixel_format_choice.h"
@@ -28,6 +29,8 @@ extern "C" {
 
 namespace limpid::io {
 namespace {
+
+constexpr const char* kAomParameters = "aom-params";
 
 /// "; .mkv holds it", or nothing if Matroska does not.
 std::string container_hint(const AVCodec& codec) {
@@ -235,6 +238,9 @@ Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const 
   }
   refuse_ignored_parameters(options);
   check_ = FirstFrameCheck(url_, *context_, demand_on(container, options));
+  if (grain_) {
+    grain_->open_check(*context_);
+  }
 }
 
 /// Users who choose a quality accept its result.
@@ -613,6 +619,9 @@ void Encoder::set_options(const WriterOptions& options) {
   if (!own.empty()) {
     set_option(traits.parameters_option, own);
   }
+  if (!options.film_grain.empty()) {
+    set_film_grain(options);
+  }
   const std::string before = own + ":";
   const auto layout = [&] {
     return std::tuple(context_->width, context_->height, context_->pix_fmt, context_->time_base.num,
@@ -620,11 +629,33 @@ void Encoder::set_options(const WriterOptions& options) {
   };
   const auto layout_of_frames = layout();
   for (const auto& [key, value] : options.encoder_options) {
-    set_option(key, !own.empty() && key == traits.parameters_option ? before + value : value);
+    const bool is_joined = grain_ && key == kAomParameters;
+    set_option(key, is_joined                                         ? grain_->parameter() + ":" + value
+                    : !own.empty() && key == traits.parameters_option ? before + value
+                                                                      : value);
     if (layout() != layout_of_frames) {
       throw UsageError("the encoder option '" + key + "' can't be set: it follows from the frames");
     }
   }
+}
+
+void Encoder::set_film_grain(const WriterOptions& options) {
+  require_film_grain_encoder(codec_->name);
+  const auto own = std::ranges::find_if(options.encoder_options, [](const auto& option) {
+    return option.first == "denoise-noise-level" ||
+           (option.first == kAomParameters && option.second.find("film-grain") != std::string::npos);
+  });
+  if (own != options.encoder_options.end()) {
+    throw UsageError("the encoder option '" + own->first + "' and a film grain table exclude each other");
+  }
+  FilmGrainTable table = options.film_grain;
+  if (const std::optional<FrameFormat> format = frame_format(target_format_)) {
+    for (FilmGrainEntry& entry : table) {  // libaom aborts if the stream cannot store the grain
+      entry.grain = for_format(std::move(entry.grain), *format);
+    }
+  }
+  grain_.emplace(url_, std::move(table));
+  set_option(kAomParameters, grain_->parameter());
 }
 
 void Encoder::set_option(const std::string& key, const std::string& value) {
@@ -756,12 +787,18 @@ PacketHandle Encoder::receive() {
   const int code = avcodec_receive_packet(context_.get(), packet.get());
   if (code == AVERROR_EOF) {
     check_.finish();
+    if (grain_) {
+      grain_->finish();
+    }
   }
   if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) {
     return nullptr;
   }
   check(code, url_, "can't encode");
   check_.note_encoded(*packet);
+  if (grain_) {
+    grain_->note_encoded(*packet);
+  }
   constexpr int kReordered = 2;
   if (traits_of(*codec_).invents_first_times && sent_ <= kReordered) {
     packet->dts = packet->pts;

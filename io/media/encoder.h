@@ -13,6 +13,7 @@
 #include "core/frame/frame.h"
 #include "io/media/cuda_encoding.h"
 #include "io/media/first_frame_check.h"
+#include "io/media/grain_encoding.h"
 #include "io/media/libav.h"
 #include "io/media/samples.h"
 #include "io/media/writer.h"
@@ -76,6 +77,9 @@ class Encoder {
   /// False if the source has a color profile that does not apply to the encoder's pixel format.
   bool keeps_profile() const { return keeps_profile_; }
 
+  /// True if decoders add film grain.
+  bool has_film_grain() const { return grain_.has_value(); }
+
   /// Number of copies of frames' samples on the way to the encoder.
   std::int64_t copies() const { return copies_; }
 
@@ -103,6 +107,7 @@ class Encoder {
   void set_quality(const AVOutputFormat& container, const WriterOptions& options,
                    std::vector<std::string>& warnings);
   void set_options(const WriterOptions& options);
+  void set_film_grain(const WriterOptions& options);
   void set_option(const std::string& key, const std::string& value);
   FrameHandle to_libav(const Frame& frame);
   void leave_out_stale_metadata(AVFrame& picture) const;
@@ -112,6 +117,7 @@ class Encoder {
   std::string url_;
   EncoderSource source_;
   const AVCodec* codec_ = nullptr;
+  std::optional<GrainEncoding> grain_;
   struct Closer {
     void operator()(AVCodecContext* context) const;
   };

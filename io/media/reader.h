@@ -59,6 +59,8 @@ struct ReaderOptions {
   int least_depth = 0;
   /// Bits that are added to 8-bit samples, for the fractions of filtered samples.
   int fraction_bits = 0;
+  /// Decode AV1 without its synthetic film grain, which film_grain_of() then describes.
+  bool without_film_grain = false;
   /// Allocates the delivered frames, in pooled memory. Empty: frames are views of the decoder's memory if
   /// that has the layout of core's frames.
   std::function<Frame(const FrameFormat&)> allocate;

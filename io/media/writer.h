@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/frame/frame.h"
+#include "core/grain/film_grain_table.h"
 #include "io/media/diagnostic.h"
 #include "io/media/reader.h"
 
@@ -29,6 +30,8 @@ struct WriterOptions {
   std::string crf, preset, bitrate;  ///< empty: the encoder's defaults
   std::string picture_quality;       ///< of JPEG, WebP, AVIF and JPEG XL, 1 to 100; empty: 90, JPEG about 88
   std::vector<std::pair<std::string, std::string>> encoder_options;
+  /// Film grain that decoders add, for libaom-av1. Times count from the first frame. Empty: none.
+  FilmGrainTable film_grain;
   /// Encoder of all audio, by its name or the codec's. Empty: audio is copied, and transcoded only if the
   /// container cannot store it. "copy": audio that the container cannot store is omitted.
   std::string audio_codec;

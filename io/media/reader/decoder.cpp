@@ -78,6 +78,9 @@ void Decoder::open(const ReaderOptions& options, Dictionary& unused) {
   codec_->pkt_timebase = source_.stream.time_base;
   codec_->framerate = source_.stream.avg_frame_rate;
   codec_->thread_count = options.decoder_threads;
+  if (options.without_film_grain) {
+    codec_->export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN;
+  }
   if (on_cuda) {
     why_not_on_cuda_ = decode_on_cuda(*codec_, options.memory.ordinal);
   }

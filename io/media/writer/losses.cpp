@@ -56,6 +56,13 @@ Losses lost_dynamic_hdr(const Source& source, const LossTarget& /*target*/) {
   return {"the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept"};
 }
 
+Losses lost_film_grain(const Source& source, const LossTarget& target) {
+  if (target.has_film_grain || !has_side_data(source.first, AV_FRAME_DATA_FILM_GRAIN_PARAMS)) {
+    return {};
+  }
+  return {"the source's film grain is not kept; -c libaom-av1 --grain keep keeps it"};
+}
+
 /// The decoder of the source's codec may ignore alpha that the container declares.
 Losses lost_alpha(const Source& source, const LossTarget& /*target*/) {
   const AVDictionaryEntry* const mode = av_dict_get(source.video.metadata, "alpha_mode", nullptr, 0);
@@ -197,7 +204,7 @@ void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text
 std::vector<std::string> losses(const Source& source, const LossTarget& target) {
   std::vector<std::string> all;
   for (const auto& find :
-       {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_alpha, lost_depth, lost_stereo,
+       {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_film_grain, lost_alpha, lost_depth, lost_stereo,
         lost_active_format, lost_exif, lost_xmp, lost_other_metadata, lost_profile}) {
     std::ranges::move(find(source, target), std::back_inserter(all));
   }
@@ -206,8 +213,12 @@ std::vector<std::string> losses(const Source& source, const LossTarget& target) 
 
 void report_losses(Diagnostics& diagnostics, const Source& source, const Target& target,
                    bool is_picture_file) {
-  const LossTarget kept{target.container, *target.encoder.context().codec, target.encoder.target_format(),
-                        target.encoder.keeps_profile(), is_picture_file};
+  const LossTarget kept{target.container,
+                        *target.encoder.context().codec,
+                        target.encoder.target_format(),
+                        target.encoder.keeps_profile(),
+                        is_picture_file,
+                        target.encoder.has_film_grain()};
   for (std::string& loss : losses(source, kept)) {
     report_loss(diagnostics, std::move(loss));
   }

@@ -31,6 +31,7 @@ struct LossTarget {
   AVPixelFormat pixel_format = AV_PIX_FMT_NONE;
   bool keeps_profile = true;     ///< the source's color profile matches the pixel format
   bool is_picture_file = false;  ///< the picture's file can be changed before it is renamed
+  bool has_film_grain = false;   ///< decoders of the output add film grain
 };
 
 /// Messages about losses: chapters, timecode, dynamic HDR, stereo 3D packing, metadata of pictures.

@@ -163,5 +163,13 @@ TEST(NoiseModel, ImpossibleOnesAreRefused) {
   }
 }
 
+TEST(NoiseModel, SpectrumFollowsFromCovariances) {
+  const NoiseShape shape = shape_of(kNarrow, kWide);
+  const std::array<double, 64> spectrum = noise_spectrum(noise_covariance(shape));
+  for (std::size_t i = 0; i < spectrum.size(); ++i) {
+    EXPECT_NEAR(spectrum[i], static_cast<double>(shape.spectrum[i]), 1e-4) << i;
+  }
+}
+
 }  // namespace
 }  // namespace limpid

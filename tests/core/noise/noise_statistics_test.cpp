@@ -131,6 +131,16 @@ TEST(NoiseStatistics, SmoothNoiseIsFoundInMotion) {
   }
 }
 
+TEST(NoiseStatistics, MeasuredNoiseHasTheDeviationOfTheNoise) {
+  for (const bool smooth : {false, true}) {
+    const NoiseEstimate model = model_of_clip(oracle::yuv(320, 240, 1, 1), striped, {10, smooth}, 6);
+    const NoiseModel measured = model.as_measured();
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_NEAR(error_of(measured.sigma[p], 10), 0, 0.08) << "smooth " << smooth << ", plane " << p;
+    }
+  }
+}
+
 TEST(NoiseStatistics, SmoothNoiseIsFoundInEveryFormat) {
   const Scene scene = [](int p, int x, int y) { return p == 0 ? striped(p, x, y) : 120 + 0.02 * x + 5 * p; };
   for (const FrameFormat& format :

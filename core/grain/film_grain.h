@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/frame/frame.h"
+
+namespace limpid {
+
+/// The film grain parameters of an AV1 frame (AV1 specification, sections 5.9.30 and 6.8.20). A decoder makes
+/// a template of noise for each plane: Gaussian noise, filtered by an autoregressive filter. It adds random
+/// blocks of the template, multiplied by a function of the brightness.
+struct FilmGrain {
+  static constexpr int kMaxLag = 3;
+  static constexpr int kCoefficients = 2 * kMaxLag * (kMaxLag + 1) + 1;
+  static constexpr int kMostScaling = 255;
+  static constexpr int kLeastScalingShift = 8;
+  static constexpr int kMostScalingShift = 11;
+  /// Maximum number of scaling points of Y, Cb and Cr.
+  static constexpr std::array<std::size_t, 3> kMaxPoints{14, 10, 10};
+
+  /// A point of a piecewise linear scaling function.
+  struct Point {
+    int value = 0;    ///< brightness, or the index of a ChromaIndex, in 8-bit code values
+    int scaling = 0;  ///< factor of the grain, 0 to 255, in units of 2^-scaling_shift
+    bool operator==(const Point&) const = default;
+  };
+
+  /// The index of a chroma plane's scaling function: (luma - 128) * luma sample + (chroma - 128) * chroma
+  /// sample, divided by 64, plus offset - 256. The default is the luma sample.
+  struct ChromaIndex {
+    int chroma = 128;  ///< cb_mult, 0 to 255
+    int luma = 192;    ///< cb_luma_mult, 0 to 255
+    int offset = 256;  ///< cb_offset, 0 to 511
+    bool operator==(const ChromaIndex&) const = default;
+  };
+
+  int seed = 0;  ///< of the random numbers, 0 to 65535
+  /// Scaling functions of Y, Cb and Cr, with increasing values. A plane without points has no grain.
+  std::array<std::vector<Point>, 3> points;
+  bool chroma_from_luma = false;  ///< chroma has the scaling function of luma
+  int scaling_shift = 11;         ///< 8 to 11
+  int lag = 0;                    ///< reach of the autoregressive filter, 0 to 3
+  /// Coefficients of Y, Cb and Cr, -128 to 127, in units of 2^-coefficient_shift: those of the rows above
+  /// from left to right, then those to the left. For Cb and Cr, the coefficient of the luma grain follows.
+  std::array<std::array<int, kCoefficients>, 3> coefficients{};
+  int coefficient_shift = 7;  ///< 6 to 9
+  int grain_shift = 0;        ///< 0 to 3: bits by which the Gaussian noise is reduced
+  std::array<ChromaIndex, 2> chroma_index;
+  bool overlap = true;            ///< blocks are blended where they meet
+  bool clips_to_limited = false;  ///< results are clipped to the limited range
+
+  bool operator==(const FilmGrain&) const = default;
+
+  /// The number of coefficients of the neighbors in a plane.
+  int neighbors() const { return 2 * lag * (lag + 1); }
+  /// True if the plane has a scaling function.
+  bool has_grain(int plane) const {
+    return !points[plane].empty() || (plane > 0 && chroma_from_luma && !points[0].empty());
+  }
+  /// Throws Error, with a sentence that begins with `name`, if a parameter is out of its range.
+  void validate(const std::string& name) const;
+};
+
+/// True for formats that AV1 has and that film grain can be added to: gray and YUV of 8, 10 or 12 bits, with
+/// chroma of full or half width and height.
+bool can_have_film_grain(const FrameFormat& format);
+
+/// The grain as a stream of this format can store it: gray has no chroma, and 4:2:0 has grain of both chroma
+/// planes and of luma, or none of chroma. Planes without grain have a scaling function of 0 if others require
+/// one.
+FilmGrain for_format(FilmGrain grain, const FrameFormat& format);
+
+/// Grain of `strength` times the deviation, as far as the scaling functions can express it.
+FilmGrain scaled(FilmGrain grain, double strength);
+
+/// The scaling function for 8-bit code values; all 0 without points.
+std::array<std::uint8_t, 256> scaling_function(const std::vector<FilmGrain::Point>& points);
+
+}  // namespace limpid

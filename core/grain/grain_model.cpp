@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "core/grain/grain_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/grain/autoregression.h"
+#include "core/grain/grain_template.h"
+
+namespace limpid {
+namespace {
+
+constexpr int kBrightnesses = 256;
+using Curve = std::array<double, kBrightnesses>;  // standard deviations, by brightness
+
+constexpr double kMostCoefficient = 127;
+
+/// A plane's filter.
+struct GrainFilter {
+  std::array<int, FilmGrain::kCoefficients> coefficients{};
+  double variance = 1;  ///< of filtered white noise of variance 1
+};
+
+/// The greatest shift at which all weights have a coefficient.
+int coefficient_shift(const std::vector<Autoregression>& filters) {
+  constexpr int kLeastShift = 6;
+  constexpr int kMostShift = 9;
+  int shift = kMostShift;
+  for (const Autoregression& filter : filters) {
+    for (const double weight : filter.weights) {
+      while (shift > kLeastShift && std::abs(weight) * (1 << shift) > kMostCoefficient) {
+        --shift;
+      }
+    }
+  }
+  return shift;
+}
+
+/// The filter with rounded coefficients.
+GrainFilter rounded(Autoregression filter, int shift) {
+  GrainFilter result;
+  for (std::size_t i = 0; i < filter.weights.size(); ++i) {
+    const double scaled = std::round(filter.weights[i] * (1 << shift));
+    result.coefficients[i] = static_cast<int>(std::clamp(scaled, -kMostCoefficient, kMostCoefficient));
+    filter.weights[i] = static_cast<double>(result.coefficients[i]) / (1 << shift);
+  }
+  result.variance = filtered_variance(filter);
+  return result;
+}
+
+/// The shift at which grain of the strongest filter is not clipped.
+int grain_shift(double variance) {
+  constexpr int kMost = 3;
+  constexpr double kMostGain = 1.2;  // Gaussian noise has a deviation of a quarter of its range
+  int shift = 0;
+  while (shift < kMost && std::sqrt(variance) > kMostGain * (1 << shift)) {
+    ++shift;
+  }
+  return shift;
+}
+
+/// Calls `visit` with templates of several seeds.
+template <typename Visit>
+void for_each_template(FilmGrain grain, const FrameFormat& format, int plane, const Visit& visit) {
+  constexpr int kSeeds = 12;
+  constexpr int kStep = 5003;
+  grain.points = {};
+  grain.points[0] = grain.points[plane] = {{0, FilmGrain::kMostScaling}};
+  for (int i = 0; i < kSeeds; ++i) {
+    grain.seed = (grain.seed + kStep) & 0xFFFF;
+    const GrainTemplate luma = luma_template(grain, format);
+    visit(plane == 0 ? luma : chroma_template(grain, format, plane, luma));
+  }
+}
+
+/// The spectrum of the grain that frames show, which has less of the lowest frequencies than the filter: its
+/// templates are small.
+std::array<double, 64> spectrum_of_templates(FilmGrain grain, const FrameFormat& format, int plane) {
+  constexpr int kSpan = NoiseShape::kFrequencies;
+  std::array<double, 64> covariances{};
+  for_each_template(std::move(grain), format, plane, [&](const GrainTemplate& source) {
+    const int right = source.first_column() + source.columns();
+    const int bottom = source.first_row() + source.rows();
+    for (int dy = 0; dy < kSpan; ++dy) {
+      for (int dx = 1 - kSpan; dx < kSpan; ++dx) {
+        std::int64_t sum = 0;
+        std::int64_t count = 0;
+        for (int y = source.first_row(); y < bottom - dy; ++y) {
+          for (int x = source.first_column() + kSpan; x < right - kSpan; ++x) {
+            sum += std::int64_t{source.at(y, x)} * source.at(y + dy, x + dx);
+            ++count;
+          }
+        }
+        const double share = dx == 0 ? 1 : 0.5;
+        covariances[dy * kSpan + std::abs(dx)] +=
+            share * static_cast<double>(sum) / static_cast<double>(count);
+      }
+    }
+  });
+  return noise_spectrum(covariances);
+}
+
+/// The difference of two spectra in octaves. Frequencies with hardly any noise do not count.
+double spectral_distance(const std::array<double, 64>& found, const NoiseShape& shape) {
+  constexpr double kNegligible = 0.01;
+  double sum = 0;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    const double wanted = static_cast<double>(shape.spectrum[i]);
+    const double octaves = std::log2((std::max(found[i], 0.0) + kNegligible) / (wanted + kNegligible));
+    sum += octaves * octaves;
+  }
+  return sum;
+}
+
+/// The stable filter whose grain is nearest to a shape. Rounded coefficients need less correlation than exact
+/// ones, and so does grain that is not clipped.
+GrainFilter filter_for(const NoiseShape& shape, int shift, const FrameFormat& format, int plane) {
+  constexpr double kMostVariance = 100;
+  constexpr double kStep = 0.01;
+  constexpr double kLeast = 0.8;
+  GrainFilter best;
+  double least = std::numeric_limits<double>::infinity();
+  for (double taper = 1; taper > 0.2; taper -= taper > kLeast ? kStep : 10 * kStep) {
+    const GrainFilter filter = rounded(autoregression_of(shape, taper), shift);
+    if (!(filter.variance <= kMostVariance)) {
+      continue;
+    }
+    FilmGrain grain;
+    grain.lag = Autoregression::kLag;
+    grain.coefficient_shift = shift;
+    grain.coefficients[plane] = filter.coefficients;
+    grain.grain_shift = grain_shift(filter.variance);
+    const double distance = spectral_distance(spectrum_of_templates(grain, format, plane), shape);
+    if (distance < least) {
+      least = distance;
+      best = filter;
+    }
+    if (shape.is_white()) {
+      break;
+    }
+  }
+  return best;
+}
+
+/// Sets the coefficients of all planes with noise, and the shift of the grain.
+void set_coefficients(const NoiseModel& noise, const FrameFormat& format, FilmGrain& grain) {
+  constexpr double kUsualTaper = 0.98;
+  const int planes = format.color_plane_count();
+  std::vector<Autoregression> filters(planes);
+  for (int plane = 0; plane < planes; ++plane) {
+    if (noise.sigma[plane] > 0 && !noise.shape[plane].is_white()) {
+      filters[plane] = autoregression_of(noise.shape[plane], kUsualTaper);
+      grain.lag = Autoregression::kLag;
+    }
+  }
+  if (grain.lag == 0) {
+    return;  // encoders store all coefficients in each frame
+  }
+  grain.coefficient_shift = coefficient_shift(filters);
+  double variance = 1;
+  for (int plane = 0; plane < planes; ++plane) {
+    if (noise.sigma[plane] > 0) {
+      const GrainFilter filter = filter_for(noise.shape[plane], grain.coefficient_shift, format, plane);
+      grain.coefficients[plane] = filter.coefficients;
+      variance = std::max(variance, filter.variance);
+    }
+  }
+  grain.grain_shift = grain_shift(variance);
+}
+
+/// A histogram of the grain that frames show, over templates of several seeds.
+class GrainSamples {
+ public:
+  GrainSamples(const FilmGrain& grain, const FrameFormat& format, int plane) : range_(format.bit_depth) {
+    counts_.resize(static_cast<std::size_t>(range_.most) - range_.least + 1);
+    for_each_template(grain, format, plane, [this](const GrainTemplate& source) { count(source); });
+  }
+
+  /// The standard deviation of the grain times `scaling`, as it is added to samples.
+  double deviation(int scaling, int shift) const {
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      const double noise = round_shift(scaling * (range_.least + static_cast<int>(i)), shift);
+      sum += noise * static_cast<double>(counts_[i]);
+      squares += noise * noise * static_cast<double>(counts_[i]);
+    }
+    const auto total = static_cast<double>(total_);
+    return std::sqrt(std::max(squares / total - sum * sum / total / total, 0.0));
+  }
+
+ private:
+  void count(const GrainTemplate& source) {
+    for (int y = source.first_row(); y < source.first_row() + source.rows(); ++y) {
+      for (int x = source.first_column(); x < source.first_column() + source.columns(); ++x) {
+        ++counts_[static_cast<std::size_t>(source.at(y, x)) - range_.least];
+        ++total_;
+      }
+    }
+  }
+
+  GrainRange range_;
+  std::vector<std::int64_t> counts_;
+  std::int64_t total_ = 0;
+};
+
+/// The scaling for a deviation in samples, and the fraction between two scalings.
+double scaling_for(double deviation, const GrainSamples& samples, int shift) {
+  if (deviation <= 0) {
+    return 0;
+  }
+  int low = 0;
+  int high = FilmGrain::kMostScaling;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (samples.deviation(middle, shift) < deviation ? low : high) = middle;
+  }
+  const double below = samples.deviation(low, shift);
+  const double above = samples.deviation(high, shift);
+  return above > below ? low + std::clamp((deviation - below) / (above - below), 0.0, 1.0) : low;
+}
+
+/// The greatest shift at which the deviation can be expressed.
+int scaling_shift(double deviation, const GrainSamples& samples) {
+  int shift = FilmGrain::kMostScalingShift;
+  while (shift > FilmGrain::kLeastScalingShift &&
+         samples.deviation(FilmGrain::kMostScaling, shift) < deviation) {
+    --shift;
+  }
+  return shift;
+}
+
+/// Values and their deviations, between which the curve is nearly linear.
+std::vector<int> nodes_of(const Curve& curve, std::size_t most) {
+  constexpr double kTolerance = 0.01;
+  std::vector<int> nodes{0, kBrightnesses - 1};
+  while (nodes.size() < most) {
+    double worst = kTolerance;
+    int at = -1;
+    for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+      const double slope = (curve[nodes[i + 1]] - curve[nodes[i]]) / (nodes[i + 1] - nodes[i]);
+      for (int x = nodes[i] + 1; x < nodes[i + 1]; ++x) {
+        const double error = std::abs(curve[nodes[i]] + slope * (x - nodes[i]) - curve[x]) / curve[x];
+        if (error > worst) {
+          worst = error;
+          at = x;
+        }
+      }
+    }
+    if (at < 0) {
+      break;
+    }
+    nodes.insert(std::ranges::upper_bound(nodes, at), at);
+  }
+  return nodes;
+}
+
+Curve curve_of(const PlaneNoise& noise, const FrameFormat& format) {
+  Curve curve{};
+  for (int x = 0; x < kBrightnesses; ++x) {
+    const double relative = static_cast<double>(deviation_at(noise.shape.curve, static_cast<float>(x)));
+    curve[x] = static_cast<double>(noise.sigma) * relative * format.code_value();
+  }
+  return curve;
+}
+
+}  // namespace
+
+FilmGrain film_grain_of(const NoiseModel& noise, const FrameFormat& format, int seed) {
+  const int planes = format.color_plane_count();
+  FilmGrain grain;
+  grain.seed = seed;
+  set_coefficients(noise, format, grain);
+  std::vector<Curve> curves;
+  std::vector<GrainSamples> samples;
+  for (int plane = 0; plane < planes; ++plane) {
+    curves.push_back(curve_of(noise.plane(plane), format));
+    samples.emplace_back(grain, format, plane);
+    grain.scaling_shift = std::min(grain.scaling_shift,
+                                   scaling_shift(*std::ranges::max_element(curves[plane]), samples[plane]));
+  }
+  for (int plane = 0; plane < planes; ++plane) {
+    if (noise.sigma[plane] <= 0) {
+      continue;
+    }
+    for (const int x : nodes_of(curves[plane], FilmGrain::kMaxPoints[plane])) {
+      const double scaling = scaling_for(curves[plane][x], samples[plane], grain.scaling_shift);
+      grain.points[plane].push_back({x, static_cast<int>(std::lround(scaling))});
+    }
+  }
+  return for_format(std::move(grain), format);
+}
+
+}  // namespace limpid

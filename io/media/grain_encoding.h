@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Film grain of an encoded stream. Private to io.
+
+#include <string>
+
+#include "core/grain/film_grain_table.h"
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// A film grain table for libaom. libaom reads the table from a file, and encodes without grain if it cannot.
+/// The first packet that must have grain is therefore decoded.
+class GrainEncoding {
+ public:
+  /// `url`: the output, for errors. Must outlive the encoder.
+  GrainEncoding(std::string url, FilmGrainTable table);
+  GrainEncoding(const GrainEncoding&) = delete;
+  GrainEncoding& operator=(const GrainEncoding&) = delete;
+  GrainEncoding(GrainEncoding&&) = delete;
+  GrainEncoding& operator=(GrainEncoding&&) = delete;
+  ~GrainEncoding();
+
+  /// The parameter of libaom, in the syntax of its option aom-params.
+  std::string parameter() const;
+  /// To be called when the encoder is open. Throws Error if there is no decoder for the check.
+  void open_check(const AVCodecContext& encoder);
+  /// Decodes packets until one is checked. Throws Error if a frame has no grain that the table has grain for.
+  void note_encoded(const AVPacket& packet);
+  /// To be called at the end of the packets.
+  void finish();
+
+ private:
+  void receive();
+  void check_frame(const AVFrame& frame);
+
+  std::string url_;
+  FilmGrainTable table_;
+  int file_ = -1;  ///< descriptor of the table in memory
+  CodecHandle decoder_;
+  std::int64_t first_pts_ = AV_NOPTS_VALUE;
+  bool is_checked_ = false;
+};
+
+}  // namespace limpid::io
