@@ -62,7 +62,7 @@ void describe_parameters(Vbm4dDescription& description) {
       delay_parameter<Vbm4dParameters>(description.name, kMostDelay),
       number_parameter<Vbm4dParameters>(
           ParameterText{"vnlb", "", "vnlb", description.name, "a share of VNLB", "0 to 1",
-                        "Share of a VNLB filter of little reach in the result", "General"},
+                        "Share of the result of VNLB, profile np, in the result", "General"},
           [](auto& parameters) { return &parameters.vnlb_share; },
           [](float share) { return share >= 0 && share <= 1; })};
   const std::string first_group = "Step 1, hard thresholding";

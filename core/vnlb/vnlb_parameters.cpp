@@ -96,7 +96,7 @@ Vbm4dParameters followed_like(const VnlbParameters& parameters) {
 }
 
 VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters) {
-  VnlbParameters result = vnlb_profile(VnlbProfile::kFast);
+  VnlbParameters result = vnlb_profile(VnlbProfile::kNp);
   result.before = std::min(result.before, parameters.before);
   result.after = std::min(result.after, parameters.after);
   result.delay = parameters.delay;
