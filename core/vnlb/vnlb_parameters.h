@@ -49,7 +49,7 @@ struct VnlbParameters {
 /// The parameters with which V-BM4D follows reference patches for VNLB.
 Vbm4dParameters followed_like(const VnlbParameters& parameters);
 
-/// The VNLB filter whose result Vbm4dParameters::vnlb_share mixes in: the profile fast, with at most the
+/// The VNLB filter whose result Vbm4dParameters::vnlb_share mixes in: the profile np, with at most the
 /// reach, the steps and the delay of `parameters`.
 VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters);
 
