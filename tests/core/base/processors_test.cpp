@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/system/control_groups.h"
 #include "tests/temporary_folder.h"
 
 namespace limpid {
