@@ -42,7 +42,7 @@ HMODULE own_module(DWORD flags) {
 /// A path for functions of the system, which accept more than 259 characters only after the prefix \\?\.
 path system_path(const path& given) {
   std::error_code error;
-  const path whole = std::filesystem::absolute(given, error).make_preferred();
+  const path whole = std::filesystem::absolute(given, error).lexically_normal().make_preferred();
   const std::wstring& text = whole.native();
   if (error || text.size() < MAX_PATH || text.starts_with(LR"(\\?\)")) {
     return given;
@@ -67,7 +67,7 @@ std::string sentence_of(DWORD code) {
 std::string reason_not_to_load(DWORD code) {
   switch (code) {
     case ERROR_MOD_NOT_FOUND:
-      return "a DLL that it needs is missing";
+      return "it, or a DLL that it needs, is missing";
     case ERROR_BAD_EXE_FORMAT:
       return "it is not a DLL for this processor";
     default:
