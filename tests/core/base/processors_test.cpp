@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "core/base/processors.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace limpid {
+namespace {
+
+TEST(Processors, AreAtLeastOne) { EXPECT_GE(processors(), 1); }
+
+TEST(Processors, HaveANameWithoutSpacesAround) {
+  const std::string name = processor_name();
+  ASSERT_NE(name, "");
+  EXPECT_NE(name.front(), ' ');
+  EXPECT_NE(name.back(), ' ');
+}
+
+}  // namespace
+}  // namespace limpid
