@@ -69,7 +69,7 @@ grep -E 'equal|not supported' "$logs/digests.log"
 # shellcheck disable=SC2016
 step suites "$root" '
   cd /limpid
-  ctest --test-dir build/windows --output-on-failure --parallel $(nproc) -E "results_tests|folders_tests"
+  ctest --test-dir build/windows --timeout 600 --output-on-failure --parallel $(nproc) -E "results_tests|folders_tests"
   echo "$(grep -c "^\[       OK" build/windows/Testing/Temporary/LastTest.log) tests passed"'
 tail -n 1 "$logs/suites.log"
 
@@ -93,9 +93,9 @@ step wheel "$root" "
   /venv/bin/pip --quiet install wheel scikit-build-core
   cd /limpid
   _PYTHON_HOST_PLATFORM=win-amd64 CMAKE_ARGS='--toolchain /limpid/tests/windows.cmake' /venv/bin/pip wheel --no-deps --no-build-isolation \
-    --ignore-requires-python --wheel-dir /products -C cmake.define.LIMPID_VAPOURSYNTH=/limpid/build/vapoursynth-windows/vapoursynth \
-    -C 'cmake.define.CMAKE_MODULE_LINKER_FLAGS=-s -static' -C cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache \
-    -C cmake.define.CMAKE_UNITY_BUILD_BATCH_SIZE=16 plugins/vapoursynth
+    --ignore-requires-python --wheel-dir /products --config-settings cmake.define.LIMPID_VAPOURSYNTH=/limpid/build/vapoursynth-windows/vapoursynth \
+    --config-settings 'cmake.define.CMAKE_MODULE_LINKER_FLAGS=-s -static' --config-settings cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache \
+    --config-settings cmake.define.CMAKE_UNITY_BUILD_BATCH_SIZE=16 plugins/vapoursynth
   tests/wheel_licenses.sh /venv/bin/python /products/vapoursynth_limpid-*-win_amd64.whl /usr/x86_64-w64-mingw32/lib/libwinpthread.a \
     libtbb.so.12 libhwy.so.1"
 
