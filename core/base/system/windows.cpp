@@ -37,7 +37,7 @@ HMODULE own_module(DWORD flags) {
 
 // Idle oneTBB threads exist for a while after the last denoiser, so a host that unloads its plug-ins must not
 // unload their code.
-[[maybe_unused]] const HMODULE pinned_module = own_module(GET_MODULE_HANDLE_EX_FLAG_PIN);
+[[maybe_unused]] const HMODULE kPinnedModule = own_module(GET_MODULE_HANDLE_EX_FLAG_PIN);
 
 /// A path for functions of the system, which accept more than 259 characters only after the prefix \\?\.
 path system_path(const path& given) {
@@ -121,6 +121,7 @@ FileDescriptor open_regular_file(const std::string& text) {
   if (opened.get() < 0) {
     throw Error(text + ": " + std::strerror(errno));
   }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): handles are numbers here and pointers there
   if (GetFileType(reinterpret_cast<HANDLE>(::_get_osfhandle(opened.get()))) != FILE_TYPE_DISK) {
     throw Error(text + ": is not a regular file");
   }
