@@ -110,7 +110,8 @@ step use "$root" '
   export WINEPATH=Z:$PWD/$library/bin PKG_CONFIG_LIBDIR=$library/lib/pkgconfig
   x86_64-w64-mingw32-gcc-posix -std=c99 -Wall -Wextra -Wpedantic -Werror -o example.exe /limpid/samples/library/denoise_y4m.c \
     $(pkg-config --cflags --libs limpid)
-  gcc -std=c99 -o example /limpid/samples/library/denoise_y4m.c -I/limpid/lib/include /limpid/build/linux/bin/liblimpid.so
+  gcc -std=c99 -o example /limpid/samples/library/denoise_y4m.c -I/limpid/lib/include /limpid/build/linux/bin/liblimpid.so \
+    -Wl,-rpath,/limpid/build/linux/bin
   bytes=/usr/x86_64-w64-mingw32/lib/libwinpthread.a
   { echo "YUV4MPEG2 W96 H64 F25:1 C420"
     for i in $(seq 20); do echo FRAME; tail -c +$((20000 + 3 * i)) $bytes | head -c 9216 || true; done; } >noisy.y4m
