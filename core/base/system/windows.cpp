@@ -41,10 +41,13 @@ HMODULE own_module(DWORD flags) {
 
 /// A path for functions of the system, which accept more than 259 characters only after the prefix \\?\.
 path system_path(const path& given) {
+  if (given.native().starts_with(LR"(\\?\)")) {
+    return given;
+  }
   std::error_code error;
   const path whole = std::filesystem::absolute(given, error).lexically_normal().make_preferred();
   const std::wstring& text = whole.native();
-  if (error || text.size() < MAX_PATH || text.starts_with(LR"(\\?\)")) {
+  if (error || text.size() < MAX_PATH) {
     return given;
   }
   return text.starts_with(LR"(\\)") ? LR"(\\?\UNC)" + text.substr(1) : LR"(\\?\)" + text;
