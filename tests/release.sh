@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes a release of the last commit in out/release: the source, the wheels, the OpenFX bundle, the Debian packages, and SHA256SUMS.
+# Makes a release of the last commit in out/release: the source, the wheels, the OpenFX bundle, the files for Windows, the Debian
+# packages, and SHA256SUMS.
 # Installs and uses each of them in fresh systems.
-# Usage: tests/release.sh [PART...]    source, wheels, bundle, debs, use; without, all. Parts may run one by one, in this order.
+# Usage: tests/release.sh [PART...]    source, wheels, bundle, windows, debs, use; without, all. Parts may run one by one, in this order.
 # Run it on the oldest system that the wheels and the bundle are for: they need its glibc, or a later one. Requires build/release with the
 # tests, PyPI, root and debootstrap. LIMPID_SYSTEMS lists the systems for packages and uses (bookworm trixie). LIMPID_CCACHE and
 # LIMPID_ROOTS: see tests/fresh_root.sh.
@@ -17,7 +18,7 @@ fi
 source tests/fresh_root.sh
 
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(source wheels bundle debs use)
+[[ $# -gt 0 ]] || parts=(source wheels bundle windows debs use)
 read -ra systems <<<"${LIMPID_SYSTEMS:-bookworm trixie}"
 version=$(sed -nE 's/^project\(limpid VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 release=$PWD/out/release
@@ -35,7 +36,7 @@ make_source() {
 }
 
 make_wheels() {
-  rm -f "$release"/*.whl
+  rm -f "$release"/*linux*.whl
   tests/wheels.sh
   cp out/wheels/*.whl "$release/"
 }
@@ -43,7 +44,7 @@ make_wheels() {
 # The plug-in with the libraries that it needs. Hosts bring libraries of their own: those of the bundle have names that no host has.
 make_bundle() {
   local binaries library name
-  rm -f "$release"/Limpid-*.ofx.tar.gz
+  rm -f "$release"/Limpid-*-Linux-*.ofx.tar.gz
   cmake --build build/release --target limpid_openfx openfx_tests >"$logs/build.log" || { tail -n 20 "$logs/build.log"; return 1; }
   cmake --install build/release --component openfx --strip --prefix "$folder/bundle" >"$logs/bundle.log"
   binaries=$(echo "$folder"/bundle/OFX/Plugins/Limpid.ofx.bundle/Contents/Linux-*)
@@ -68,6 +69,13 @@ make_bundle() {
   tar c -C "$folder/bundle/OFX/Plugins" --sort=name --owner=0 --group=0 --numeric-owner Limpid.ofx.bundle | gzip -9n >"$release/$bundle"
 }
 
+# Built and used in a fresh system of its own.
+make_windows() {
+  rm -f "$release"/*-Windows-*.zip "$release"/*win_amd64.whl
+  tests/windows.sh
+  cp out/windows/* "$release/"
+}
+
 make_debs() {
   local system
   rm -rf "${release:?}"/*/
@@ -83,7 +91,7 @@ use_in() {
   local system=$1 root=$folder/$1
   make_root "$system" "$root" >"$logs/$system-root.log" 2>&1
   mkdir "$root/release" "$root/tests"
-  cp "$release"/*.gz "$release"/*.whl "$root/release/"
+  cp "$release"/*.gz "$release"/*linux*.whl "$root/release/"
   cp tests/python/use_wheels.py build/release/bin/openfx_tests "$(ldd build/release/bin/openfx_tests | awk '/libfftw3\./ { print $3 }')" "$root/tests/"
   export DEBIAN_FRONTEND=noninteractive
   step "$system-python" "$root" 'apt-get update -qq; apt-get install -qq -y --no-install-recommends python3-venv; python3 -m venv /venv'
@@ -109,13 +117,13 @@ use_in() {
 
 for part in "${parts[@]}"; do
   case $part in
-    source | wheels | bundle | debs) "make_$part" ;;
+    source | wheels | bundle | windows | debs) "make_$part" ;;
     use)
       for system in "${systems[@]}"; do
         use_in "$system"
       done
       ;;
-    *) echo "$0: unknown part '$part' (source, wheels, bundle, debs, use)" >&2; exit 2 ;;
+    *) echo "$0: unknown part '$part' (source, wheels, bundle, windows, debs, use)" >&2; exit 2 ;;
   esac
 done
 (cd "$release" && find . -type f -not -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >SHA256SUMS)

@@ -3,25 +3,26 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <system_error>
 #include <vector>
 
 namespace limpid::test {
 
+inline constexpr bool kIsWindows = std::filesystem::path::preferred_separator != '/';
+
 /// A temporary folder of a test, removed with its contents by the destructor. Throws std::system_error if it
 /// cannot be made.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "limpid-test-").string() + std::string(6, 'X');
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::system_error(errno, std::generic_category(), name);
+    const std::string name = "limpid-test-" + std::to_string(std::random_device()());
+    path_ = std::filesystem::temp_directory_path() / name;
+    if (!std::filesystem::create_directory(path_)) {
+      throw std::system_error(EEXIST, std::generic_category(), name);
     }
-    path_ = name;
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder(TemporaryFolder&&) = delete;

@@ -27,9 +27,12 @@ class FileDescriptor {
   int descriptor_;
 };
 
-/// Opens a regular file for reading. Does not wait for the writer of a FIFO. Throws an Error that names the
-/// file if it is missing or not a regular file.
+/// Opens a regular file for reading. `path` is in UTF-8. Does not wait for the writer of a FIFO. Throws an
+/// Error that names the file if it is missing or not a regular file.
 FileDescriptor open_regular_file(const std::string& path);
+
+/// Reads at most `most` bytes. Returns their number, 0 at the end, or -1 with errno.
+std::ptrdiff_t read_some(const FileDescriptor& file, char* data, std::size_t most);
 
 /// The content of a regular file. Throws an Error that names the file if it cannot be read or has more than
 /// `most` bytes.

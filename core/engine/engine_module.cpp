@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/engine/engine_module.h"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -14,6 +11,8 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/shared_library.h"
+#include "core/base/utf8_path.h"
 #include "core/engine/engine_module_names.h"
 
 namespace limpid {
@@ -21,24 +20,13 @@ namespace {
 
 using std::filesystem::path;
 
-// The file that contains this code: the program or, in a host such as an interpreter, a shared library.
-path own_file() {
-  std::error_code error;
-  Dl_info info{};
-  link_map* object = nullptr;
-  const bool found = dladdr1(reinterpret_cast<void*>(&own_file), &info, reinterpret_cast<void**>(&object),
-                             RTLD_DL_LINKMAP) != 0;
-  // The program itself has an empty name there.
-  const bool program = !found || object == nullptr || *object->l_name == '\0';
-  return std::filesystem::canonical(program ? "/proc/self/exe" : object->l_name, error);
-}
-
 // The name of a module in `folder` that belongs to another version.
 std::optional<path> other_version(const path& folder, const std::string& stem) {
   std::error_code error;
+  const path begin = stem;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(stem) && name.ends_with(".so") &&
+    const path::string_type name = entry.path().filename();
+    if (name.starts_with(begin.native()) && entry.path().extension() == kModuleSuffix &&
         (name[stem.size()] == '-' || name[stem.size()] == '.')) {
       return entry.path();
     }
@@ -67,7 +55,7 @@ class Loader {
  private:
   void load() {
     const std::string stem = "liblimpid_" + family_;
-    const std::string file = stem + "-" + kVersion + ".so";
+    const std::string file = stem + "-" + kVersion + kModuleSuffix;
     std::error_code error;
     for (const path& folder : folders_) {
       // A dangling link counts as a file here, so that it is reported.
@@ -79,7 +67,7 @@ class Loader {
     for (const path& folder : folders_) {
       const std::optional<path> other = problem_.empty() ? other_version(folder, stem) : std::nullopt;
       if (other) {
-        problem_ = other->string() + " belongs to a different version of Limpid; this is version " + kVersion;
+        problem_ = text_of(*other) + " belongs to a different version of Limpid; this is version " + kVersion;
       }
     }
     if (problem_.empty()) {
@@ -88,17 +76,8 @@ class Loader {
   }
 
   bool load(const path& file) {
-    // Never closed: the module's engines and frames may live until the process ends.
-    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      std::string_view reason = dlerror();
-      if (reason.starts_with(file.string() + ": ")) {
-        reason.remove_prefix(file.string().size() + 2);
-      }
-      return fail("cannot load " + file.string() + ": " + std::string(reason));
-    }
     try {
-      module_ = engine_module_in(library, file.string());
+      module_ = engine_module_in(load_library(file), text_of(file));
       return true;
     } catch (const Error& failure) {
       return fail(failure.what());
@@ -138,11 +117,10 @@ std::vector<path> engine_module_folders() {
     add(own / kModulesFromPrograms);
   }
   add(kInstalledModuleFolder);
-  // Ignored in programs with more privileges than their caller (set-user-ID).
-  const char* more = secure_getenv("LIMPID_ENGINE_PATH");
-  for (std::string_view rest = more == nullptr ? "" : more; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(':'));
-    add(one);
+  const std::string more = trusted_variable("LIMPID_ENGINE_PATH");
+  for (std::string_view rest = more; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(kFolderSeparator));
+    add(path_of(one));
     rest.remove_prefix(std::min(one.size() + 1, rest.size()));
   }
   return folders;
@@ -156,7 +134,7 @@ EngineModule load_engine_module(const std::string& family, std::vector<path> fol
 }
 
 EngineModule engine_module_in(void* library, const std::string& name) {
-  void* entry = dlsym(library, kEngineModuleEntry);
+  void* entry = find_function(library, kEngineModuleEntry);
   if (entry == nullptr) {
     throw Error(name + " belongs to a different build of Limpid " + kVersion + ": it has no " +
                 kEngineModuleEntry);

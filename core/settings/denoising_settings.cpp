@@ -66,7 +66,7 @@ nlohmann::ordered_json to_json(const DenoisingSettings& settings) {
 
 DenoisingSettings parse_settings(const std::string& text) { return parse_user_document(text, settings_from); }
 
-DenoisingSettings read_settings(const std::filesystem::path& path) {
+DenoisingSettings read_settings(const std::string& path) {
   return read_user_document(path, "settings file", parse_settings);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -35,6 +34,6 @@ nlohmann::ordered_json to_json(const DenoisingSettings& settings);
 DenoisingSettings parse_settings(const std::string& text);
 
 /// Throws a UsageError that names the file if it cannot be read or does not contain settings.
-DenoisingSettings read_settings(const std::filesystem::path& path);
+DenoisingSettings read_settings(const std::string& path);
 
 }  // namespace limpid

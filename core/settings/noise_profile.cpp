@@ -185,7 +185,7 @@ Json to_json(const NoiseProfile& profile) {
 
 NoiseProfile parse_noise_profile(const std::string& text) { return parse_user_document(text, profile_from); }
 
-NoiseProfile read_noise_profile(const std::filesystem::path& path) {
+NoiseProfile read_noise_profile(const std::string& path) {
   return read_user_document(path, "noise profile", parse_noise_profile);
 }
 

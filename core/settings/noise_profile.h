@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -36,6 +35,6 @@ Region region_from(const JsonValue& json);
 NoiseProfile parse_noise_profile(const std::string& text);
 
 /// Throws a UsageError that names the file if it cannot be read or is not a noise profile.
-NoiseProfile read_noise_profile(const std::filesystem::path& path);
+NoiseProfile read_noise_profile(const std::string& path);
 
 }  // namespace limpid

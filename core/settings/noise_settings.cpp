@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -86,7 +85,7 @@ void parse_noise(NoiseChoice& choice, const std::string& setting, const std::str
     } catch (const UsageError& error) {
       throw UsageError(setting + ": the text is not a noise profile: " + error.what());
     }
-  } else if (std::filesystem::path(text).extension() == ".json") {
+  } else if (text.ends_with(".json")) {
     noise = read_noise_profile(text);
   } else if (text == "auto" || parse_levels(text)) {
     parse_sigma(choice, setting, text);

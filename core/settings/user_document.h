@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 
 #include "core/base/error.h"
@@ -33,17 +32,17 @@ auto parse_user_document(const std::string& text, const Read& read) {
 /// Returns parse(text) of a file. `kind`: a noun for messages, such as "noise profile". Throws a UsageError
 /// that names the file if it cannot be read or `parse` throws a UsageError.
 template <typename Parse>
-auto read_user_document(const std::filesystem::path& path, const std::string& kind, const Parse& parse) {
+auto read_user_document(const std::string& path, const std::string& kind, const Parse& parse) {
   std::string text;
   try {
-    text = read_regular_file(path.string(), kMostDocumentBytes);
+    text = read_regular_file(path, kMostDocumentBytes);
   } catch (const Error& error) {
     throw UsageError("cannot read the " + kind + " " + error.what());
   }
   try {
     return parse(text);
   } catch (const UsageError& error) {
-    throw UsageError("'" + path.string() + "' is not a " + kind + ": " + error.what());
+    throw UsageError("'" + path + "' is not a " + kind + ": " + error.what());
   }
 }
 

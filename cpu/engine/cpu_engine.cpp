@@ -6,7 +6,6 @@
 #include <tbb/task_group.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <variant>
@@ -37,17 +36,6 @@ using Arena = std::shared_ptr<tbb::task_arena>;
 // Calls the make_frame_filter() of the filter's folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
-}
-
-std::string processor_name() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) {
-      return line.substr(colon + 2);
-    }
-  }
-  return "CPU";
 }
 
 // The SIMD code is compiled for SSE4 or better (cpu/CMakeLists.txt).

@@ -57,12 +57,11 @@ void MotionPyramid::smooth(const FrameFormat& format, const std::array<Plane, kM
   std::uint8_t* first = memory_.data() + level.origin;
   const bool as_it_is = format.sample_type == SampleType::kUint8 && format.color_model != ColorModel::kRgb;
   for_each_index(pyramid_bands(height_), 1, [&](int band) {
-    thread_local AlignedVector<std::uint16_t> sums;
-    thread_local AlignedVector<std::uint8_t> guide;  // rows of the band, and one row on each side
+    AlignedVector<std::uint16_t> sums(static_cast<std::size_t>(width_) + kGuideSlack);
+    AlignedVector<std::uint8_t> guide;  // rows of the band, and one row on each side
     const int begin = band * kPyramidBandRows;
     const int end = std::min(begin + kPyramidBandRows, height_);
     const int first_read = std::max(begin - 1, 0);
-    sums.resize(static_cast<std::size_t>(width_) + kGuideSlack);
     if (!as_it_is) {
       guide.resize(static_cast<std::size_t>(kPyramidBandRows + 2) * width_);
       for (int y = first_read; y < std::min(end + 1, height_); ++y) {

@@ -288,7 +288,7 @@ void RecursiveFilter::Picture::store(const Planes& out) {
   }
   // The state keeps the components.
   for_each_row(components_[0].noisy.height(), [&](int y) {
-    thread_local std::array<std::vector<float>, 3> rows;
+    std::array<std::vector<float>, 3> rows;
     for (int c = 0; c < 3; ++c) {
       rows[c].assign(row_of(c, y), row_of(c, y) + components_[0].noisy.width());
     }

@@ -105,7 +105,7 @@ bool repeats_frame(const ComponentState& state, const PaddedPlane& noisy, float 
                    const std::optional<NoiseShape::Curve>& curve) {
   const float deviation = state.sigma * (curve ? std::ranges::min(*curve) : 1);
   const float variance = deviation * deviation * (1 - repetition);
-  int near = 0;
+  int repeated = 0;
   int blocks = 0;
   for (int y = 0; y < noisy.height(); y += kBlockSide) {
     for (int x = 0; x < noisy.width(); x += kBlockSide) {
@@ -117,19 +117,18 @@ bool repeats_frame(const ComponentState& state, const PaddedPlane& noisy, float 
       if (difference > recursive::kRepeatLimit * unit) {
         return false;
       }
-      near += difference <= recursive::kRepeatNear * unit ? 1 : 0;
+      repeated += difference <= recursive::kRepeatNear * unit ? 1 : 0;
       ++blocks;
     }
   }
-  return static_cast<float>(near) >= recursive::kRepeatShare * static_cast<float>(blocks);
+  return static_cast<float>(repeated) >= recursive::kRepeatShare * static_cast<float>(blocks);
 }
 
 void noise_factors(const NoiseShape::Curve& curve, const PaddedPlane& luma, const ComponentShifts& shifts,
                    int y, std::span<const int> xs, std::span<float> factors) {
   const int top = y << shifts.y;
   const int bottom = std::min((y + recursive::kPatch) << shifts.y, luma.height());
-  thread_local std::vector<float> columns;
-  columns.assign(static_cast<std::size_t>(luma.width()), 0.0F);
+  std::vector<float> columns(static_cast<std::size_t>(luma.width()), 0.0F);
   for (int row = top; row < bottom; ++row) {
     const float* samples = luma.row(row);
     for (int x = 0; x < luma.width(); ++x) {

@@ -49,6 +49,8 @@
 
 #if defined(_WIN32) && defined(LIMPID_BUILD) /* set by the build of the library itself */
 #define LIMPID_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(LIMPID_STATIC) /* to be set by programs that link a static library */
+#define LIMPID_API
 #elif defined(_WIN32)
 #define LIMPID_API __declspec(dllimport)
 #elif defined(__GNUC__)

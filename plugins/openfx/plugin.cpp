@@ -175,12 +175,13 @@ abi::Plugin plugin{.api = abi::kApi,
 }  // namespace limpid::openfx
 
 // Hosts find these functions by their names.
-#define LIMPID_OPENFX_EXPORT extern "C" __attribute__((visibility("default")))
+extern "C" {
 
 // NOLINTNEXTLINE(readability-identifier-naming)
-LIMPID_OPENFX_EXPORT int OfxGetNumberOfPlugins() { return 1; }
+LIMPID_EXPORTED int OfxGetNumberOfPlugins() { return 1; }
 
 // NOLINTNEXTLINE(readability-identifier-naming)
-LIMPID_OPENFX_EXPORT limpid::openfx::abi::Plugin* OfxGetPlugin(int number) {
+LIMPID_EXPORTED limpid::openfx::abi::Plugin* OfxGetPlugin(int number) {
   return number == 0 ? &limpid::openfx::plugin : nullptr;
+}
 }

@@ -9,6 +9,12 @@
 #include <iostream>
 #include <memory>
 #include <stdexcept>
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+
+#include <cstdio>
+#endif
 
 namespace {
 
@@ -86,6 +92,10 @@ void denoise(const limpid_format& format) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef _WIN32  // would convert the ends of lines
+  _setmode(_fileno(stdin), _O_BINARY);
+  _setmode(_fileno(stdout), _O_BINARY);
+#endif
   if (argc != 3) {
     std::cerr << "usage: denoise_raw WIDTH HEIGHT\n";
     return 2;

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#endif
 
 static limpid_denoiser* denoiser;
 
@@ -47,6 +51,10 @@ static void write_results(limpid_frame* result, const void* samples, size_t byte
 }
 
 int main(int argc, char** argv) {
+#ifdef _WIN32 /* would convert the ends of lines */
+  _setmode(_fileno(stdin), _O_BINARY);
+  _setmode(_fileno(stdout), _O_BINARY);
+#endif
   char line[256];
   if (fgets(line, sizeof line, stdin) == NULL || strncmp(line, "YUV4MPEG2 ", 10) != 0) {
     fprintf(stderr, "the input is no y4m stream\n");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tests/plugins/openfx_host.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +10,8 @@
 #include <limits>
 #include <sstream>
 #include <thread>
+
+#include "core/base/shared_library.h"
 
 namespace limpid::lib::openfx {
 namespace {
@@ -634,10 +635,9 @@ void HostEffect::load_project(const std::string& text) {
 
 abi::Plugin* load_plugin(const char* binary, int message_version) {
   offered_message_version = message_version;
-  void* const library = dlopen(binary, RTLD_NOW | RTLD_LOCAL);
-  EXPECT_NE(library, nullptr) << dlerror();
-  const auto count = reinterpret_cast<int (*)()>(dlsym(library, "OfxGetNumberOfPlugins"));
-  const auto get = reinterpret_cast<abi::Plugin* (*)(int)>(dlsym(library, "OfxGetPlugin"));
+  void* const library = load_library(binary);
+  const auto count = reinterpret_cast<int (*)()>(find_function(library, "OfxGetNumberOfPlugins"));
+  const auto get = reinterpret_cast<abi::Plugin* (*)(int)>(find_function(library, "OfxGetPlugin"));
   EXPECT_EQ(count(), 1);
   EXPECT_EQ(get(1), nullptr);
   abi::Plugin* const plugin = get(0);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The VapourSynth plug-in in VapourSynth's own core.
 #include <VapourSynth4.h>
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -13,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/shared_library.h"
 #include "tests/lib/handles.h"
 #include "tests/oracle/pictures.h"
 
@@ -21,10 +24,8 @@ namespace {
 
 const VSAPI* api() {
   static const VSAPI* const functions = [] {
-    void* const library = dlopen(LIMPID_VAPOURSYNTH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    const auto get = library == nullptr
-                         ? nullptr
-                         : reinterpret_cast<VSGetVapourSynthAPI>(dlsym(library, "getVapourSynthAPI"));
+    const auto get = reinterpret_cast<VSGetVapourSynthAPI>(
+        find_function(load_library(LIMPID_VAPOURSYNTH_LIBRARY), "getVapourSynthAPI"));
     return get == nullptr ? nullptr : get(VAPOURSYNTH_API_VERSION);
   }();
   return functions;
@@ -70,11 +71,14 @@ const VSFrame* VS_CC source_frame(int n, int /*reason*/, void* data, void** /*fr
 class VapourSynth : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_NE(api(), nullptr) << dlerror();
+    ASSERT_NE(api(), nullptr);
     core_ = api()->createCore(ccfDisableAutoLoading);
     api()->setThreadCount(3, core_);
     VSMap* const arguments = api()->createMap();
-    api()->mapSetData(arguments, "path", LIMPID_VAPOURSYNTH_PLUGIN, -1, dtUtf8, maReplace);
+    // To test the plug-in of a package.
+    const char* const given = std::getenv("LIMPID_VAPOURSYNTH_PLUGIN");
+    api()->mapSetData(arguments, "path", given == nullptr ? LIMPID_VAPOURSYNTH_PLUGIN : given, -1, dtUtf8,
+                      maReplace);
     VSMap* const result =
         api()->invoke(api()->getPluginByID("com.vapoursynth.std", core_), "LoadPlugin", arguments);
     const char* const error = api()->mapGetError(result);
@@ -196,11 +200,22 @@ class VapourSynth : public testing::Test {
   std::string error_;
 };
 
+// The picture moves by four samples per frame.
 std::vector<Frame> noisy_clip(const FrameFormat& format, int count) {
   std::vector<Frame> frames;
-  const Frame clean = oracle::draw_picture(format);
+  const Frame picture = oracle::draw_picture(format);
+  Frame moved = allocate_frame(format);
   for (int i = 0; i < count; ++i) {
-    frames.push_back(oracle::add_noise(clean, 10, static_cast<std::uint64_t>(i + 1)));
+    for (int p = 0; p < format.plane_count(); ++p) {
+      const Plane& plane = picture.planes[p];
+      const int samples = (4 * i >> (p > 0 ? format.chroma_shift_x : 0)) % plane.width;
+      for (int y = 0; y < plane.height; ++y) {
+        const auto* const row = plane.row<std::byte>(y);
+        std::rotate_copy(row, row + samples * format.bytes_per_sample(),
+                         row + plane.width * format.bytes_per_sample(), moved.planes[p].row<std::byte>(y));
+      }
+    }
+    frames.push_back(oracle::add_noise(moved, 10, static_cast<std::uint64_t>(i + 1)));
     frames.back().index = i;
   }
   return frames;

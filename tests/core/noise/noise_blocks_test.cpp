@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -33,8 +34,8 @@ TEST(NoiseBlocks, AnalyzeAgreesWithAPlainDct) {
         for (int y = 0; y < kBlock; ++y) {
           for (int x = 0; x < kBlock; ++x) {
             // The spectrum is the transpose of the block's.
-            sum += double{samples[y][x]} * std::cos((2 * y + 1) * u * M_PI / 16) *
-                   std::cos((2 * x + 1) * v * M_PI / 16);
+            sum += double{samples[y][x]} * std::cos((2 * y + 1) * u * std::numbers::pi / 16) *
+                   std::cos((2 * x + 1) * v * std::numbers::pi / 16);
           }
         }
         const double energy = sum * sum * (u == 0 ? 0.125 : 0.25) * (v == 0 ? 0.125 : 0.25);
@@ -121,7 +122,7 @@ TEST(NoiseBlocks, GainsAreThoseOfClippedNoise) {
       constexpr double kStep = 1e-3;
       for (double x = -8; x < 8; x += kStep) {
         const double value = std::clamp(level + sigma * x, 0.0, 255.0);
-        const double weight = std::exp(-x * x / 2) / std::sqrt(2 * M_PI) * kStep;
+        const double weight = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi) * kStep;
         mean += weight * value;
         square += weight * value * value;
       }

@@ -2,7 +2,6 @@
 #include "core/settings/json_reader.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <cstdint>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/utf8_path.h"
 #include "tests/temporary_folder.h"
 
 namespace limpid {
@@ -112,12 +112,12 @@ TEST(JsonReader, ManyNamesTakeNoLongerThanTheyAreMany) {
 
 TEST(JsonReader, FilesAreRegularOnesUpToALimit) {
   const test::TemporaryFolder folder;
-  const std::string path = folder.path() / "file.json";
+  const std::string path = text_of(folder.path() / "file.json");
   std::ofstream(path) << "[1, 2, 3]";
   EXPECT_EQ(JsonDocument::read(path, 9).root().items(3).size(), 3U);
   EXPECT_THROW(JsonDocument::read(path, 8), Error);
   EXPECT_THROW(JsonDocument::read("/dev/zero", 8), Error);
-  EXPECT_THROW(JsonDocument::read(folder.path(), 8), Error);
+  EXPECT_THROW(JsonDocument::read(text_of(folder.path()), 8), Error);
 }
 
 }  // namespace

@@ -162,6 +162,7 @@ std::vector<NamedFrame> frames() {
            {"RGB", oracle::rgb(kWidth, kHeight)},
            {"RGB, 16 bit", oracle::rgb(kWidth, kHeight, 16)},
            {"RGB, float", oracle::as_float(oracle::rgb(kWidth, kHeight))},
+           {"4:4:4, half", oracle::as_half(oracle::yuv(kWidth, kHeight, 0, 0))},
            {"9x40", oracle::yuv(9, 40, 1, 1)},
            {"40x3", oracle::yuv(40, 3, 1, 1)}}) {
     frames.push_back({name, noisy(format)});
@@ -230,6 +231,7 @@ std::vector<NamedClip> clips() {
            {"4:2:0", oracle::yuv(kWidth, kHeight, 1, 1)},
            {"4:2:0, 10 bit", oracle::yuv(kWidth, kHeight, 1, 1, 10)},
            {"4:4:4, float", oracle::as_float(oracle::yuv(kWidth, kHeight, 0, 0))},
+           {"4:2:0, half", oracle::as_half(oracle::yuv(kWidth, kHeight, 1, 1))},
            {"RGB", oracle::rgb(kWidth, kHeight)}}) {
     clips.push_back({name, make_clip(format)});
   }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "core/base/processors.h"
-
-#include <sched.h>
+#include "core/base/system/control_groups.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 namespace limpid {
@@ -145,16 +141,6 @@ std::optional<std::int64_t> quota_of(const fs::path& folder, bool is_second) {
   return *quota / *period + (*quota % *period > 0 ? 1 : 0);
 }
 
-/// The number of processors in the affinity mask.
-int allowed_processors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-    return CPU_COUNT(&allowed);
-  }
-  return static_cast<int>(std::thread::hardware_concurrency());  // more than 1024 processors
-}
-
 }  // namespace
 
 std::optional<int> cgroup_processors(const fs::path& root) {
@@ -174,9 +160,16 @@ std::optional<int> cgroup_processors(const fs::path& root) {
   return least;
 }
 
-int processors() {
-  const int allowed = allowed_processors();
-  return std::max(1, std::min(allowed, cgroup_processors().value_or(allowed)));
+std::optional<std::uint64_t> cgroup_memory() {
+  std::optional<std::uint64_t> least;
+  // "max" stands for no limit.
+  for (const char* name : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream file(name);
+    if (std::uint64_t limit = 0; file >> limit) {
+      least = std::min(limit, least.value_or(limit));
+    }
+  }
+  return least;
 }
 
 }  // namespace limpid
