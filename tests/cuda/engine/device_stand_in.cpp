@@ -221,6 +221,9 @@ void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, 
   }
 }
 
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format) {
+  return std::make_unique<Vbm4d>(parameters, format);
+}
 std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format) {
   return std::make_unique<Vbm4d>(followed_like(parameters), format);
 }
@@ -279,7 +282,7 @@ void pack_plane(const FrameFormat& format, const SamplePlane& from, int /*paddin
                           cudaMemcpyDeviceToDevice, stream));
 }
 
-void mix_in(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, float /*mix*/,
+void mix_in(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, const PlaneMixes& /*mixes*/,
             const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
 
 void pass_outside(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, const Region& /*area*/,
