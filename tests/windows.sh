@@ -66,7 +66,8 @@ step digests "$root" '
     echo "$level: $(wc -l <linux.txt) digests are equal"
   done'
 grep -E 'equal|not supported' "$logs/digests.log"
-# Without groups of engines, which only GPUs form: their threads hang at times, all of them in pthread_cond_wait() of winpthreads 10.
+# Threads hang at times, in pthread_cond_wait() of winpthreads 10; the cause is not known. Groups of engines, which only GPUs form, do so in
+# most runs and are left out; CountedFamilies has hung, too.
 # shellcheck disable=SC2016
 step suites "$root" '
   cd /limpid
