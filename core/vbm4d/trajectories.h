@@ -30,8 +30,8 @@ inline constexpr int kPatch = 8;
 inline constexpr MatchingScale kGuideScale{.bytes = true, .scale = 1, .limit = 127};
 
 /// The matching values of pictures of more than 8 bits whose noise is fainter than this standard deviation
-/// are finer. What then exceeds the range of a byte is folded: two contents may look equal, which is rare in
-/// patches with texture and harmless in flat ones.
+/// are finer. Values that leave the range of a byte are folded into it: two contents may look equal, which is
+/// rare in patches with texture and harmless in flat ones.
 inline constexpr double kLeastGuideNoise = 1;
 inline constexpr int kGreatestGuideScale = 128;
 
@@ -47,6 +47,9 @@ constexpr int guide_scale(double sigma) {
 constexpr MatchingScale guide_matching(int scale) {
   return {.bytes = scale == 1, .scale = scale, .limit = kGuideScale.limit, .folds = scale > 1};
 }
+
+/// The greatest reach of the VNLB filter of Vbm4dParameters::vnlb_share, in frames before and after.
+inline constexpr int kMixedReach = 4;
 
 inline constexpr int kMostFrames = 17;  ///< in a trajectory
 /// Maximum number of frames before and after the reference, in sum.

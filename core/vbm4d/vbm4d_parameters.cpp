@@ -8,7 +8,6 @@
 #include "core/parameters/shared_parameters.h"
 #include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
-#include "core/vnlb/vnlb_parameters.h"
 
 namespace limpid {
 namespace {
@@ -150,7 +149,15 @@ Reach reach_of(const Vbm4dParameters& parameters) {
   const TemporalSpan span = temporal_span(parameters);
   const int steps = parameters.wiener ? 2 : 1;
   const Reach own{.before = steps * (span.before + span.after), .after = steps * (span.after + span.spread)};
-  return parameters.vnlb_share > 0 ? greater(own, reach_of(mixed_vnlb(parameters))) : own;
+  if (parameters.vnlb_share == 0) {
+    return own;
+  }
+  // The patches of VNLB span two frames.
+  Vbm4dParameters mixed = parameters;
+  mixed.vnlb_share = 0;
+  mixed.before = std::min(parameters.before, vbm4d::kMixedReach) + 1;
+  mixed.after = std::min(parameters.after, vbm4d::kMixedReach) + 1;
+  return greater(own, reach_of(mixed));
 }
 
 // The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains

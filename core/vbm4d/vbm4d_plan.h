@@ -8,6 +8,7 @@
 #include "core/bm3d/bm3d_plan.h"
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
+#include "core/frame/mixing.h"
 #include "core/noise/noise_model.h"
 #include "core/vbm4d/trajectories.h"
 #include "core/vbm4d/vbm4d_parameters.h"
@@ -37,6 +38,10 @@ Bm3dParameters bm3d_of(const Vbm4dParameters& parameters);
 /// The plan for legal parameters and a picture whose planes have `heights` rows.
 Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
                     const PlaneHeights& heights);
+
+/// Vbm4dParameters::vnlb_share by plane: less for coarse noise, as film grain and chroma of tapes, of which
+/// VNLB leaves more; 0 if the four lowest frequencies have four times the mean variance.
+PlaneMixes vnlb_shares(const Vbm4dParameters& parameters, const NoiseModel& noise);
 
 /// The factors of one step for noise with this NoiseShape::repetition. Repeating noise increases constant
 /// coefficients and decreases changing ones. The factors of changing coefficients are not reduced, because

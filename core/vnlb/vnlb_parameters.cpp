@@ -2,12 +2,12 @@
 #include "core/vnlb/vnlb_parameters.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 
 #include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
 #include "core/parameters/shared_parameters.h"
+#include "core/vbm4d/trajectories.h"
 #include "core/vnlb/space_time_patches.h"
 
 namespace limpid {
@@ -97,25 +97,13 @@ Vbm4dParameters followed_like(const VnlbParameters& parameters) {
 
 VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters) {
   VnlbParameters result = vnlb_profile(VnlbProfile::kNp);
-  result.before = std::min(result.before, parameters.before);
-  result.after = std::min(result.after, parameters.after);
+  result.before = std::min(vbm4d::kMixedReach, parameters.before);
+  result.after = std::min(vbm4d::kMixedReach, parameters.after);
   result.delay = parameters.delay;
   if (!parameters.wiener) {
     result.second.reset();
   }
   return result;
-}
-
-PlaneMixes vnlb_shares(const Vbm4dParameters& parameters, const NoiseModel& noise) {
-  constexpr float kCoarse = 4;
-  PlaneMixes shares{};
-  for (std::size_t p = 0; p < noise.shape.size(); ++p) {
-    const auto& spectrum = noise.shape[p].spectrum;
-    constexpr int kRow = NoiseShape::kFrequencies;
-    const float lowest = (spectrum[0] + spectrum[1] + spectrum[kRow] + spectrum[kRow + 1]) / 4;
-    shares[p] = parameters.vnlb_share * std::clamp(kCoarse - lowest, 0.0F, 1.0F);
-  }
-  return shares;
 }
 
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }

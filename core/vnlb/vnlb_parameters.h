@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/frame/mixing.h"
 #include "core/frame/reach.h"
-#include "core/noise/noise_model.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 
 namespace limpid {
@@ -52,11 +50,6 @@ Vbm4dParameters followed_like(const VnlbParameters& parameters);
 /// The VNLB filter whose result Vbm4dParameters::vnlb_share mixes in: the profile np, with at most the
 /// reach, the steps and the delay of `parameters`.
 VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters);
-
-/// The shares of that filter by plane: Vbm4dParameters::vnlb_share, less for coarse noise, as film grain and
-/// chroma of tapes, of which VNLB leaves more; 0 if the four lowest frequencies have four times the mean
-/// variance.
-PlaneMixes vnlb_shares(const Vbm4dParameters& parameters, const NoiseModel& noise);
 
 /// The frames that a result depends on.
 Reach reach_of(const VnlbParameters& parameters);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <variant>
 
 #include "core/base/error.h"
@@ -17,6 +18,9 @@
 #include "core/base/thread.h"
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
+#include "core/noise/noise_model.h"
+#include "core/vbm4d/vbm4d_plan.h"
+#include "core/vnlb/vnlb_parameters.h"
 #include "cpu/bm3d/bm3d.h"
 #include "cpu/bm3d/matches.h"
 #include "cpu/edge_preserving/edge_preserving.h"
@@ -24,6 +28,7 @@
 #include "cpu/noise/noise_estimation.h"
 #include "cpu/noise/noise_measurement.h"
 #include "cpu/recursive/recursive.h"
+#include "cpu/runtime/mixed_filter.h"
 #include "cpu/vbm4d/vbm4d.h"
 #include "cpu/vnlb/vnlb.h"
 
@@ -33,8 +38,23 @@ namespace {
 // The arena of the tasks, shared by the engine and its denoisers, so that these may outlive it.
 using Arena = std::shared_ptr<tbb::task_arena>;
 
+// V-BM4D, with VNLB mixed in if the parameters say so.
+std::unique_ptr<FrameFilter> make_vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format) {
+  parameters.validate();
+  auto own = make_frame_filter(parameters, format);
+  if (parameters.vnlb_share == 0) {
+    return own;
+  }
+  return mix_filters(
+      std::move(own), make_frame_filter(mixed_vnlb(parameters), format),
+      [parameters](const NoiseModel& noise) { return vnlb_shares(parameters, noise); }, format);
+}
+
 // Calls the make_frame_filter() of the filter's folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
+  if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
+    return make_vbm4d(*vbm4d, format);
+  }
   return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
 }
 

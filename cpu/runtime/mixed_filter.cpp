@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/runtime/mixed_filter.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ class MixedFilter final : public FrameFilter {
   void filter_window(const FilterWindow& window, Frame& out) override {
     first_->filter_window(within(window, first_->reach(), &MixedStates::first), out);
     const PlaneMixes shares = shares_(window.frames[window.current].noise);
-    if (shares != PlaneMixes()) {
+    if (std::ranges::any_of(shares, [](float share) { return share > 0; })) {
       second_->filter_window(within(window, second_->reach(), &MixedStates::second), of_second_);
       mix_in(of_second_, shares, out);
     }

@@ -19,9 +19,13 @@
 #include "core/base/error.h"
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
+#include "core/noise/noise_model.h"
+#include "core/vbm4d/vbm4d_plan.h"
+#include "core/vnlb/vnlb_parameters.h"
 #include "cuda/bm3d/bm3d.h"
 #include "cuda/edge_preserving/edge_preserving.h"
 #include "cuda/engine/device_frame.h"
+#include "cuda/engine/mixed_filter.h"
 #include "cuda/engine/window_denoiser.h"
 #include "cuda/noise/noise.h"
 #include "cuda/noise/noise_measurement.h"
@@ -304,10 +308,25 @@ EngineInfo describe_device(int device) {
   return info;
 }
 
+// V-BM4D, with VNLB mixed in if the parameters say so.
+std::unique_ptr<FrameFilter> make_vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format) {
+  parameters.validate();
+  auto own = make_frame_filter(parameters, format);
+  if (parameters.vnlb_share == 0) {
+    return own;
+  }
+  return mix_filters(
+      std::move(own), make_frame_filter(mixed_vnlb(parameters), format),
+      [parameters](const NoiseModel& noise) { return vnlb_shares(parameters, noise); }, format);
+}
+
 }  // namespace
 
 // Calls the make_frame_filter() in the folder of each filter.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
+  if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
+    return make_vbm4d(*vbm4d, format);
+  }
   return std::visit(
       [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
         return make_frame_filter(parameters, format);

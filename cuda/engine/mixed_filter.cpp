@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/engine/mixed_filter.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -27,7 +28,7 @@ class MixedFilter final : public FrameFilter {
   void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override {
     first_->enqueue_window(within(window, first_->reach(), &MixedStates::first), out, stream);
     const PlaneMixes shares = shares_(window.frames[window.current].noise);
-    if (shares != PlaneMixes()) {
+    if (std::ranges::any_of(shares, [](float share) { return share > 0; })) {
       second_->enqueue_window(within(window, second_->reach(), &MixedStates::second), of_second_.planes(),
                               stream);
       mix_in(format_, of_second_.planes(), shares, out, stream);

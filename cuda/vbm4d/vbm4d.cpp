@@ -7,10 +7,7 @@
 #include <utility>
 
 #include "core/bm3d/matching.h"
-#include "core/vnlb/vnlb_parameters.h"
 #include "cuda/bm3d/brightness.h"
-#include "cuda/engine/mixed_filter.h"
-#include "cuda/vnlb/vnlb.h"
 
 namespace limpid::cuda {
 namespace {
@@ -604,18 +601,6 @@ void Vbm4d::store_result(const Sequence& sequence, int i, const SamplePlanes& ou
       store_plane(format_, scratch(sequence, p), out[p], sequence.stream);
     }
   }
-}
-
-std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format) {
-  parameters.validate();
-  if (parameters.vnlb_share > 0) {
-    Vbm4dParameters alone = parameters;
-    alone.vnlb_share = 0;
-    return mix_filters(
-        make_frame_filter(alone, format), make_frame_filter(mixed_vnlb(parameters), format),
-        [parameters](const NoiseModel& noise) { return vnlb_shares(parameters, noise); }, format);
-  }
-  return std::make_unique<Vbm4d>(parameters, format);
 }
 
 }  // namespace limpid::cuda

@@ -153,6 +153,9 @@ class Vbm4d final : public FrameFilter {
   Event joined_;
 };
 
-std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format);
+inline std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters,
+                                                      const FrameFormat& format) {
+  return std::make_unique<Vbm4d>(parameters, format);
+}
 
 }  // namespace limpid::cuda

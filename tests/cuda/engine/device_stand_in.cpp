@@ -221,9 +221,6 @@ void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, 
   }
 }
 
-std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format) {
-  return std::make_unique<Vbm4d>(parameters, format);
-}
 std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format) {
   return std::make_unique<Vbm4d>(followed_like(parameters), format);
 }
