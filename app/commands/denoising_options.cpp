@@ -59,7 +59,7 @@ io::ReaderOptions DenoisingOptions::reader_options() const {
   // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
   // many frames come out.
   io::ReaderOptions options;
-  options.without_film_grain = true;  // that of the output is chosen
+  options.without_film_grain = true;  // the options choose the film grain of the output
   reader.apply_to(options);
   duration.apply_to(options);
   return options;

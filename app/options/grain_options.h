@@ -17,7 +17,7 @@ struct GrainOptions {
   void add_to(CommandLine& command, const std::string& group);
   /// Throws UsageError for options that exclude each other or that the encoder does not support.
   void check(const std::string& codec) const;
-  /// True if the grain is that of the input.
+  /// True for --grain keep: decoders add grain like the noise or film grain of the input.
   bool is_kept() const { return grain == "keep"; }
 };
 

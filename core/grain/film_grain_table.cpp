@@ -133,7 +133,8 @@ FilmGrainEntry read_entry(Words& words, std::int64_t end_before) {
   entry.start = words.number<std::int64_t>();
   entry.end = words.number<std::int64_t>();
   if (entry.start < end_before || entry.end <= entry.start) {
-    words.fail(line, "the times of an entry do not follow those of the entry before");
+    words.fail(line,
+               "an entry must end after its start, and start no earlier than the end of the previous entry");
   }
   entry.is_applied = words.flag();
   entry.grain.seed = words.number();
