@@ -43,4 +43,20 @@ Window within(const Window& window, const Reach& reach,
   return part;
 }
 
+/// Two filters of an engine, and what they keep of each frame.
+template <typename Filter>
+struct FilterPair {
+  Reach reach() const { return greater(first->reach(), second->reach()); }
+  std::unique_ptr<FrameState> make_state() const {
+    return std::make_unique<MixedStates>(first->make_state(), second->make_state());
+  }
+  void renew(FrameState& state) const {
+    first->renew(*MixedStates::of(state).first);
+    second->renew(*MixedStates::of(state).second);
+  }
+
+  std::unique_ptr<Filter> first;
+  std::unique_ptr<Filter> second;
+};
+
 }  // namespace limpid

@@ -41,12 +41,14 @@ using Arena = std::shared_ptr<tbb::task_arena>;
 // V-BM4D, with VNLB mixed in if the parameters say so.
 std::unique_ptr<FrameFilter> make_vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format) {
   parameters.validate();
-  auto own = make_frame_filter(parameters, format);
+  Vbm4dParameters alone = parameters;
+  alone.vnlb_share = 0;
+  auto filter = make_frame_filter(alone, format);
   if (parameters.vnlb_share == 0) {
-    return own;
+    return filter;
   }
   return mix_filters(
-      std::move(own), make_frame_filter(mixed_vnlb(parameters), format),
+      std::move(filter), make_frame_filter(mixed_vnlb(parameters), format),
       [parameters](const NoiseModel& noise) { return vnlb_shares(parameters, noise); }, format);
 }
 

@@ -16,36 +16,30 @@ class MixedFilter final : public FrameFilter {
  public:
   MixedFilter(std::unique_ptr<FrameFilter> first, std::unique_ptr<FrameFilter> second, FilterShares shares,
               const FrameFormat& format)
-      : first_(std::move(first)),
-        second_(std::move(second)),
+      : pair_{std::move(first), std::move(second)},
         shares_(std::move(shares)),
         of_second_(allocate_frame(format)) {}
 
-  Reach reach() const override { return greater(first_->reach(), second_->reach()); }
+  Reach reach() const override { return pair_.reach(); }
   void filter_window(const FilterWindow& window, Frame& out) override {
-    first_->filter_window(within(window, first_->reach(), &MixedStates::first), out);
+    pair_.first->filter_window(within(window, pair_.first->reach(), &MixedStates::first), out);
     const PlaneMixes shares = shares_(window.frames[window.current].noise);
     if (std::ranges::any_of(shares, [](float share) { return share > 0; })) {
-      second_->filter_window(within(window, second_->reach(), &MixedStates::second), of_second_);
+      pair_.second->filter_window(within(window, pair_.second->reach(), &MixedStates::second), of_second_);
       mix_in(of_second_, shares, out);
     }
   }
-  std::unique_ptr<FrameState> make_state() override {
-    return std::make_unique<MixedStates>(first_->make_state(), second_->make_state());
-  }
-  void renew(FrameState& state) override {
-    first_->renew(*MixedStates::of(state).first);
-    second_->renew(*MixedStates::of(state).second);
-  }
+  std::unique_ptr<FrameState> make_state() override { return pair_.make_state(); }
+  void renew(FrameState& state) override { pair_.renew(state); }
   bool is_done(const FrameState& state) const override {
-    return first_->is_done(*MixedStates::of(state).first) && second_->is_done(*MixedStates::of(state).second);
+    return pair_.first->is_done(*MixedStates::of(state).first) &&
+           pair_.second->is_done(*MixedStates::of(state).second);
   }
-  bool estimates_means() const override { return first_->estimates_means(); }
-  std::vector<std::string> warnings() const override { return first_->warnings(); }
+  bool estimates_means() const override { return pair_.first->estimates_means(); }
+  std::vector<std::string> warnings() const override { return pair_.first->warnings(); }
 
  private:
-  std::unique_ptr<FrameFilter> first_;
-  std::unique_ptr<FrameFilter> second_;
+  FilterPair<FrameFilter> pair_;
   FilterShares shares_;
   Frame of_second_;
 };
