@@ -51,15 +51,21 @@ static_assert(std::string_view(LIMPID_VERSION) == LIMPID_PROJECT_VERSION,
 template <typename Struct>
 constexpr bool kIsPlain = std::is_trivially_copyable_v<Struct>&& std::is_standard_layout_v<Struct>;
 
+// Size of the struct in the first version that had it.
+template <typename Struct>
+constexpr std::size_t kFirstSize = sizeof(Struct);
+template <>
+constexpr std::size_t kFirstSize<limpid_noise> = offsetof(limpid_noise, area);
+
 template <typename Struct>
 void check_size(const Struct* given, const char* name) {
   static_assert(kIsPlain<Struct>);
   if (given == nullptr) {
     throw UsageError(std::string(name) + " is null");
   }
-  if (given->struct_size < sizeof(Struct)) {
+  if (given->struct_size < kFirstSize<Struct>) {
     throw UsageError(std::string(name) + " has a struct_size of " + std::to_string(given->struct_size) +
-                     "; it must be at least " + std::to_string(sizeof(Struct)));
+                     "; it must be at least " + std::to_string(kFirstSize<Struct>));
   }
 }
 
@@ -83,7 +89,7 @@ const Struct& checked(const Struct* given, const char* name) {
 template <typename Struct>
 void fill(Struct* to, Struct from) {
   from.struct_size = to->struct_size;
-  std::memcpy(to, &from, sizeof from);
+  std::memcpy(to, &from, std::min(to->struct_size, sizeof from));
 }
 
 // Calls function(), which returns a status. Converts exceptions to a status and a sentence, passed to
@@ -211,6 +217,12 @@ void report_noise(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_n
   limpid_noise result{};
   std::copy(found.noise.sigma.begin(), found.noise.sigma.end(), std::begin(result.sigma));
   result.profile = denoiser.profile.c_str();
+  if (const std::optional<Region>& area = found.noise.area) {
+    result.area[0] = area->x;
+    result.area[1] = area->y;
+    result.area[2] = area->width;
+    result.area[3] = area->height;
+  }
   fill(noise, result);
 }
 

@@ -44,8 +44,9 @@
 /* Increases by one with each addition to this header:
  *   1  the first version
  *   2  limpid_estimate_noise()
+ *   3  limpid_noise.area
  */
-#define LIMPID_API_VERSION 2
+#define LIMPID_API_VERSION 3
 
 #if defined(_WIN32) && defined(LIMPID_BUILD) /* set by the build of the library itself */
 #define LIMPID_API __declspec(dllexport)
@@ -302,6 +303,10 @@ typedef struct limpid_noise {
   size_t struct_size;
   float sigma[3];      /* noise level of each plane, estimated or given, in 8-bit code values */
   const char* profile; /* JSON text for the setting "noise"; valid until the next call */
+  /* x, y, width and height of the only part of the picture that has noise, in samples of the first plane. The
+   * rest passes through unchanged. 0, 0, 0, 0: the whole picture has noise. It is "area" of the profile, by
+   * which it is set. Since version 3. */
+  int32_t area[4];
 } limpid_noise;
 /* The noise of the last frame that the filter received; LIMPID_AGAIN before the first. */
 LIMPID_API limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise);

@@ -669,6 +669,39 @@ TEST(Library, FindsTheNoiseAndTellsIt) {
   EXPECT_EQ(denoise(denoiser, frames).size(), frames.size());
 }
 
+TEST(Library, AnAreaOfTheNoiseIsSetAndTold) {
+  const FrameFormat format = oracle::yuv(128, 96, 1, 1);
+  const std::vector<Frame> frames = noisy_frames(format, 2);
+  const Handle denoiser;
+  limpid_set(denoiser, "filter", "bilateral");
+  ASSERT_EQ(limpid_set(denoiser, "noise",
+                       R"({"limpid_noise_profile": 1, "area": [32, 16, 64, 48],
+                           "planes": {"Y": {"sigma": 10}, "U": {"sigma": 10}, "V": {"sigma": 10}}})"),
+            LIMPID_OK)
+      << limpid_error(denoiser);
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  const std::vector<Frame> results = denoise(denoiser, frames);
+  ASSERT_EQ(results.size(), frames.size());
+  for (int y = 0; y < format.height; ++y) {
+    for (int x = 0; x < format.width; ++x) {
+      const bool is_inside = x >= 32 && x < 96 && y >= 16 && y < 64;
+      if (!is_inside) {
+        ASSERT_EQ(results[1].planes[0].row<std::uint8_t>(y)[x], frames[1].planes[0].row<std::uint8_t>(y)[x])
+            << x << ", " << y;
+      }
+    }
+  }
+  EXPECT_FALSE(oracle::same_bits(results[1], frames[1]));
+  auto noise = sized<limpid_noise>();
+  ASSERT_EQ(limpid_get_noise(denoiser, &noise), LIMPID_OK);
+  EXPECT_EQ(std::vector<int32_t>(noise.area, noise.area + 4), (std::vector<int32_t>{32, 16, 64, 48}));
+  // Programs of before do not have the member.
+  noise.struct_size = offsetof(limpid_noise, area);
+  noise.area[0] = -1;
+  ASSERT_EQ(limpid_get_noise(denoiser, &noise), LIMPID_OK);
+  EXPECT_EQ(noise.area[0], -1);
+}
+
 TEST(Library, FindsTheNoiseOfTheLongestSceneOfSomeFrames) {
   const FrameFormat format = oracle::yuv(128, 96, 1, 1, 10);
   const Frame bright = allocate_frame(format);
