@@ -38,6 +38,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/frame_control.h"
 #include "core/frame/plane_names.h"
+#include "io/media/picture_filter.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 #include "io/screen/display.h"
@@ -55,6 +56,7 @@ struct CompareOptions {
   NoiseOptions noise;
   FieldOptions fields;
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
+  MediaOptions<io::WriterOptions> writer{writer_fields()};
   std::int64_t frames = 10;
   std::string sheet;
   std::string clip;
@@ -105,14 +107,22 @@ class HostMemory {
 
 struct Clip {
   std::vector<Frame> frames;
-  io::DisplayProperties display;
-  double frames_per_second = 0;  // 0 if unknown
+  io::DisplayProperties display;                       // of the frames, or of what `after` makes of them
+  double frames_per_second = 0;                        // 0 if unknown
+  std::shared_ptr<io::PictureFilter> after = nullptr;  // null without --after
 };
 
 /// Reads the frames once, as the source may be a pipe.
-Clip read_clip(const std::string& url, std::int64_t count, const io::ReaderOptions& options) {
+Clip read_clip(const std::string& url, std::int64_t count, const io::ReaderOptions& options,
+               const std::string& after) {
   io::Reader reader = open_video(url, options.local_only, options);
   Clip clip{.frames = {}, .display = reader.display(), .frames_per_second = reader.video().frames_per_second};
+  if (!after.empty()) {
+    const io::FilterChain chain("--after", after, options.local_only);
+    chain.require_no_memory("this command");
+    clip.after = std::make_shared<io::PictureFilter>(chain, reader);
+    clip.display = clip.after->display();
+  }
   while (static_cast<std::int64_t>(clip.frames.size()) < count) {
     std::optional<Frame> frame = next_frame(reader);
     if (!frame) {
@@ -133,9 +143,11 @@ class Comparison {
     engine_ = options.engine.open();
     io::ReaderOptions reader;
     options.reader.apply_to(reader);
-    input_ = read_clip(options.input, options.frames, reader);
+    io::WriterOptions writer;
+    options.writer.apply_to(writer);
+    input_ = read_clip(options.input, options.frames, reader, writer.after);
     if (!options.truth.empty()) {
-      truth_ = read_clip(options.truth, static_cast<std::int64_t>(frame_count()), reader);
+      truth_ = read_clip(options.truth, static_cast<std::int64_t>(frame_count()), reader, writer.after);
       if (truth_.frames.size() < frame_count()) {
         throw Error(fmt::format("{}: ends after {} frames, before {}", options.truth, truth_.frames.size(),
                                 options.input));
@@ -166,7 +178,7 @@ class Comparison {
     std::vector<ContactSheet> sheets(pictures_.front().size());
     for (std::size_t frame = 0; frame < sheets.size(); ++frame) {
       if (!truth_.frames.empty()) {
-        sheets[frame].add({"truth"}, crop_of(truth_.frames[is_sequence() ? frame : shown_], truth_.display));
+        sheets[frame].add({"truth"}, crop_of(truth_.frames[is_sequence() ? frame : shown_], truth_));
       }
       for (std::size_t i = 0; i < rows_.size(); ++i) {
         sheets[frame].add(label(rows_[i]), pictures_[i][frame]);
@@ -179,7 +191,7 @@ class Comparison {
   std::size_t shown() const { return shown_; }
 
   /// Throws the errors of sheets().
-  void check_sheet() const { static_cast<void>(crop_of(input_.frames[shown_], input_.display)); }
+  void check_sheet() const { static_cast<void>(crop_of(input_.frames[shown_], input_)); }
 
  private:
   bool is_sequence() const { return !options_.clip.empty() || is_numbered(options_.sheet); }
@@ -206,7 +218,7 @@ class Comparison {
     std::vector<io::RgbImage>& pictures = pictures_.emplace_back();
     for (std::size_t i = 0; i < frames.size(); ++i) {
       if (is_sequence() || (!options_.sheet.empty() && i == shown_)) {
-        pictures.push_back(crop_of(frames[i], input_.display));
+        pictures.push_back(crop_of(frames[i], input_));
       }
     }
   }
@@ -265,9 +277,11 @@ class Comparison {
     keep_pictures(results);
   }
 
-  io::RgbImage crop_of(const Frame& frame, const io::DisplayProperties& display) const {
+  /// `clip`: the one that the frame is of, or was made from.
+  io::RgbImage crop_of(const Frame& frame, const Clip& clip) const {
+    const Frame shown = clip.after == nullptr ? frame : clip.after->filter(frame);
     io::RgbImage image;
-    io::DisplayConverter(frame.format, display).convert(frame, image);
+    io::DisplayConverter(shown.format, clip.display).convert(shown, image);
     return crop(image, place_crop(options_.at, options_.crop, image.width, image.height));
   }
 
@@ -489,6 +503,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->in_range(16, 4096);
   options->reader.add_to(*command, "", {"start", "before", "local_only"});
+  options->writer.add_to(*command, "", {"after"});
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing contact sheet or clip");
   command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   options->engine.add_to(*command);

@@ -83,6 +83,9 @@ std::vector<std::string> denoise_words(const DenoiseRequest& request) {
     words.insert(words.end(), {"--threads", std::to_string(request.engine.threads)});
   }
   add_reading(request.reader, words);
+  if (!request.after.empty()) {
+    words.insert(words.end(), {"--after", request.after});
+  }
   if (request.settings.fields != FieldChoice::kAuto) {
     words.insert(words.end(), {"--fields", to_string(request.settings.fields)});
   }

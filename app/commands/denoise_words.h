@@ -18,6 +18,7 @@ struct DenoiseRequest {
   io::ReaderOptions reader;
   DenoisingSettings settings;
   Passage passage;
+  std::string after;  ///< filters after the denoiser
 };
 
 /// The words of the command line without its output: "limpid", "denoise", the input, and all options that

@@ -45,7 +45,7 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
   result.refuse_file = [&viewing, &engine](const std::string& path) -> std::string {
     try {
       const io::Reader tried(path, viewing.reader);
-      return viewing.objection(tried.video().format, engine);
+      return viewing.objection(tried, engine);
     } catch (const Error& error) {
       return error.what();
     }
@@ -59,7 +59,7 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
   ViewerCommandOptions& viewing = options.viewing;
   io::Reader reader(options.input, viewing.reader);
   viewing.restore_settings(options.input, reader.video().format, *engine);
-  if (const std::string why = viewing.objection(reader.video().format, *engine); !why.empty()) {
+  if (const std::string why = viewing.objection(reader, *engine); !why.empty()) {
     throw UsageError(why);
   }
   PlayerStages stages = viewing.stages(engine, reader, false);
@@ -169,6 +169,7 @@ void add_preview_command(CommandLine& program, Command& selected) {
       ->group("For scripts");
   options->viewing.input.add_to(*command, "Input",
                                 {"before", "input_format", "input_option", "allow_references", "local_only"});
+  options->viewing.output.add_to(*command, "Filter and quality", {"after"});
   options->viewing.denoising.fields.add_to(*command, "Input");
   options->viewing.add_to(*command);
   command->callback([&selected, options] {

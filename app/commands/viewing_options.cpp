@@ -21,6 +21,8 @@
 #include "app/player/osd.h"
 #include "core/base/error.h"
 #include "io/media/filter_chain.h"
+#include "io/media/picture_filter.h"
+#include "io/media/writer.h"
 #include "io/screen/fonts.h"
 
 namespace limpid::app {
@@ -215,9 +217,17 @@ void ViewerCommandOptions::use_settings(const PlayerSettings& settings, const Fr
   }
 }
 
-std::string ViewerCommandOptions::objection(const FrameFormat& format, Engine& measuring_engine) const {
+std::shared_ptr<io::PictureFilter> ViewerCommandOptions::picture_filter(const io::Reader& source) const {
+  return after.empty() ? nullptr
+                       : std::make_shared<io::PictureFilter>(
+                             io::FilterChain("--after", after, reader.local_only), source);
+}
+
+std::string ViewerCommandOptions::objection(const io::Reader& source, Engine& measuring_engine) const {
   try {
-    NoiseControl(sets_any_ ? settings_.noise : NoiseSettings(), measuring_engine).check(format);
+    NoiseControl(sets_any_ ? settings_.noise : NoiseSettings(), measuring_engine)
+        .check(source.video().format);
+    static_cast<void>(picture_filter(source));
     return "";
   } catch (const UsageError& error) {
     return error.what();
@@ -267,6 +277,10 @@ void ViewerCommandOptions::check() {
   }
   input.apply_to(reader);
   io::require_independent_frames("--before", reader.before, "the window");
+  io::WriterOptions writer;
+  output.apply_to(writer);
+  after = writer.after;
+  io::require_independent_frames("--after", after, "the window");
   reader.audio = reader.subtitles = reader.data = false;
 }
 
@@ -323,6 +337,7 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
   options.source = name;
   options.format = source.video().format;
   options.display = source.display();
+  options.after = picture_filter(source);
   options.engine = denoising_engine.name();
   for (const FilterType& type : filter_types()) {
     options.filters.push_back(type.name);
@@ -366,7 +381,8 @@ std::vector<std::string> ViewerCommandOptions::denoise_command(const std::string
                          .engine = engine,
                          .reader = {},
                          .settings = {filter_settings(settings), settings.noise, denoising.fields.choice()},
-                         .passage = passage};
+                         .passage = passage,
+                         .after = after};
   input.apply_to(request.reader);
   return denoise_words(request);
 }

@@ -27,8 +27,10 @@ class ViewerCommandOptions {
   EngineChoice engine;
   LoggingOptions logging;
   MediaOptions<io::ReaderOptions> input{reader_fields()};
+  MediaOptions<io::WriterOptions> output{writer_fields()};
   SettingsOptions denoising;
   io::ReaderOptions reader;
+  std::string after;  ///< filters of pictures before they are shown, in ffmpeg's syntax
   bool json = false;
   bool overwrite = false;  ///< an existing screenshot or recording
   bool no_memory = false;
@@ -44,15 +46,15 @@ class ViewerCommandOptions {
   /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
 
-  /// Checks all options that can be checked before a file is opened, and fills in reader.options. Throws
-  /// UsageError.
+  /// Checks all options that can be checked before a file is opened, and fills in `reader` and `after`.
+  /// Throws UsageError.
   void check();
   /// Uses the settings that were kept for a file of this format (remember()), unless options set any.
   void restore_settings(const std::string& file, const FrameFormat& format, Engine& measuring_engine);
   /// Uses these settings from now on, as far as they suit the format.
   void use_settings(const PlayerSettings& settings, const FrameFormat& format, Engine& measuring_engine);
-  /// Why the options do not suit a file of this format; empty if they do.
-  std::string objection(const FrameFormat& format, Engine& measuring_engine) const;
+  /// Why the options do not suit a file; empty if they do.
+  std::string objection(const io::Reader& source, Engine& measuring_engine) const;
   /// Keeps the settings for the next window on this file, if they differ from those that it began with.
   void remember(const std::string& file, const DenoisingSettings& settings) const;
   /// Opens the engine and completes `reader`: its frames are allocated in the memory of the engine, and it
@@ -78,6 +80,8 @@ class ViewerCommandOptions {
   void add_scripts_to(CommandLine& command);
   /// Sets settings_ from the options.
   void resolve_settings();
+  /// Null without filters.
+  std::shared_ptr<io::PictureFilter> picture_filter(const io::Reader& source) const;
 
   PlayerSettings settings_;  ///< initial settings, without the filter; set by check()
   std::optional<PlayerSettings> carried_;

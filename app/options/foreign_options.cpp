@@ -34,8 +34,8 @@ constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"vf filter:v filter_complex lavfi", "",
      "--before CHAIN and --after CHAIN filter the frames before and after the denoiser"},
     {"after", "",
-     "only \"limpid denoise\" and \"limpid plan\" filter after the denoiser; the window shows its own "
-     "result"},
+     "only \"limpid denoise\", \"limpid plan\", \"limpid preview\" and \"limpid compare\" filter after the "
+     "denoiser"},
     {"deinterlace yadif bwdif", "--after bwdif", ""},
     {"r fps rate framerate", "", "limpid keeps the times of all frames; --after fps=RATE changes them"},
     {"s scale size resolution width height", "",

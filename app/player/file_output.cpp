@@ -68,11 +68,13 @@ void FileOutput::save_pictures(const PlayedFrame& frame, int column) const {
   if (frame.is_waiting) {
     return notice_("the frame is not denoised yet");
   }
-  io::DisplayConverter converter(options_.format, options_.display);
+  io::DisplayConverter converter(options_.shown_format(), options_.shown_display());
   io::RgbImage noisy;
   io::RgbImage denoised;
-  converter.convert(frame.noisy, noisy);
-  converter.convert(engine_ != nullptr ? engine_->in_host_memory(frame.denoised) : frame.denoised, denoised);
+  converter.convert(options_.shown(frame.noisy), noisy);
+  converter.convert(
+      options_.shown(engine_ != nullptr ? engine_->in_host_memory(frame.denoised) : frame.denoised),
+      denoised);
   io::RgbImage split = denoised;
   for (int y = 0; y < split.height; ++y) {
     std::copy_n(noisy.row(y), column, split.row(y));

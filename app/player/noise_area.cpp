@@ -59,6 +59,10 @@ void NoiseArea::leave(const PlayedFrame& frame) {
 
 NoiseArea::Measured NoiseArea::measure(const PlayedFrame& shown) {
   constexpr int kLeast = NoiseTracker::kLeastSide;
+  if (options_.after != nullptr) {
+    box_.reset();
+    return {{}, "--after changes the picture; noise is measured in a window without it"};
+  }
   const io::Rectangle& box = box_->box();
   if (box.width < kLeast || box.height < kLeast) {
     return {{},

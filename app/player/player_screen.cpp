@@ -23,7 +23,7 @@ constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
 io::WindowOptions window_options(const ViewerOptions& options) {
   io::WindowOptions result = options.window;
   if (result.size.width <= 0) {
-    const io::DisplayConverter converter(options.format, options.display);
+    const io::DisplayConverter converter(options.shown_format(), options.shown_display());
     const double aspect = converter.pixel_aspect();
     result.size = {static_cast<int>(std::lround(converter.width() * std::max(aspect, 1.0))),
                    static_cast<int>(std::lround(converter.height() * std::max(1 / aspect, 1.0)))};
@@ -42,7 +42,7 @@ std::shared_ptr<io::Window> open(const ViewerOptions& options) {
 }
 
 View whole_picture(const ViewerOptions& options) {
-  const io::DisplayConverter converter(options.format, options.display);
+  const io::DisplayConverter converter(options.shown_format(), options.shown_display());
   return {{converter.width(), converter.height()}, converter.pixel_aspect()};
 }
 
@@ -53,7 +53,7 @@ Side shown_side(const PlayedFrame& frame, Side side) { return frame.is_waiting ?
 PlayerScreen::PlayerScreen(const ViewerOptions& options)
     : options_(options),
       window_(open(options)),
-      painter_(options.format, options.display),
+      painter_(options.shown_format(), options.shown_display()),
       controls_(options.overlay),
       view_(whole_picture(options)),
       split_(options.split),
@@ -120,17 +120,17 @@ void PlayerScreen::upload_pictures(const Scene& scene, Side side) {
     const auto result = [&](std::size_t which) {
       return scene.pair[which] != nullptr ? scene.pair[which]->denoised : shown.denoised;
     };
-    painter_.set_first(result(0));
-    painter_.set_second(result(1));
+    painter_.set_first(options_.shown(result(0)));
+    painter_.set_second(options_.shown(result(1)));
     noisy_uploaded_ = denoised_uploaded_ = false;
     return;
   }
   if (side != Side::kDenoised && !noisy_uploaded_) {
-    painter_.set_first(shown.noisy);
+    painter_.set_first(options_.shown(shown.noisy));
     noisy_uploaded_ = true;
   }
   if (side != Side::kNoisy && !denoised_uploaded_) {
-    painter_.set_second(shown.denoised);
+    painter_.set_second(options_.shown(shown.denoised));
     denoised_uploaded_ = true;
   }
 }

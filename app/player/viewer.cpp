@@ -29,7 +29,7 @@ constexpr milliseconds kWritingInterval{200};
 constexpr milliseconds kHintAfter{300};
 
 io::Size picture_size(const ViewerOptions& options) {
-  const io::DisplayConverter converter(options.format, options.display);
+  const io::DisplayConverter converter(options.shown_format(), options.shown_display());
   return {converter.width(), converter.height()};
 }
 
@@ -55,9 +55,10 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
 
 Viewer::~Viewer() = default;
 
-// If the engine's GPU draws the window, results need not pass through the host's memory.
+// If the engine's GPU draws the window, results need not pass through the host's memory, where filters of
+// pictures run.
 void Viewer::keep_results_on_gpu(PlayerStages& stages) {
-  if (stages.engine == nullptr || stages.engine->result_memory().is_host()) {
+  if (options_.after != nullptr || stages.engine == nullptr || stages.engine->result_memory().is_host()) {
     return;
   }
   FramePool::Allocator frames;

@@ -145,7 +145,7 @@ void Viewer::take_noise_of_box() {
 
 // The flattest part of the picture, where the bar does not cover it.
 void Viewer::propose_box() {
-  if (!area_.propose(*shown_, screen_.seen_part(state_.side))) {
+  if (options_.after == nullptr && !area_.propose(*shown_, screen_.seen_part(state_.side))) {
     constexpr int kLeast = NoiseTracker::kLeastSide;
     return notice(fmt::format("{}x{} samples are needed to measure noise", kLeast, kLeast));
   }

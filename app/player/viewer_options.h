@@ -14,6 +14,7 @@
 #include "app/player/view.h"
 #include "core/engine/field_control.h"
 #include "core/frame/frame.h"
+#include "io/media/picture_filter.h"
 #include "io/media/reader.h"
 #include "io/screen/window.h"
 
@@ -23,6 +24,8 @@ struct ViewerOptions {
   std::string source;  ///< what to call it
   FrameFormat format;
   io::DisplayProperties display;
+  /// What pictures pass through before they are shown or saved. Null without such filters.
+  std::shared_ptr<io::PictureFilter> after;
   std::string engine;
   double duration = 0;     ///< seconds; 0 if not known
   bool keep_open = false;  ///< stay at the last frame
@@ -69,6 +72,12 @@ struct ViewerOptions {
   std::string program = "/proc/self/exe";   ///< runs `command`
   /// Throws UsageError if the settings aren't possible. May be empty.
   std::function<void(const PlayerSettings&)> check;
+
+  /// Properties of pictures as they are shown.
+  const FrameFormat& shown_format() const { return after == nullptr ? format : after->format(); }
+  const io::DisplayProperties& shown_display() const { return after == nullptr ? display : after->display(); }
+  /// A frame in host memory as it is shown; others are returned unchanged if there are no filters.
+  Frame shown(const Frame& frame) const { return after == nullptr ? frame : after->filter(frame); }
 };
 
 }  // namespace limpid::app

@@ -39,8 +39,9 @@ double chroma_position(bool centered, int shift) { return centered ? ((1 << shif
 
 }  // namespace
 
-DisplayProperties Reader::display() const {
-  const Source from = source();
+DisplayProperties Reader::display() const { return display_of(source()); }
+
+DisplayProperties display_of(const Source& from) {
   const AVFrame& first = from.first;
   const FrameFormat& format = from.format;
   DisplayProperties properties;

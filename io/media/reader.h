@@ -171,6 +171,7 @@ class Reader {
 
  private:
   friend class AudioOutput;
+  friend class PictureFilter;
   friend class Writer;
   Source source() const;
   std::unique_ptr<State> state_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/frame/frame.h"
+#include "io/media/display_properties.h"
 #include "io/media/libav.h"
 #include "io/media/time_range.h"
 
@@ -40,6 +41,9 @@ struct Source {
   std::vector<std::string> filter_losses = {};  ///< sentences about properties that filters have not kept
   std::int64_t first_picture = 1;  ///< number of the first picture of a sequence; 1 for other sources
 };
+
+/// How the frames are to be displayed.
+DisplayProperties display_of(const Source& source);
 
 /// Side data of the whole stream that describes the frames. Null if there is none of this type.
 inline const AVPacketSideData* stream_side_data(const Source& source, AVPacketSideDataType type) {

@@ -125,6 +125,32 @@ TEST_F(CompareTest, AClipHasTheCropsOfAllFramesSideBySide) {
   expect_failure(limpid({"compare", clip, "--clip", clip, "-y"}), 1, {"is the input itself"});
 }
 
+TEST_F(CompareTest, ShowsThePicturesThatFiltersMake) {
+  const std::string clip = make_clip("a.mkv", 1);
+  const std::string chain = "crop=32:32:8:4,negate";
+  const std::string filtered = make("b.mkv", {"-i", clip, "-vf", chain, "-c:v", "ffv1"});
+  const auto input_of = [&](const std::string& input, std::vector<std::string> more) {
+    std::vector<std::string> compare{"compare", input, "--sigma", "5",       "--filters",   "bilateral",
+                                     "--crop",  "16",  "-y",      "--sheet", path("s.png"), "--json"};
+    compare.insert(compare.end(), more.begin(), more.end());
+    const Outcome outcome = limpid(compare);
+    expect_success(outcome);
+    const std::string left_half = "crop=iw/2:ih:0:0";
+    return run({"ffmpeg", "-v", "error", "-i", path("s.png"), "-vf", left_half, "-f", "framemd5", "-"}).out;
+  };
+  const std::string picture = input_of(clip, {"--after", chain});
+  EXPECT_EQ(picture, input_of(filtered, {}));
+  EXPECT_NE(picture, input_of(clip, {}));
+  const nlohmann::json plain = nlohmann::json::parse(
+      limpid({"compare", clip, "--truth", clip, "--sigma", "5", "--filters", "bilateral", "--json"}).out);
+  const nlohmann::json after =
+      nlohmann::json::parse(limpid({"compare", clip, "--truth", clip, "--sigma", "5", "--filters",
+                                    "bilateral", "--json", "--after", chain})
+                                .out);
+  EXPECT_EQ(plain["filters"][1]["psnr"], after["filters"][1]["psnr"]) << "figures are of the denoiser";
+  expect_failure(limpid({"compare", clip, "--after", "bwdif"}), 2, {"--after", "bwdif", "this command"});
+}
+
 TEST_F(CompareTest, PicturesNeverReplaceWhatTheyShow) {
   const std::string picture = make("in.png", {"-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "1"});
   const std::string truth = make("truth.png", {"-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "1"});

@@ -504,6 +504,28 @@ TEST_F(ScriptedPreviewTest, ItsPicturesAreWhatDenoiseMakesOfTheFrame) {
   }
 }
 
+TEST_F(ScriptedPreviewTest, ShowsThePicturesThatFiltersMake) {
+  const std::string clip = make_clip("clip.mkv", 4);
+  const std::string chain = "crop=48:32:8:4,transpose=clock,negate";
+  const std::string filtered = make("filtered.mkv", {"-i", clip, "-vf", chain, "-c:v", "ffv1"});
+  const auto shown = [&](const std::string& input, const std::string& view, std::vector<std::string> more) {
+    std::vector<std::string> preview{
+        "preview",  input,    "--sigma",       "0",     "--frames", "3", "-y", "--screenshot", path("a.png"),
+        "--no-osd", "--json", "--window-size", "64x96", "--view",   view};
+    preview.insert(preview.end(), more.begin(), more.end());
+    const Outcome outcome = run(headless(preview));
+    expect_success(outcome);
+    return std::pair(read_png(path("a.png")), outcome.out);
+  };
+  for (const char* const view : {"noisy", "denoised", "split"}) {
+    const auto [picture, report] = shown(clip, view, {"--after", chain});
+    EXPECT_LE(distance(picture, shown(filtered, view, {}).first), kRounding) << view;
+    EXPECT_NE(report.find("--after " + chain), std::string::npos) << report;
+  }
+  expect_failure(run(headless({"preview", clip, "--after", "bwdif"})), 2, {"--after", "bwdif", "the window"});
+  expect_failure(run(headless({"preview", clip, "--after", "crop=300:300"})), 2, {"--after", "crop"});
+}
+
 TEST_F(ScriptedPreviewTest, VeryNarrowPicturesGetAWindow) {
   const std::string clip = make_clip("narrow.mkv", 1, "4x302");
   expect_success(run(headless({"preview", clip, "--sigma", "0", "--screenshot", path("a.png")})));
