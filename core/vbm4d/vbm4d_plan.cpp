@@ -62,16 +62,35 @@ std::int32_t bounded(double value) {
   return static_cast<std::int32_t>(std::floor(std::min(value, kMost)));
 }
 
+// The standard deviation of a patch's squared differences, relative to that of white noise of the same
+// variance: coarse noise has fewer independent values in a patch, and its differences scatter more.
+double scatter_of(const NoiseShape& shape) {
+  double squares = 0;
+  for (const float variance : shape.spectrum) {
+    squares += static_cast<double>(variance) * static_cast<double>(variance);
+  }
+  return std::sqrt(squares / static_cast<double>(shape.spectrum.size()));
+}
+
+// The mean squared difference at which a trajectory ends, in units of sigma^2. Patches of equal content
+// differ by 2 sigma^2 in the mean, except in the basic estimate, which is almost free of noise.
+double trajectory_end(const Vbm4dStep& step, bool second_step, double scatter) {
+  const double expected = second_step ? 0 : 2;
+  const auto end = static_cast<double>(step.trajectory_threshold);
+  return end + std::max(end - expected, 0.0) * (scatter - 1);
+}
+
 // The limits for a guide with noise of standard deviation `guide_sigma`, which is the noisy guide's in both
-// steps.
-vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, double guide_sigma) {
+// steps, and of the given scatter.
+vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, double guide_sigma,
+                                  double scatter) {
   constexpr double kUnit =
       vbm4d::kPatch * vbm4d::kPatch * vbm4d::kGuideScale.scale * vbm4d::kGuideScale.scale;
   const double variance = guide_sigma * guide_sigma * kUnit;
   vbm4d::TrajectoryBounds bounds;
   const double of_contrast =
       second_step ? kGreatestContrastOfBasic * kUnit : 2 * variance + kGreatestContrast * kUnit;
-  bounds.greatest = bounded(std::min(static_cast<double>(step.trajectory_threshold) * variance, of_contrast));
+  bounds.greatest = bounded(std::min(trajectory_end(step, second_step, scatter) * variance, of_contrast));
   bounds.sample_cost = bounded((second_step ? kSampleCostOfBasic : kSampleCost) * variance);
   bounds.most_of_lost = step.spacing > kDenseSpacing ? step.max_group_size
                         : second_step                ? kMostOfLostOfBasic
@@ -149,10 +168,11 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
       scale = vbm4d::guide_scale(sigma * static_cast<double>(std::ranges::min(shape.curve)));
     }
     const double guide_sigma = sigma * scale;
-    plan.bounds[s][0] = bounds_of(parameters.hard_threshold, false, guide_sigma);
+    const double scatter = scatter_of(shape);
+    plan.bounds[s][0] = bounds_of(parameters.hard_threshold, false, guide_sigma, scatter);
     if (parameters.wiener) {
       const bool clean = set.guides[1].basic_estimate;
-      plan.bounds[s][1] = bounds_of(*parameters.wiener, clean, guide_sigma);
+      plan.bounds[s][1] = bounds_of(*parameters.wiener, clean, guide_sigma, scatter);
       // In noisy guides, interpolated patches have less noise and would look more similar than others.
       plan.bounds[s][1].quarters = clean && parameters.motion_precision == vbm4d::kQuarters;
     }

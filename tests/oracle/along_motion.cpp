@@ -149,6 +149,18 @@ bool has_nothing_in_common(const MotionField& field, const FrameFormat& format, 
   return 2 * lost > field.vectors.size();
 }
 
+// The standard deviation of the squared difference of equal patches, relative to white noise: it is a sum of
+// squares of independent coefficients.
+double spread_of_distances(const PlaneNoise& noise) {
+  double sum = 0;
+  double of_white = 0;
+  for (const float variance : noise.shape.spectrum) {
+    sum += double{variance} * double{variance};
+    of_white += 1;
+  }
+  return std::sqrt(sum / of_white);
+}
+
 }  // namespace
 
 StepAlongMotion::StepAlongMotion(const Segment& segment, const Vbm4dParameters& parameters, bool second)
@@ -248,8 +260,11 @@ bool StepAlongMotion::guide_is_clean(int t) const { return second_ && segment_.n
 Trajectory StepAlongMotion::follow(int t, Position reference) const {
   constexpr int kSamples = kPatchSide * kPatchSide;
   const double by_contrast = guide_is_clean(t) ? 800.0 * kSamples : variances(t, 2) + 2000.0 * kSamples;
-  const auto greatest = static_cast<std::int64_t>(
-      std::floor(std::min(variances(t, static_cast<double>(step_.trajectory_threshold)), by_contrast)));
+  // The threshold for white noise. The excess over the mean of equal patches grows with the spread of d.
+  const double mean = guide_is_clean(t) ? 0 : 2;
+  const auto end = static_cast<double>(step_.trajectory_threshold);
+  const double coarse = end > mean ? mean + (end - mean) * spread_of_distances(segment_.noise[t][0]) : end;
+  const auto greatest = static_cast<std::int64_t>(std::floor(std::min(variances(t, coarse), by_contrast)));
   const auto cost = static_cast<std::int64_t>(std::floor(variances(t, guide_is_clean(t) ? 0.02 : 0.2)));
   Trajectory trajectory = {.places = {{t, reference}}};
   for (const int direction : {-1, 1}) {

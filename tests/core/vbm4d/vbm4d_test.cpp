@@ -279,6 +279,26 @@ TEST_P(Vbm4dTest, FaintSignalsAreMatchedAsIfStretched) {
   EXPECT_NEAR(quality(1), quality(25), 0.3);
 }
 
+// The differences of equal patches scatter more, as coarse noise has fewer independent values in a patch.
+TEST(Vbm4dPlan, TrajectoriesEndLaterInCoarseNoise) {
+  const FrameFormat format = gray(64, 48);
+  const Vbm4dParameters parameters = small_parameters();
+  const auto ends = [&](const NoiseShape& shape) {
+    NoiseModel noise = white_noise(10);
+    noise.shape[0] = shape;
+    const Vbm4dPlan plan = make_plan(parameters, format, noise, plane_heights(format, PictureRows()));
+    return std::pair(plan.bounds[0][0].greatest, plan.bounds[0][1].greatest);
+  };
+  NoiseShape coarse;
+  coarse.spectrum.fill(0.5);
+  coarse.spectrum[0] = 32.5;
+  const double scatter = std::sqrt((32.5 * 32.5 + 63 * 0.25) / 64);
+  const double unit = 64 * 10 * 10;
+  EXPECT_EQ(ends(NoiseShape()), std::pair(static_cast<int>(5 * unit), static_cast<int>(1.5 * unit)));
+  EXPECT_NEAR(ends(coarse).first, (2 + 3 * scatter) * unit, 1);
+  EXPECT_NEAR(ends(coarse).second, 1.5 * scatter * unit, 1);
+}
+
 TEST_P(Vbm4dTest, FramesWithOtherNoiseAreFilteredSeparately) {
   const FrameFormat format = gray(80, 64);
   Vbm4dParameters parameters = small_parameters();
