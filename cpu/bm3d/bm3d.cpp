@@ -236,80 +236,105 @@ void Bm3d::make_jobs(const Bm3dPlan& plan, PlaneSet& set) {
   }
 }
 
-void Bm3d::make_tasks(const Bm3dPlan& plan) {
-  workspace_->tasks.clear();
-  TaskGraph& graph = workspace_->graph;
-  graph = {};
-  const auto add = [&](const Task& task, int luma_row, std::optional<float> place) {
-    workspace_->tasks.push_back(task);
-    return graph.add(luma_row + task.step * kStepLag, place);
-  };
-  const int bands = block_count(plan.components[0].height, kBandRows);
+// Adds the tasks of a picture to its graph, and what they wait for.
+class Bm3d::TaskMaker {
+ public:
+  TaskMaker(const Bm3d& bm3d, Workspace& workspace, const Bm3dPlan& plan)
+      : bm3d_(bm3d),
+        workspace_(workspace),
+        bands_(block_count(plan.components[0].height, kBandRows)),
+        sets_(workspace.sets.data(), plan.sets.size()) {}
+
+  void make() {
+    loads_ = add_bands(Task::Kind::kLoad, nullptr, 0);
+    for (std::size_t s = 0; s < sets_.size(); ++s) {
+      for (int step = 0; step < bm3d_.steps(); ++step) {
+        prepares_[s][step] = add_bands(Task::Kind::kPrepare, &sets_[s], step);
+        estimates_[s][step] = add_bands(Task::Kind::kEstimate, &sets_[s], step);
+      }
+    }
+    for (int step = 0; step < bm3d_.steps(); ++step) {
+      for (std::size_t s = 0; s < sets_.size(); ++s) {
+        add_tiles(s, step);
+        for (int band = 0; band < bands_; ++band) {
+          connect_band(s, step, band);
+        }
+      }
+    }
+  }
+
+ private:
+  int add(const Task& task, int luma_row, std::optional<float> place) {
+    workspace_.tasks.push_back(task);
+    return workspace_.graph.add(luma_row + task.step * kStepLag, place);
+  }
   // Adds a task for each band and returns the number of the first one.
-  const auto add_bands = [&](Task::Kind kind, PlaneSet* set, int step) {
-    const int first = static_cast<int>(workspace_->tasks.size());
-    for (int band = 0; band < bands; ++band) {
+  int add_bands(Task::Kind kind, PlaneSet* set, int step) {
+    const int first = static_cast<int>(workspace_.tasks.size());
+    for (int band = 0; band < bands_; ++band) {
       add({kind, set, step, band}, band * kBandRows, std::nullopt);
     }
     return first;
-  };
+  }
   // Makes `task` wait for the tasks of the bands `needed`. `first` is the task number of band 0.
-  const auto require = [&](int task, int first, Range needed) {
+  void require(int task, int first, Range needed) {
     for (int band = needed.first; band < needed.last; ++band) {
-      graph.require(task, first + band);
+      workspace_.graph.require(task, first + band);
     }
-  };
-  const auto around = [&](int band) { return Range{std::max(band - 1, 0), std::min(band + 2, bands)}; };
+  }
+  Range around(int band) const { return {std::max(band - 1, 0), std::min(band + 2, bands_)}; }
 
-  const int loads = add_bands(Task::Kind::kLoad, nullptr, 0);
-  const std::span<PlaneSet> sets(workspace_->sets.data(), plan.sets.size());
+  void add_tiles(std::size_t s, int step) {
+    const PlaneSet& set = sets_[s];
+    const StepJob& job = set.jobs[step];
+    for (int i = 0; i < static_cast<int>(set.tiles[step].size()); ++i) {
+      const Area reach = tile_reach(job, set.tiles[step][i]);
+      const int tile = add({Task::Kind::kTile, &sets_[s], step, i}, reach.y1 << set.plan.shift_y,
+                           static_cast<float>(reach.x0) / static_cast<float>(set.plan.width));
+      const Range reached = set.bands(reach.y0, reach.y1);
+      require(tile, prepares_[s][step], reached);
+      for (int band = reached.first; band < reached.last; ++band) {
+        workspace_.graph.require(estimates_[s][step] + band, tile);
+      }
+    }
+  }
+
+  void connect_band(std::size_t s, int step, int band) {
+    const PlaneSet& set = sets_[s];
+    const int patch = set.jobs[step].tables->step.patch_size;
+    const Range rows = set.rows(band);
+    // Patches that begin up to patch - 1 rows above have their weight there. The tiles that this band waits
+    // for imply these bands, as they reach those rows; they are listed because estimates read them.
+    const Range weights = set.bands(rows.first - patch + 1, rows.last);
+    require(estimates_[s][step] + band, prepares_[s][step], weights);
+    if (step == 0) {
+      return require(prepares_[s][0] + band, loads_, around(band));
+    }
+    // The second step's sums replace the first's, which the estimates of this band and of later bands still
+    // need. Its guide is luma's basic estimate.
+    const int reach = bm3d_.hard_.step.patch_size - 1;
+    require(prepares_[s][1] + band, estimates_[s][0], set.bands(rows.first, rows.last + reach));
+    workspace_.graph.require(prepares_[s][1] + band, estimates_[0][0] + band);
+    // The second step's estimates replace luma's noisy samples, which are chroma's guide in the first step.
+    for (std::size_t other = 0; other < sets_.size(); ++other) {
+      require(estimates_[s][1] + band, prepares_[other][0], around(band));
+    }
+  }
+
+  const Bm3d& bm3d_;
+  Workspace& workspace_;
+  const int bands_;
+  const std::span<PlaneSet> sets_;
   // The numbers of the first tasks of a kind, by set and step.
-  std::array<std::array<int, 2>, 2> prepares{};
-  std::array<std::array<int, 2>, 2> estimates{};
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    for (int step = 0; step < steps(); ++step) {
-      prepares[s][step] = add_bands(Task::Kind::kPrepare, &sets[s], step);
-      estimates[s][step] = add_bands(Task::Kind::kEstimate, &sets[s], step);
-    }
-  }
-  for (int step = 0; step < steps(); ++step) {
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      const PlaneSet& set = sets[s];
-      const StepJob& job = set.jobs[step];
-      const int k = job.tables->step.patch_size;
-      for (int i = 0; i < static_cast<int>(set.tiles[step].size()); ++i) {
-        const Area reach = tile_reach(job, set.tiles[step][i]);
-        const int tile = add({Task::Kind::kTile, &sets[s], step, i}, reach.y1 << set.plan.shift_y,
-                             static_cast<float>(reach.x0) / static_cast<float>(set.plan.width));
-        const Range reached = set.bands(reach.y0, reach.y1);
-        require(tile, prepares[s][step], reached);
-        for (int band = reached.first; band < reached.last; ++band) {
-          graph.require(estimates[s][step] + band, tile);
-        }
-      }
-      for (int band = 0; band < bands; ++band) {
-        const Range rows = set.rows(band);
-        // Patches that begin up to k - 1 rows above have their weight there. The tiles that this band waits
-        // for imply these bands, as they reach those rows; they are listed because estimates read them.
-        const Range weights = set.bands(rows.first - k + 1, rows.last);
-        require(estimates[s][step] + band, prepares[s][step], weights);
-        if (step == 0) {
-          require(prepares[s][0] + band, loads, around(band));
-          continue;
-        }
-        // The second step's sums replace the first's, which the estimates of this band and of later bands
-        // still need. Its guide is luma's basic estimate.
-        const int reach = hard_.step.patch_size - 1;
-        require(prepares[s][1] + band, estimates[s][0], set.bands(rows.first, rows.last + reach));
-        graph.require(prepares[s][1] + band, estimates[0][0] + band);
-        // The second step's estimates replace luma's noisy samples, which are chroma's guide in the first
-        // step.
-        for (std::size_t other = 0; other < sets.size(); ++other) {
-          require(estimates[s][1] + band, prepares[other][0], around(band));
-        }
-      }
-    }
-  }
+  int loads_ = 0;
+  std::array<std::array<int, 2>, 2> prepares_{};
+  std::array<std::array<int, 2>, 2> estimates_{};
+};
+
+void Bm3d::make_tasks(const Bm3dPlan& plan) {
+  workspace_->tasks.clear();
+  workspace_->graph = {};
+  TaskMaker(*this, *workspace_, plan).make();
 }
 
 void Bm3d::load(const Picture& picture, int band) {

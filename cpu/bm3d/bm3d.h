@@ -41,6 +41,7 @@ class Bm3d final : public SpatialFilter {
   struct Scratch;
   struct Task;
   struct Workspace;
+  class TaskMaker;
 
   int steps() const;
   void filter_picture(const Picture& picture);

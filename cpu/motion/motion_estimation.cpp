@@ -71,32 +71,10 @@ void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyram
     level.shape = layout.levels[number];
     level.current = current.samples(number);
     level.reference = reference.samples(number);
-    const VectorRows rows = vector_rows(level.shape);
-    for_each_index(level.shape.rows, 1, [&](int row) {
-      const std::size_t first = static_cast<std::size_t>(row) * level.shape.columns;
-      MotionVector* const vectors = vectors_.data() + rows.origin;
-      search_row(level, row, vectors + static_cast<std::ptrdiff_t>(row) * rows.stride,
-                 field.differences.data() + first,
-                 level.shape.finest ? field.textures.data() + first : nullptr);
-      fill_vector_margin(level.shape, rows.stride, row, vectors);
-    });
-    std::fill_n(changed_.begin(), rows.size, std::uint8_t{0});
-    std::fill_n(changed_before_.begin(), rows.size, std::uint8_t{0});
-    for (int i = 0; i < motion::kSweeps; ++i) {
-      vectors_.swap(before_);
-      changed_.swap(changed_before_);
-      const MotionSweep sweep = {.stride = rows.stride,
-                                 .before = before_.data() + rows.origin,
-                                 .after = vectors_.data() + rows.origin,
-                                 .changed_before = i == 0 ? nullptr : changed_before_.data() + rows.origin,
-                                 .changed = changed_.data() + rows.origin,
-                                 .differences = field.differences.data()};
-      for_each_index(level.shape.rows, 1, [&](int row) {
-        sweep_row(level, row, sweep);
-        fill_vector_margin(level.shape, rows.stride, row, sweep.after);
-      });
-    }
+    search(level, field);
+    sweep(level, field);
     if (number > 0) {
+      const VectorRows rows = vector_rows(level.shape);
       vectors_.swap(before_);
       level.coarser = before_.data() + rows.origin;
       level.coarser_stride = rows.stride;
@@ -112,6 +90,40 @@ void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyram
                   field.quarters.data() + first);
     }
   });
+}
+
+// Searches each block of a level by itself.
+void MotionEstimator::search(const MotionLevel& level, MotionField& field) {
+  const VectorRows rows = vector_rows(level.shape);
+  for_each_index(level.shape.rows, 1, [&](int row) {
+    const std::size_t first = static_cast<std::size_t>(row) * level.shape.columns;
+    MotionVector* const vectors = vectors_.data() + rows.origin;
+    search_row(level, row, vectors + static_cast<std::ptrdiff_t>(row) * rows.stride,
+               field.differences.data() + first,
+               level.shape.finest ? field.textures.data() + first : nullptr);
+    fill_vector_margin(level.shape, rows.stride, row, vectors);
+  });
+}
+
+// Tries the vectors of neighbors.
+void MotionEstimator::sweep(const MotionLevel& level, MotionField& field) {
+  const VectorRows rows = vector_rows(level.shape);
+  std::fill_n(changed_.begin(), rows.size, std::uint8_t{0});
+  std::fill_n(changed_before_.begin(), rows.size, std::uint8_t{0});
+  for (int i = 0; i < motion::kSweeps; ++i) {
+    vectors_.swap(before_);
+    changed_.swap(changed_before_);
+    const MotionSweep sweep = {.stride = rows.stride,
+                               .before = before_.data() + rows.origin,
+                               .after = vectors_.data() + rows.origin,
+                               .changed_before = i == 0 ? nullptr : changed_before_.data() + rows.origin,
+                               .changed = changed_.data() + rows.origin,
+                               .differences = field.differences.data()};
+    for_each_index(level.shape.rows, 1, [&](int row) {
+      sweep_row(level, row, sweep);
+      fill_vector_margin(level.shape, rows.stride, row, sweep.after);
+    });
+  }
 }
 
 }  // namespace limpid::cpu

@@ -10,6 +10,8 @@
 
 namespace limpid::cpu {
 
+struct MotionLevel;
+
 /// Estimates block motion between two pictures (core/motion/motion_blocks.h), on the threads of the caller's
 /// arena. The result depends neither on the number of threads nor on the SIMD level. Keeps its working
 /// memory, so that later pictures allocate nothing.
@@ -20,6 +22,9 @@ class MotionEstimator {
                 const MotionParameters& parameters = {});
 
  private:
+  void search(const MotionLevel& level, MotionField& field);
+  void sweep(const MotionLevel& level, MotionField& field);
+
   // With margins (motion_kernels.h).
   std::vector<MotionVector> vectors_;  // of the current level
   std::vector<MotionVector> before_;   // of the current level before a sweep, then of the coarser level
