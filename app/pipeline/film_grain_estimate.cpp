@@ -3,52 +3,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/engine/frame_control.h"
+#include "core/grain/chroma_correlation.h"
 #include "core/grain/grain_model.h"
 #include "io/media/film_grain.h"
 
 namespace limpid::app {
 namespace {
 
-/// Makes a table from the grain of frames in presentation order.
+/// Makes the entries of a table from frames in presentation order.
 class TableOfFrames {
  public:
   explicit TableOfFrames(bool by_number) : by_number_(by_number) {}
 
-  void add(double time, const std::optional<FilmGrain>& grain) {
-    FilmGrain own = grain.value_or(FilmGrain());
-    if (!table_.empty()) {
-      own.seed = table_.back().grain.seed;
-    }
-    if (table_.empty() || grain.has_value() != table_.back().is_applied || own != table_.back().grain) {
-      begin(time, grain);
+  /// Adds a frame, to the last entry or to a new one.
+  void add(double time, bool begins, bool has_grain) {
+    if (table_.empty()) {
+      first_time_ = time;
+      table_.push_back({0, kNoEnd, has_grain, FilmGrain()});
+    } else if (begins) {
+      // Between two frames, so that times may be rounded.
+      const double middle = (last_time_ + time) / 2 - first_time_;
+      const std::int64_t start =
+          by_number_ ? frames_ : std::llround(middle * static_cast<double>(kGrainTicksPerSecond));
+      table_.back().end = start;
+      table_.push_back({start, kNoEnd, has_grain, FilmGrain()});
     }
     last_time_ = time;
     ++frames_;
   }
 
-  FilmGrainTable take() { return std::move(table_); }
+  /// Without their grain.
+  FilmGrainTable& entries() { return table_; }
 
  private:
-  void begin(double time, const std::optional<FilmGrain>& grain) {
-    std::int64_t start = 0;
-    if (table_.empty()) {
-      first_time_ = time;
-    } else {
-      // Between two frames, so that times may be rounded.
-      const double middle = (last_time_ + time) / 2 - first_time_;
-      start = by_number_ ? frames_ : std::llround(middle * static_cast<double>(kGrainTicksPerSecond));
-      table_.back().end = start;
-    }
-    table_.push_back(
-        {start, std::numeric_limits<std::int64_t>::max(), grain.has_value(), grain.value_or(FilmGrain())});
-  }
+  static constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
   bool by_number_;
   FilmGrainTable table_;
@@ -57,26 +54,63 @@ class TableOfFrames {
   double last_time_ = 0;
 };
 
-/// Converts the noise models of frames to grain, each once.
+/// The grain that the frames of an AV1 input have.
+class OwnGrain {
+ public:
+  explicit OwnGrain(bool by_number) : table_(by_number) {}
+
+  void add(double time, const std::optional<FilmGrain>& grain) {
+    has_any_ = has_any_ || grain;
+    std::optional<FilmGrain> own = grain;
+    if (own && last_) {
+      own->seed = last_->seed;  // of each frame
+    }
+    const bool begins = own != last_;
+    table_.add(time, begins, grain.has_value());
+    if (begins) {
+      table_.entries().back().grain = grain.value_or(FilmGrain());
+      last_ = grain;
+    }
+  }
+
+  bool has_any() const { return has_any_; }
+  FilmGrainTable take() { return std::move(table_.entries()); }
+
+ private:
+  TableOfFrames table_;
+  std::optional<FilmGrain> last_;
+  bool has_any_ = false;
+};
+
+/// Grain like the noise of frames.
 class GrainOfNoise {
  public:
-  std::optional<FilmGrain> of(const NoiseModel& noise, const FrameFormat& format) {
-    if (!noise.has_noise()) {
-      return std::nullopt;
+  explicit GrainOfNoise(bool by_number) : table_(by_number) {}
+
+  void add(double time, const NoiseModel& noise) {
+    const bool begins =
+        models_.empty() || (noise != models_.back() && (noise.has_noise() || models_.back().has_noise()));
+    table_.add(time, begins, noise.has_noise());
+    if (begins) {
+      models_.push_back(noise);
     }
-    if (!noise_ || *noise_ != noise) {
-      noise_ = noise;
-      seed_ = (seed_ + kSeedStep) & 0xFFFF;
-      grain_ = film_grain_of(noise, format, seed_);
+  }
+
+  FilmGrainTable take(const FrameFormat& format, const ChromaCorrelations& correlations) {
+    constexpr int kSeedStep = 7391;
+    int seed = 0;
+    for (std::size_t i = 0; i < models_.size(); ++i) {
+      if (models_[i].has_noise()) {
+        seed = (seed + kSeedStep) & 0xFFFF;
+        table_.entries()[i].grain = film_grain_of(models_[i], format, seed, correlations);
+      }
     }
-    return grain_;
+    return std::move(table_.entries());
   }
 
  private:
-  static constexpr int kSeedStep = 7391;
-  std::optional<NoiseModel> noise_;
-  FilmGrain grain_;
-  int seed_ = 0;
+  TableOfFrames table_;
+  std::vector<NoiseModel> models_;  ///< of the entries
 };
 
 void require_format(const std::string& input, const FrameFormat& format) {
@@ -120,12 +154,11 @@ FilmGrainTable film_grain_of_video(const FilmGrainRequest& request, Engine& engi
         "does not allow; name a file");
   }
   require_format(request.input, reader.video().format);
-  TableOfFrames own(request.by_number);
-  TableOfFrames estimated(request.by_number);
-  bool has_own = false;
-  GrainOfNoise noise;
+  OwnGrain own(request.by_number);
+  GrainOfNoise estimated(request.by_number);
+  ChromaCorrelationMeter correlations;
   const auto add = [&](const NoiseModel& model, const Frame& frame) {
-    estimated.add(io::presentation_time(frame).value_or(0), noise.of(model, frame.format));
+    estimated.add(io::presentation_time(frame).value_or(0), model);
   };
   FrameControl control(
       request.noise, request.fields, {.before = 1, .after = 1}, engine,
@@ -134,10 +167,13 @@ FilmGrainTable film_grain_of_video(const FilmGrainRequest& request, Engine& engi
     while (control.receive()) {
     }
   };
+  std::int64_t count = 0;
   read_frames(reader, request.frames, [&](Frame frame) {
-    const std::optional<FilmGrain> grain = io::film_grain_of(frame);
-    has_own = has_own || grain;
-    own.add(io::presentation_time(frame).value_or(0), grain);
+    own.add(io::presentation_time(frame).value_or(0), io::film_grain_of(frame));
+    constexpr std::int64_t kEach = 8;
+    if (count++ % kEach == 0) {
+      correlations.add(frame);
+    }
     if (request.noise.noise) {
       add(request.noise.noise->noise, frame);
     } else {
@@ -147,7 +183,7 @@ FilmGrainTable film_grain_of_video(const FilmGrainRequest& request, Engine& engi
   });
   control.flush();
   drop_leveled();
-  return has_own ? own.take() : estimated.take();
+  return own.has_any() ? own.take() : estimated.take(reader.video().format, correlations.result());
 }
 
 bool has_grain(const FilmGrainTable& table) {

@@ -27,11 +27,14 @@ struct GrainFilter {
   double variance = 1;  ///< of filtered white noise of variance 1
 };
 
-/// The greatest shift at which all weights have a coefficient.
-int coefficient_shift(const std::vector<Autoregression>& filters) {
+/// The greatest shift at which all weights have a coefficient, and that of luma in chroma can be `luma`.
+int coefficient_shift(const std::vector<Autoregression>& filters, double luma) {
   constexpr int kLeastShift = 6;
   constexpr int kMostShift = 9;
   int shift = kMostShift;
+  while (shift > kLeastShift && luma * (1 << shift) > kMostCoefficient) {
+    --shift;
+  }
   for (const Autoregression& filter : filters) {
     for (const double weight : filter.weights) {
       while (shift > kLeastShift && std::abs(weight) * (1 << shift) > kMostCoefficient) {
@@ -65,7 +68,7 @@ int grain_shift(double variance) {
   return shift;
 }
 
-/// Calls `visit` with templates of several seeds.
+/// Calls `visit` with a plane's and luma's templates of several seeds.
 template <typename Visit>
 void for_each_template(FilmGrain grain, const FrameFormat& format, int plane, const Visit& visit) {
   constexpr int kSeeds = 12;
@@ -75,7 +78,7 @@ void for_each_template(FilmGrain grain, const FrameFormat& format, int plane, co
   for (int i = 0; i < kSeeds; ++i) {
     grain.seed = (grain.seed + kStep) & 0xFFFF;
     const GrainTemplate luma = luma_template(grain, format);
-    visit(plane == 0 ? luma : chroma_template(grain, format, plane, luma));
+    visit(plane == 0 ? luma : chroma_template(grain, format, plane, luma), luma);
   }
 }
 
@@ -84,25 +87,26 @@ void for_each_template(FilmGrain grain, const FrameFormat& format, int plane, co
 std::array<double, 64> spectrum_of_templates(FilmGrain grain, const FrameFormat& format, int plane) {
   constexpr int kSpan = NoiseShape::kFrequencies;
   std::array<double, 64> covariances{};
-  for_each_template(std::move(grain), format, plane, [&](const GrainTemplate& source) {
-    const int right = source.first_column() + source.columns();
-    const int bottom = source.first_row() + source.rows();
-    for (int dy = 0; dy < kSpan; ++dy) {
-      for (int dx = 1 - kSpan; dx < kSpan; ++dx) {
-        std::int64_t sum = 0;
-        std::int64_t count = 0;
-        for (int y = source.first_row(); y < bottom - dy; ++y) {
-          for (int x = source.first_column() + kSpan; x < right - kSpan; ++x) {
-            sum += std::int64_t{source.at(y, x)} * source.at(y + dy, x + dx);
-            ++count;
-          }
-        }
-        const double share = dx == 0 ? 1 : 0.5;
-        covariances[dy * kSpan + std::abs(dx)] +=
-            share * static_cast<double>(sum) / static_cast<double>(count);
-      }
-    }
-  });
+  for_each_template(std::move(grain), format, plane,
+                    [&](const GrainTemplate& source, const GrainTemplate& /*luma*/) {
+                      const int right = source.first_column() + source.columns();
+                      const int bottom = source.first_row() + source.rows();
+                      for (int dy = 0; dy < kSpan; ++dy) {
+                        for (int dx = 1 - kSpan; dx < kSpan; ++dx) {
+                          std::int64_t sum = 0;
+                          std::int64_t count = 0;
+                          for (int y = source.first_row(); y < bottom - dy; ++y) {
+                            for (int x = source.first_column() + kSpan; x < right - kSpan; ++x) {
+                              sum += std::int64_t{source.at(y, x)} * source.at(y + dy, x + dx);
+                              ++count;
+                            }
+                          }
+                          const double share = dx == 0 ? 1 : 0.5;
+                          covariances[dy * kSpan + std::abs(dx)] +=
+                              share * static_cast<double>(sum) / static_cast<double>(count);
+                        }
+                      }
+                    });
   return noise_spectrum(covariances);
 }
 
@@ -148,8 +152,55 @@ GrainFilter filter_for(const NoiseShape& shape, int shift, const FrameFormat& fo
   return best;
 }
 
-/// Sets the coefficients of all planes with noise, and the shift of the grain.
-void set_coefficients(const NoiseModel& noise, const FrameFormat& format, FilmGrain& grain) {
+/// The correlation of a chroma plane's grain with luma's over each chroma sample.
+double correlation_of_templates(const FilmGrain& grain, const FrameFormat& format, int plane) {
+  constexpr int kMargin = 3;  // of templates, in samples of both planes
+  const int step_x = 1 << format.chroma_shift_x;
+  const int step_y = 1 << format.chroma_shift_y;
+  double luma_squares = 0;
+  double chroma_squares = 0;
+  double products = 0;
+  for_each_template(grain, format, plane, [&](const GrainTemplate& chroma, const GrainTemplate& luma) {
+    for (int y = chroma.first_row(); y < chroma.first_row() + chroma.rows(); ++y) {
+      for (int x = chroma.first_column(); x < chroma.first_column() + chroma.columns(); ++x) {
+        int sum = 0;
+        for (int i = 0; i < step_x * step_y; ++i) {
+          sum += luma.at((y - kMargin) * step_y + kMargin + i / step_x,
+                         (x - kMargin) * step_x + kMargin + i % step_x);
+        }
+        luma_squares += static_cast<double>(sum) * sum;
+        chroma_squares += static_cast<double>(chroma.at(y, x)) * chroma.at(y, x);
+        products += static_cast<double>(sum) * chroma.at(y, x);
+      }
+    }
+  });
+  return products / std::sqrt(luma_squares * chroma_squares);
+}
+
+/// Sets the coefficient of luma's grain in a chroma plane's, so that both have the correlation.
+void correlate(double correlation, const FrameFormat& format, int plane, FilmGrain& grain) {
+  int& coefficient = grain.coefficients[plane][grain.neighbors()];
+  const int sign = correlation < 0 ? -1 : 1;
+  int low = 0;
+  int high = static_cast<int>(kMostCoefficient) + 1;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    coefficient = sign * middle;
+    const double found = sign * correlation_of_templates(grain, format, plane);
+    (found < std::abs(correlation) ? low : high) = middle;
+  }
+  coefficient = sign * low;
+}
+
+/// True if a plane's grain can and should have the correlation with luma's.
+bool is_correlated(const NoiseModel& noise, int plane, double correlation) {
+  constexpr double kLeast = 0.03;
+  return noise.sigma[0] > 0 && noise.sigma[plane] > 0 && std::abs(correlation) >= kLeast;
+}
+
+/// Sets the coefficients of the neighbors in all planes with noise. Returns the greatest variance. `luma`: a
+/// bound of luma's coefficient in chroma.
+double set_neighbors(const NoiseModel& noise, const FrameFormat& format, double luma, FilmGrain& grain) {
   constexpr double kUsualTaper = 0.98;
   const int planes = format.color_plane_count();
   std::vector<Autoregression> filters(planes);
@@ -159,10 +210,10 @@ void set_coefficients(const NoiseModel& noise, const FrameFormat& format, FilmGr
       grain.lag = Autoregression::kLag;
     }
   }
+  grain.coefficient_shift = coefficient_shift(filters, luma);
   if (grain.lag == 0) {
-    return;  // encoders store all coefficients in each frame
+    return 1;  // encoders store all coefficients in each frame
   }
-  grain.coefficient_shift = coefficient_shift(filters);
   double variance = 1;
   for (int plane = 0; plane < planes; ++plane) {
     if (noise.sigma[plane] > 0) {
@@ -171,7 +222,27 @@ void set_coefficients(const NoiseModel& noise, const FrameFormat& format, FilmGr
       variance = std::max(variance, filter.variance);
     }
   }
-  grain.grain_shift = grain_shift(variance);
+  return variance;
+}
+
+/// Sets the coefficients of all planes with noise, and the shift of the grain.
+void set_coefficients(const NoiseModel& noise, const FrameFormat& format,
+                      const ChromaCorrelations& correlations, FilmGrain& grain) {
+  constexpr double kMost = 0.9;
+  double greatest = 0;
+  for (const double correlation : correlations) {
+    greatest = std::max(greatest, std::min(std::abs(correlation), kMost));
+  }
+  const double independent = 1 - greatest * greatest;  // share of the variance
+  // The mean of four samples of luma has half the deviation or more.
+  const double luma = 2 * greatest / std::sqrt(independent);
+  grain.grain_shift = grain_shift(set_neighbors(noise, format, luma, grain) / independent);
+  for (int plane = 1; plane < format.color_plane_count(); ++plane) {
+    const double wanted = std::clamp(correlations[plane - 1], -kMost, kMost);
+    if (is_correlated(noise, plane, wanted)) {
+      correlate(wanted, format, plane, grain);
+    }
+  }
 }
 
 /// A histogram of the grain that frames show, over templates of several seeds.
@@ -179,7 +250,8 @@ class GrainSamples {
  public:
   GrainSamples(const FilmGrain& grain, const FrameFormat& format, int plane) : range_(format.bit_depth) {
     counts_.resize(static_cast<std::size_t>(range_.most) - range_.least + 1);
-    for_each_template(grain, format, plane, [this](const GrainTemplate& source) { count(source); });
+    for_each_template(grain, format, plane,
+                      [this](const GrainTemplate& source, const GrainTemplate& /*luma*/) { count(source); });
   }
 
   /// The standard deviation of the grain times `scaling`, as it is added to samples.
@@ -272,11 +344,12 @@ Curve curve_of(const PlaneNoise& noise, const FrameFormat& format) {
 
 }  // namespace
 
-FilmGrain film_grain_of(const NoiseModel& noise, const FrameFormat& format, int seed) {
+FilmGrain film_grain_of(const NoiseModel& noise, const FrameFormat& format, int seed,
+                        const ChromaCorrelations& correlations) {
   const int planes = format.color_plane_count();
   FilmGrain grain;
   grain.seed = seed;
-  set_coefficients(noise, format, grain);
+  set_coefficients(noise, format, correlations, grain);
   std::vector<Curve> curves;
   std::vector<GrainSamples> samples;
   for (int plane = 0; plane < planes; ++plane) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files of a job, and noise profiles, as workers and commands read them. The first byte selects the file,
-// the rest is its content.
+// The files of a job, noise profiles and film grain tables, as workers and commands read them. The first byte
+// selects the file, the rest is its content.
 #include <unistd.h>
 
 #include <cstddef>
@@ -16,6 +16,8 @@
 #include "app/jobs/job_folder.h"
 #include "app/jobs/plan.h"
 #include "core/base/error.h"
+#include "core/grain/film_grain_table.h"
+#include "core/grain/grain_synthesizer.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
 #include "io/media/packet_file.h"
@@ -77,6 +79,17 @@ void read(unsigned kind, const JobFolder& job, Claims& claims, const std::string
       find_noise_field("noise")->parse(choice, "noise", content);
       break;
     }
+    case 6: {
+      const FilmGrainTable table = parse_film_grain_table(content, "table");
+      static_cast<void>(parse_film_grain_table(to_text(scaled(rebased(table, 1), 0.5)), "written table"));
+      const FrameFormat format{.width = 40,
+                               .height = 40,
+                               .color_model = ColorModel::kYuv,
+                               .chroma_shift_x = 1,
+                               .chroma_shift_y = 1};
+      static_cast<void>(with_film_grain(for_format(table.front().grain, format), allocate_frame(format)));
+      break;
+    }
     default: {
       write(other, content);
       io::PacketFileReader packets(other, 64, 48);
@@ -101,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   try {
-    limpid::app::read(data[0] % 7U, folder.job(), claims,
+    limpid::app::read(data[0] % 8U, folder.job(), claims,
                       {reinterpret_cast<const char*>(data) + 1, size - 1});
   } catch (const limpid::Error&) {  // NOLINT(bugprone-empty-catch): a sentence is the right answer
   }

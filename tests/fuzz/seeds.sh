@@ -30,9 +30,20 @@ END
 file 03 >job_files/claim <<<'{"worker": "a-1", "process": 1, "space": "b"}'
 file 04 >job_files/profile <<<"$profile"
 file 05 >job_files/noise <<<"10,5.5,5"
+file 06 >job_files/grain <<END
+filmgrn1
+E 0 9223372036854775807 1 7391 1
+	p 1 7 1 9 0 1 128 192 256 128 192 256
+	sY 2 0 80 255 140
+	sCb 1 0 40
+	sCr 1 0 40
+	cY -1 1 -5 9
+	cCb -1 1 -5 9 30
+	cCr -1 1 -5 9 -30
+END
 parameters='ffv1 yuv420p 128x96 1/12800 1:1 2 2 2 0 1 1 -99 3 little'
 {
-  printf '\x06limpid packets 1\n'
+  printf '\x07limpid packets 1\n'
   number ${#parameters}
   printf %s "$parameters"
   number 4

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <random>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -211,6 +213,83 @@ TEST(GrainModel, HasTheSpectrumOfTheNoise) {
       }
     }
   }
+}
+
+/// The correlation of a chroma plane's grain with the mean of luma's, over several seeds.
+double correlation_of(FilmGrain grain, const FrameFormat& format, int plane) {
+  double luma_squares = 0;
+  double chroma_squares = 0;
+  double products = 0;
+  for (grain.seed = 100; grain.seed < 3000; grain.seed += 100) {
+    const std::vector<double> luma = grain_of(grain, format, 0, 128);
+    const std::vector<double> chroma = grain_of(grain, format, plane, 128);
+    const int width = format.plane_width(plane);
+    for (std::size_t i = 0; i < chroma.size(); ++i) {
+      const int x = static_cast<int>(i) % width << format.chroma_shift_x;
+      const int y = static_cast<int>(i) / width << format.chroma_shift_y;
+      double sum = 0;
+      for (int dy = 0; dy < 1 << format.chroma_shift_y; ++dy) {
+        for (int dx = 0; dx < 1 << format.chroma_shift_x; ++dx) {
+          sum += luma[static_cast<std::size_t>(y + dy) * format.width + x + dx];
+        }
+      }
+      luma_squares += sum * sum;
+      chroma_squares += chroma[i] * chroma[i];
+      products += sum * chroma[i];
+    }
+  }
+  return products / std::sqrt(luma_squares * chroma_squares);
+}
+
+TEST(GrainModel, ChromaHasTheCorrelationOfTheNoise) {
+  for (const FrameFormat& format : {yuv_format(8, 1, 1), yuv_format(10, 0, 0)}) {
+    for (const double width : {0.0, 0.6}) {
+      NoiseModel noise{{8, 6, 6}};
+      if (width > 0) {
+        noise.shape = {blurred(width), blurred(width), blurred(width)};
+      }
+      const FilmGrain grain = film_grain_of(noise, format, 5, {0.3, -0.2});
+      grain.validate("grain");
+      EXPECT_NEAR(correlation_of(grain, format, 1), 0.3, 0.05) << format.bit_depth << ", " << width;
+      EXPECT_NEAR(correlation_of(grain, format, 2), -0.2, 0.05) << format.bit_depth << ", " << width;
+      for (int p = 0; p < 3; ++p) {
+        const auto expected = static_cast<double>(noise.sigma[p]);
+        EXPECT_NEAR(deviation_of(grain, format, p, 128), expected, 0.07 * expected) << p << ", " << width;
+      }
+    }
+  }
+}
+
+TEST(ChromaCorrelationMeter, MeasuresTheNoiseBesideTexture) {
+  constexpr double kCorrelation = 0.4;
+  const FrameFormat format = yuv_format(8, 1, 1);
+  Frame frame = flat_frame(format, 128);
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal(0, 6);
+  for_each_sample(frame, 0, [&](int, int, auto& sample) {
+    sample = static_cast<std::uint8_t>(std::lround(128 + normal(random)));
+  });
+  for_each_sample(frame, 1, [&](int y, int x, auto& sample) {
+    double sum = 0;
+    for (int i = 0; i < 4; ++i) {
+      sum += frame.planes[0].row<std::uint8_t>(2 * y + i / 2)[2 * x + i % 2] - 128;
+    }
+    const double luma = sum / 2;  // of the deviation of a sample
+    sample = static_cast<std::uint8_t>(
+        std::lround(128 + kCorrelation * luma + std::sqrt(1 - kCorrelation * kCorrelation) * normal(random)));
+  });
+  // Three quarters of the picture are texture of both planes.
+  for (const int p : {0, 1}) {
+    for_each_sample(frame, p, [&](int y, int x, auto& sample) {
+      if (y < format.plane_height(p) * 3 / 4) {
+        sample = static_cast<std::uint8_t>(std::clamp(sample - 40 + 80 * ((x >> (1 - p)) & 1), 0, 255));
+      }
+    });
+  }
+  ChromaCorrelationMeter meter;
+  meter.add(frame);
+  EXPECT_NEAR(meter.result()[0], kCorrelation, 0.08);
+  EXPECT_EQ(meter.result()[1], 0) << "no noise";
 }
 
 TEST(GrainModel, WhiteNoiseNeedsNoCoefficients) {
