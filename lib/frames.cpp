@@ -17,6 +17,7 @@ namespace {
 struct Carried {
   std::int64_t pts;
   void* user;
+  bool interlaced;
 };
 
 int sample_stride(const limpid_plane& plane) { return plane.sample_stride == 0 ? 1 : plane.sample_stride; }
@@ -179,12 +180,13 @@ void copy_properties(const limpid_frame& from, Frame& to) {
   to.interlaced = (from.flags & LIMPID_INTERLACED) != 0;
   to.begins_anew = (from.flags & LIMPID_BEGINS_ANEW) != 0;
   to.context_only = (from.flags & LIMPID_CONTEXT_ONLY) != 0;
-  to.attachment = std::make_shared<Carried>(Carried{from.pts, from.user});
+  to.attachment = std::make_shared<Carried>(Carried{from.pts, from.user, to.interlaced});
 }
 
 void copy_properties(const Frame& from, limpid_frame& to) {
-  to.flags = from.interlaced ? LIMPID_INTERLACED : 0;
+  to.flags = 0;
   if (const auto* const carried = from.attachment.get<Carried>()) {
+    to.flags = carried->interlaced ? LIMPID_INTERLACED : 0;
     to.pts = carried->pts;
     to.user = carried->user;
   }

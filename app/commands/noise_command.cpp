@@ -116,7 +116,7 @@ Finding find_noise(const std::string& input, const NoiseCommandOptions& options,
         throw UsageError(fmt::format("--region: {} is not within the picture of {}x{}", options.region,
                                      whole.width, whole.height));
       }
-      finding.region = whole_samples(finding.region, whole, frame->interlaced);
+      finding.region = whole_samples(finding.region, whole, frame->interlaced || frame->combed);
     }
     const Frame part = part_of(*frame, finding.region);
     finding.format = part.format;

@@ -53,7 +53,7 @@ Statistics Measurements::statistics(const Player& player, const PlayedFrame& sho
   statistics.source = options_.source;
   statistics.format = limpid::to_string(options_.format) + "  " +
                       io::to_string(options_.display, options_.format.color_model) +
-                      (shown.noisy.interlaced ? "  interlaced" : "");
+                      (shown.noisy.interlaced ? "  by field" : "");
   statistics.engine = options_.engine;
   statistics.duration = options_.duration;
   statistics.frame = shown.noisy.index;

@@ -70,7 +70,8 @@ NoiseArea::Measured NoiseArea::measure(const PlayedFrame& shown) {
                         kLeast)};
   }
   spdlog::debug(fmt::format("box: {}x{} at {},{}", box.width, box.height, box.x, box.y));
-  const Region region = whole_samples(stored_region(box, options_), options_.format, shown.noisy.interlaced);
+  const Region region = whole_samples(stored_region(box, options_), options_.format,
+                                      shown.noisy.interlaced || shown.noisy.combed);
   NoiseTracker tracker(*engine_);
   if (before_sequence_ + 1 == shown.sequence && before_.samples != nullptr) {
     tracker.next(part_of(engine_->in_host_memory(before_), region));

@@ -12,7 +12,7 @@ namespace limpid {
 
 /// The frames that are filtered by field.
 enum class FieldChoice : std::uint8_t {
-  kAuto,         ///< frames flagged as interlaced, and frames that are combed in many places
+  kAuto,         ///< frames that are combed in many places; fewer places if they are flagged as interlaced
   kProgressive,  ///< none
   kInterlaced,   ///< all
 };
@@ -20,9 +20,9 @@ enum class FieldChoice : std::uint8_t {
 /// Selects the frames of a stream that are filtered by field (Frame::interlaced), and those whose noise is
 /// estimated by field (Frame::combed).
 ///
-/// In areas without motion, filtering whole pictures has better results than filtering fields, also for
-/// combed frames. Noise estimation would measure combing as noise, so it uses fields wherever there is
-/// combing.
+/// In areas without motion, and for chroma, filtering whole pictures has better results than filtering
+/// fields, also for combed frames. Noise estimation would measure combing as noise, so it uses fields
+/// wherever there may be combing.
 ///
 /// Telecined film alternates between combed and complete frames. Temporal filters do not combine fields with
 /// whole pictures. Therefore, after a frame filtered by field, the next kHold frames are also filtered by
@@ -32,8 +32,10 @@ class FieldControl {
  public:
   /// Two cycles of 3:2 pulldown.
   static constexpr int kHold = 10;
-  /// Minimum share of combed blocks in a frame that is filtered by field.
+  /// Minimum share of combed blocks in a frame that is filtered by field. Combed blocks of progressive video
+  /// are often mistaken texture.
   static constexpr float kManyBlocks = 0.25F;
+  static constexpr float kManyBlocksOfInterlaced = 0.07F;
 
   /// `reach`: the reach of the filter. `engine` reads the frames and must outlive this object.
   FieldControl(FieldChoice choice, const Reach& reach, Engine& engine)
@@ -47,8 +49,8 @@ class FieldControl {
     return reach;
   }
 
-  /// Sets the flags of the next frame of the stream. The first frame is not compared with another, so only
-  /// its interlaced flag counts.
+  /// Sets the flags of the next frame of the stream. The first frame has none to be compared with: if it is
+  /// flagged as interlaced, its rows alone decide, otherwise it is not filtered by field.
   void decide(Frame& frame);
   /// Begins a new stream.
   void reset();

@@ -15,7 +15,8 @@ namespace {
 template <typename Sample, typename Pair, typename Sum>
 class CombedBlocks {
  public:
-  CombedBlocks(const Plane& plane, const Plane& before, std::int64_t code_value)
+  /// `before`: null if all blocks count as changed.
+  CombedBlocks(const Plane& plane, const Plane* before, std::int64_t code_value)
       : plane_(plane),
         before_(before),
         code_value_(code_value),
@@ -76,8 +77,8 @@ class CombedBlocks {
     }
     sums.neighbors = neighbors;
     sums.same_field = same_field;
-    if (!may_be_combed(sums, code_value_)) {
-      return false;
+    if (!may_be_combed(sums, code_value_) || before_ == nullptr) {
+      return may_be_combed(sums, code_value_);
     }
     add_change(line * kCombBlock, column, sums);
     return is_combed_block(sums, code_value_);
@@ -85,7 +86,7 @@ class CombedBlocks {
 
   void add_change(int top, int column, CombSums& sums) {
     for (int y = 0; y < kCombRows; ++y) {
-      const auto* const old = before_.row<const Sample>(top + y) + std::ptrdiff_t{column} * kCombBlock;
+      const auto* const old = before_->row<const Sample>(top + y) + std::ptrdiff_t{column} * kCombBlock;
       const Pair* const row = pairs(y, column);
       for (int x = 0; x < kCombColumns; ++x) {
         const std::int64_t change = row[x] - comb_sample(old[2 * x]) - comb_sample(old[2 * x + 1]);
@@ -95,18 +96,16 @@ class CombedBlocks {
   }
 
   const Plane& plane_;
-  const Plane& before_;
+  const Plane* before_;
   std::int64_t code_value_;
   int columns_;
   std::vector<Pair> pairs_;  // column pairs of a row of blocks
 };
 
-}  // namespace
-
-float combed_share(const Frame& frame, const Frame& before) {
+float share_of(const Frame& frame, const Frame* before) {
   const int plane = comb_plane(frame.format);
   const Plane& now = frame.planes[plane];
-  const Plane& old = before.planes[plane];
+  const Plane* const old = before == nullptr ? nullptr : &before->planes[plane];
   const std::int64_t code_value = comb_code_value(frame.format);
   return visit_samples(frame.format, [&]<typename Sample>(Sample) {
     using Pair = std::conditional_t<sizeof(Sample) == 1, std::int16_t, std::int32_t>;
@@ -114,5 +113,11 @@ float combed_share(const Frame& frame, const Frame& before) {
     return CombedBlocks<Sample, Pair, Sum>(now, old, code_value).share();
   });
 }
+
+}  // namespace
+
+float combed_share(const Frame& frame, const Frame& before) { return share_of(frame, &before); }
+
+float combed_share(const Frame& frame) { return share_of(frame, nullptr); }
 
 }  // namespace limpid

@@ -17,6 +17,10 @@ namespace limpid {
 /// same amount across a block, or do not change from frame to frame.
 float combed_share(const Frame& frame, const Frame& before);
 
+/// As combed_share() if the whole picture has changed since the previous frame: fine stripes that are at rest
+/// count as combing.
+float combed_share(const Frame& frame);
+
 // The definition for all engines, on blocks of 16x16 samples of one plane. Columns are added in pairs, which
 // cancels the checkerboard patterns of dithering.
 

@@ -114,7 +114,7 @@ typedef struct limpid_plane {
 } limpid_plane;
 
 typedef enum limpid_frame_flag {
-  LIMPID_INTERLACED = 1, /* odd and even rows are fields of different times; they are filtered separately */
+  LIMPID_INTERLACED = 1, /* odd and even rows are fields of different times */
   LIMPID_BEGINS_ANEW =
       2, /* a discontinuity, such as a seek: the frame and the one before do not use each other */
   LIMPID_CONTEXT_ONLY = 4 /* the frame has no result; neighboring frames use it */
@@ -230,8 +230,8 @@ LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log lo
  * - strength: "0" to "10", "light", "medium", "strong"; two of these for luma and chroma: "1,0.5"
  * - mix: share of the noisy frame in the result, "0" to "1"
  * - planes: "all", "luma" or "chroma"
- * - fields: "auto" (frames that are flagged as interlaced, and combed ones), "progressive" (none) or
- *   "interlaced" (all) are filtered by field
+ * - fields: "auto" (frames that show combing in many places, or in some places if they are flagged as
+ *   interlaced), "progressive" (none) or "interlaced" (all) are filtered by field
  * - engine, threads: for denoisers with an own engine
  * - live: "1" or "0"; "1": results do not wait for later frames, as in the program's windows. The noise is
  *   estimated without lookahead, and filters along motion have the delay 0, unless another is set

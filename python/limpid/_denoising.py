@@ -211,7 +211,7 @@ class Denoiser:
         out          an array like the frame, for its result
         context      the frame has no result and is only used for the frames around it
         begins_anew  the frame does not continue the frame before, as after a seek
-        interlaced   odd and even rows are fields of different instants, which are filtered separately
+        interlaced   odd and even rows are fields of different instants
         """
         with self._lock:
             source = self._one_frame(frame, "read")
@@ -345,7 +345,7 @@ def denoise(
                beyond 1.5 are refused without it.
     out        an array as `array`, which the result is written to; it may be `array` itself
     engine     a name or an Engine; without one the best of this machine or, for arrays on a GPU, that GPU
-    interlaced odd and even rows are fields of different instants, and filtered apart
+    interlaced odd and even rows are fields of different instants
 
     settings are the options of `limpid denoise`, with _ for -; among them:
 

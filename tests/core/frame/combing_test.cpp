@@ -124,6 +124,15 @@ TEST(Combing, IsFoundWhereAPartMoves) {
   EXPECT_EQ(found_in(film.frames), film.combed);
 }
 
+TEST(Combing, OfAFirstFrameIsFoundByItsRows) {
+  for (const double noise : {0, 10}) {
+    const Pulldown film = pulldown(oracle::yuv(320, 192, 1, 1, 10), panning, noise);
+    for (std::size_t i = 0; i < film.frames.size(); ++i) {
+      EXPECT_EQ(combed_share(film.frames[i]) > 0, film.combed[i]) << i;
+    }
+  }
+}
+
 TEST(Combing, IsNotFoundInProgressivePictures) {
   for (const double noise : {0, 3, 10, 40}) {
     expect_no_combing(panning, noise);
