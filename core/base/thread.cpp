@@ -2,24 +2,19 @@
 #include "core/base/thread.h"
 
 #include <cstddef>
-#include <latch>
+#include <mutex>
 #include <vector>
 
 namespace limpid {
 
 void require_threads(int count) {
-  std::latch end(1);
+  std::mutex end;  // no thread ends before all have started
   std::vector<std::jthread> threads;
   threads.reserve(static_cast<std::size_t>(count));
-  try {
-    while (static_cast<int>(threads.size()) < count) {
-      threads.push_back(start_thread([&end] { end.wait(); }));
-    }
-  } catch (...) {
-    end.count_down();
-    throw;
+  const std::scoped_lock lock(end);
+  while (static_cast<int>(threads.size()) < count) {
+    threads.push_back(start_thread([&end] { const std::scoped_lock wait(end); }));
   }
-  end.count_down();
 }
 
 }  // namespace limpid

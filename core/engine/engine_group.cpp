@@ -10,7 +10,6 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -62,8 +61,8 @@ struct SharedStream {
   std::deque<Result> results;            // the last frames that were sent and not received
   std::function<void()> ready_listener;  // called without the mutex
   bool resetting = false;
-  std::int64_t changes = 0;  // counts events that workers wait for
-  std::condition_variable_any changed;
+  std::int64_t changes = 0;         // counts events that workers wait for
+  std::condition_variable changed;  // signals changes
   std::condition_variable arrived;  // signals a result or a worker that has reset
 
  private:
@@ -81,7 +80,14 @@ class Worker {
       : number_(number),
         denoiser_(std::move(denoiser)),
         stream_(stream),
-        thread_(start_thread([this](const std::stop_token& stop) { run(stop); })) {}
+        thread_(start_thread([this] { run(); })) {}
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker() {
+    const Lock lock(stream_.mutex);
+    ending_ = true;
+    stream_.notify_workers();
+  }
 
   // Requires the stream's mutex.
   const DeviceStages& device_stages() const { return device_stages_; }
@@ -92,10 +98,10 @@ class Worker {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  void run(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
+  void run() {
+    while (true) {
       try {
-        work(stop);
+        return work();
       } catch (...) {  // out of memory
         const Lock lock(stream_.mutex);
         failure_ = std::current_exception();
@@ -104,16 +110,17 @@ class Worker {
     }
   }
 
-  void work(const std::stop_token& stop) {
+  // Returns once the worker is destroyed.
+  void work() {
     Lock lock(stream_.mutex);
-    while (!stop.stop_requested()) {
+    while (!ending_) {
       const bool did_something = stream_.resetting ? reset_once(lock) : take_turn(lock);
       if (std::exchange(has_unreported_results_, false) && stream_.ready_listener) {
         lock.unlock();
         stream_.ready_listener();
         lock.lock();
       } else if (!did_something) {
-        stream_.changed.wait(lock, stop, [&, seen = stream_.changes] { return stream_.changes != seen; });
+        stream_.changed.wait(lock, [&, seen = stream_.changes] { return stream_.changes != seen; });
       }
     }
   }
@@ -251,6 +258,7 @@ class Worker {
   SharedStream& stream_;
   std::exception_ptr failure_;
   bool has_reset_ = true;
+  bool ending_ = false;
   DeviceStages device_stages_;
 
   std::jthread thread_;  // last member: its thread ends before the members it uses

@@ -9,10 +9,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <latch>
 #include <memory>
 #include <optional>
-#include <semaphore>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +23,7 @@
 #include "core/engines.h"
 #include "cpu/noise/noise_estimation.h"
 #include "tests/core/engine/engine_suite.h"
+#include "tests/event_count.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid {
@@ -234,11 +233,12 @@ TEST(EngineGroup, ItsResultsAreInHostMemory) {
 TEST(EngineGroup, EachEngineHasAThreadOfItsOwn) {
   constexpr int kEngines = 3;
   constexpr int kRounds = 20;
-  std::latch all_are_sending(kEngines);  // a single thread for all of them would hang
+  test::EventCount sending;
   const auto on_send = [&](const Frame&) {
     thread_local bool has_arrived = false;
     if (!std::exchange(has_arrived, true)) {
-      all_are_sending.arrive_and_wait();
+      sending.add();
+      sending.wait_for(kEngines);  // a single thread for all of them would hang
     }
   };
   const Doubles doubles = make_doubles(kEngines, {.concurrency = 2, .on_send = on_send});
@@ -286,24 +286,24 @@ TEST(EngineGroup, ItsDevicesCountAsOneThatTakesAllFrames) {
 
 TEST(EngineGroup, SendDoesNotWaitForAnEngine) {
   constexpr int kFrames = 6;
-  std::latch released(1);
-  const Doubles doubles = make_doubles(2, {.on_receive = [&](const Frame&) { released.wait(); }});
+  test::EventCount released;
+  const Doubles doubles = make_doubles(2, {.on_receive = [&](const Frame&) { released.wait_for(1); }});
   const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
   for (int i = 0; i < kFrames; ++i) {
     group->send(numbered(i));
   }
-  released.count_down();
+  released.add();
   for (int i = 0; i < kFrames; ++i) {
     EXPECT_EQ(group->receive().value().index, i);
   }
 }
 
 TEST(EngineGroup, IsReadyOnceTheNextResultOrItsFailureHasCome) {
-  std::counting_semaphore<8> may_give(0);
-  std::counting_semaphore<8> told(0);
+  test::EventCount may_give;
+  test::EventCount told;
   const Doubles doubles = make_doubles(2, {.on_receive = [&](const Frame& frame) {
                                          if (frame.index == 0) {
-                                           may_give.acquire();
+                                           may_give.wait_for(1);
                                          }
                                          if (frame.index == 2) {
                                            throw Error("failed");
@@ -313,20 +313,21 @@ TEST(EngineGroup, IsReadyOnceTheNextResultOrItsFailureHasCome) {
   EXPECT_TRUE(group->is_ready()) << "there is nothing to wait for";
   group->set_ready_listener([&] {
     static_cast<void>(group->is_ready());  // may be called immediately
-    told.release();
+    told.add();
   });
   for (int i = 0; i < 3; ++i) {
     group->send(numbered(i));
   }
   EXPECT_FALSE(group->is_ready()) << "whatever the second engine has";
-  may_give.release();
+  may_give.add();
+  int heard = 0;
   while (!group->is_ready()) {
-    told.acquire();
+    told.wait_for(++heard);
   }
   EXPECT_EQ(group->receive().value().index, 0);
   for (int i = 1; i < 3; ++i) {
     while (!group->is_ready()) {
-      told.acquire();
+      told.wait_for(++heard);
     }
     if (i == 1) {
       EXPECT_EQ(group->receive().value().index, 1);
@@ -394,16 +395,13 @@ TEST(EngineGroup, AFailureToFlushIsToldInPlaceOfTheResultsThatWaitForIt) {
 }
 
 TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
-  std::atomic<int> sent = 0;
-  const Doubles doubles = make_doubles(2, {.concurrency = 2, .on_send = [&](const Frame&) {
-                                             ++sent;
-                                             sent.notify_all();
-                                           }});
+  test::EventCount sent;
+  const Doubles doubles = make_doubles(2, {.concurrency = 2, .on_send = [&](const Frame&) { sent.add(); }});
   std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
   for (int i = 0; i < group->concurrency(); ++i) {
     group->send(numbered(i));
   }
-  sent.wait(0);
+  sent.wait_for(1);
   group.reset();
   for (const auto& engine : doubles) {
     EXPECT_TRUE(engine->counts().destroyed);
@@ -413,10 +411,10 @@ TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
 // Decoders have few frames to spare.
 TEST(EngineGroup, FramesInAGpusMemoryAreLetGoOfAtOnce) {
   Doubles doubles;
-  std::latch released(1);
+  test::EventCount released;
   for (const int device : {4, 2}) {
     doubles.push_back(std::make_shared<EngineDouble>(EngineDouble::Script{
-        .memory = cuda_memory(device), .on_send = [&](const Frame&) { released.wait(); }}));
+        .memory = cuda_memory(device), .on_send = [&](const Frame&) { released.wait_for(1); }}));
   }
   const auto group = make_engine_group("doubles", {doubles.begin(), doubles.end()});
   EXPECT_EQ(group->memory(), cuda_memory(4));
@@ -430,7 +428,7 @@ TEST(EngineGroup, FramesInAGpusMemoryAreLetGoOfAtOnce) {
     denoiser->send(std::move(frame));
     EXPECT_EQ(surface.use_count(), 1);
   }
-  released.count_down();
+  released.add();
   for (int i = 0; i < 4; ++i) {
     const Frame sent = denoiser->receive().value();  // as received by the double
     EXPECT_EQ(sent.index, i);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <latch>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "tests/core/engine/engine_suite.h"
+#include "tests/event_count.h"
 
 namespace limpid {
 namespace {
@@ -142,7 +142,7 @@ TEST_F(CountedFamilies, FailureToOpenIsReported) {
 
 // An opener may call the registry and block while other threads do.
 TEST_F(CountedFamilies, MayBeAskedByListersAndOpenersAndOnSeveralThreads) {
-  std::latch inside(2);
+  test::EventCount inside;
   registry_.add(
       "nested",
       [this] {
@@ -150,7 +150,8 @@ TEST_F(CountedFamilies, MayBeAskedByListersAndOpenersAndOnSeveralThreads) {
         return std::vector<EngineInfo>{{.name = "nested", .description = "", .available = true}};
       },
       [&](std::string_view, const EngineOptions& options) {
-        inside.arrive_and_wait();
+        inside.add();
+        inside.wait_for(2);
         EXPECT_FALSE(registry_.list().empty());
         return registry_.open("cpu", options);
       });
