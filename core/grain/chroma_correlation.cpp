@@ -10,7 +10,7 @@
 namespace limpid {
 namespace {
 
-constexpr int kBlockSide = 8;  // in chroma samples
+constexpr int kChromaBlockSide = 8;
 constexpr std::size_t kQuietShare = 5;
 
 // The mean of luma over the chroma sample (y, x), times the number of its samples.
@@ -41,7 +41,7 @@ template <typename Sample>
 ChromaCorrelationMeter::Sums ChromaCorrelationMeter::of_row(const Frame& frame, int plane, int y, int left) {
   Sums sums;
   const Sample* const row = frame.planes[plane].row<Sample>(y);
-  for (int x = left + 1; x < left + kBlockSide - 1; ++x) {
+  for (int x = left + 1; x < left + kChromaBlockSide - 1; ++x) {
     const double chroma = row[x] - (row[x - 1] + row[x + 1]) / 2.0;
     const double luma = luma_at<Sample>(frame, y, x) -
                         (luma_at<Sample>(frame, y, x - 1) + luma_at<Sample>(frame, y, x + 1)) / 2.0;
@@ -61,10 +61,10 @@ ChromaCorrelationMeter::Sums ChromaCorrelationMeter::of_quiet_blocks(const Frame
   const int width = frame.format.width >> frame.format.chroma_shift_x;
   const int height = frame.format.height >> frame.format.chroma_shift_y;
   std::vector<Block> blocks;
-  for (int top = 0; top + kBlockSide <= height; top += kBlockSide) {
-    for (int left = 0; left + kBlockSide <= width; left += kBlockSide) {
+  for (int top = 0; top + kChromaBlockSide <= height; top += kChromaBlockSide) {
+    for (int left = 0; left + kChromaBlockSide <= width; left += kChromaBlockSide) {
       Block block;
-      for (int y = top; y < top + kBlockSide; y += 2) {
+      for (int y = top; y < top + kChromaBlockSide; y += 2) {
         block.energy += of_row<Sample>(frame, plane, y, left).luma;
         block.sums.add(of_row<Sample>(frame, plane, y + 1, left));
       }
