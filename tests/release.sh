@@ -3,7 +3,7 @@
 # Makes a release of the last commit in out/release: the source, the wheels, the OpenFX bundle, the files for Windows, the Debian
 # packages, and SHA256SUMS.
 # Installs and uses each of them in fresh systems.
-# Usage: tests/release.sh [PART...]    source, wheels, bundle, windows, debs, use; without, all but windows (docs/portability.md). Parts may run one by one, in this order.
+# Usage: tests/release.sh [PART...]    source, wheels, bundle, windows, debs, use; without, all. Parts may run one by one, in this order.
 # Run it on the oldest system that the wheels and the bundle are for: they need its glibc, or a later one. Requires build/release with the
 # tests, PyPI, root and debootstrap. LIMPID_SYSTEMS lists the systems for packages and uses (bookworm trixie). LIMPID_CCACHE and
 # LIMPID_ROOTS: see tests/fresh_root.sh.
@@ -18,7 +18,7 @@ fi
 source tests/fresh_root.sh
 
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(source wheels bundle debs use)
+[[ $# -gt 0 ]] || parts=(source wheels bundle windows debs use)
 read -ra systems <<<"${LIMPID_SYSTEMS:-bookworm trixie}"
 version=$(sed -nE 's/^project\(limpid VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 release=$PWD/out/release
