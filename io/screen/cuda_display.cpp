@@ -128,6 +128,17 @@ class CudaMapping {
   void** resources_;
 };
 
+// Calls `free` in the context of the display. Does nothing if the context is gone, and its memory with it.
+template <typename Free>
+void release(const CudaDisplay& display, const Free& free) {
+  const CudaDriver& driver = display.driver();
+  if (driver.push_context(display.context()) == 0) {
+    free();
+    void* context = nullptr;
+    driver.pop_context(&context);
+  }
+}
+
 }  // namespace
 
 CudaDisplay::CudaDisplay(int device) : driver_(std::make_unique<CudaDriver>()), device_(device) {
@@ -169,12 +180,7 @@ std::shared_ptr<std::byte> CudaDisplay::allocate(const std::shared_ptr<CudaDispl
   display->driver_->check(result, "allocate a frame");
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are integers
   return {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(memory)), [display](std::byte* freed) {
-            const CudaDriver& driver = display->driver();
-            if (driver.push_context(display->context_) == 0) {
-              driver.free(reinterpret_cast<std::uintptr_t>(freed));
-              void* context = nullptr;
-              driver.pop_context(&context);
-            }
+            release(*display, [&] { display->driver().free(reinterpret_cast<std::uintptr_t>(freed)); });
           }};
 }
 
@@ -199,12 +205,7 @@ CudaTexture::CudaTexture(std::shared_ptr<CudaDisplay> display, Size size, const 
 }
 
 CudaTexture::~CudaTexture() {
-  const CudaDriver& driver = display_->driver();
-  if (driver.push_context(display_->context()) == 0) {
-    driver.unregister(resource_);
-    void* context = nullptr;
-    driver.pop_context(&context);
-  }
+  release(*display_, [this] { display_->driver().unregister(resource_); });
 }
 
 std::deque<CudaTexture> cuda_textures(const std::shared_ptr<CudaDisplay>& display, const FrameFormat& format,
