@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Times filters by picture content: no content may take much longer than a natural picture. On any engine,
 // through send() and receive(). Without FFmpeg, so that it runs on a bare GPU machine:
-//   content_benchmark [--engine cpu] [--image lena_512x512.gray] [--size 1920x1080] [--repeats 20]
-//                     [--only fast] [--simd AVX2] [--json results.json]
-// The image is 512x512 bytes; by default one is drawn. The CPU engine uses the processor's best instruction
-// set or that of --simd. Figures are milliseconds per frame: for the CPU engine, the least processor time on
-// one thread, which is least affected by other work on the machine; for other engines, wall-clock time with
-// as many frames in progress as they process at once.
+//   content_benchmark [--engine cpu] [--image lena_512x512.gray] [--clip clip.y4m]... [--size 1920x1080]
+//                     [--repeats 20] [--only fast] [--simd AVX2] [--json results.json]
+// The image is 512x512 bytes; by default one is drawn. A real clip, of 8 bits and 4:2:0, is cut to the size,
+// and repeated backward and forward with and without noise; all other contents are still pictures. --only
+// vbm4d or recursive selects all profiles of these filters. The CPU engine uses the processor's best
+// instruction set or that of --simd. Figures are milliseconds per frame: for the CPU engine, the least
+// processor time on one thread, which is least affected by other work on the machine; for other engines,
+// wall-clock time with as many frames in progress as they process at once.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,11 +17,13 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -28,6 +32,7 @@
 #include "core/frame/frame.h"
 #include "tests/benchmarks/core/engine/contents.h"
 #include "tests/benchmarks/core/engine/simd_level.h"
+#include "tests/benchmarks/support/y4m_clip.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid::benchmarks {
@@ -39,6 +44,7 @@ constexpr int kPictureSide = 512;
 struct Options {
   std::string engine = "cpu";
   std::string image;
+  std::vector<std::string> clips;
   std::string json;
   std::string only;
   std::string simd;
@@ -56,6 +62,8 @@ Options parse_options(int argc, char** argv) {
       options.engine = value;
     } else if (name == "--image") {
       options.image = value;
+    } else if (name == "--clip") {
+      options.clips.push_back(value);
     } else if (name == "--json") {
       options.json = value;
     } else if (name == "--only") {
@@ -86,7 +94,12 @@ std::vector<Setting> settings() {
           {"bilateral, radius 15", BilateralParameters{.radius = 15}},
           {"adaptive-bilateral", AdaptiveBilateralParameters{}},
           {"nlm", NlmParameters{}},
-          {"nlm-bilateral", NlmBilateralParameters{}}};
+          {"nlm-bilateral", NlmBilateralParameters{}},
+          {"vbm4d fast", vbm4d_profile(Vbm4dProfile::kFast)},
+          {"vbm4d np", vbm4d_profile(Vbm4dProfile::kNp)},
+          {"vbm4d high", vbm4d_profile(Vbm4dProfile::kHigh)},
+          {"recursive fast", recursive_profile(RecursiveProfile::kFast)},
+          {"recursive np", recursive_profile(RecursiveProfile::kNp)}};
 }
 
 std::vector<std::uint8_t> natural_picture(const std::string& file) {
@@ -136,12 +149,44 @@ Frame make_frame(Engine& engine, const FrameFormat& format, const Content& conte
   return frame;
 }
 
-double time_ms(Engine& engine, const Filter& filter, const Frame& frame, int repeats) {
-  const auto denoiser = engine.make_denoiser(filter, {{kSigma, kSigma, kSigma}}, frame.format);
+// Frames that are filtered again and again, backward and forward.
+struct Footage {
+  std::string name;
+  std::vector<Frame> frames;
+
+  const Frame& at(int i) const {
+    const int count = static_cast<int>(frames.size());
+    const int reduced = count == 1 ? 0 : i % (2 * count - 2);
+    return frames[reduced < count ? reduced : 2 * count - 2 - reduced];
+  }
+};
+
+// Names are those of files without folder and extension.
+std::vector<Footage> clips_of(Engine& engine, const FrameFormat& format, const Options& options) {
+  constexpr int kMostFrames = 24;
+  std::vector<Footage> clips;
+  for (const std::string& file : options.clips) {
+    const std::string name = std::filesystem::path(file).stem().string();
+    Footage clip{name, read_y4m(file, engine, format, kMostFrames)};
+    Footage noisy{name + ", noisy", {}};
+    for (const Frame& frame : clip.frames) {
+      copy(oracle::add_noise(frame, static_cast<double>(kSigma), noisy.frames.size() + 1),
+           noisy.frames.emplace_back(engine.allocate_frame(format)));
+    }
+    clips.push_back(std::move(clip));
+    clips.push_back(std::move(noisy));
+  }
+  return clips;
+}
+
+double time_ms(Engine& engine, const Filter& filter, const Footage& footage, int repeats) {
+  const auto denoiser =
+      engine.make_denoiser(filter, {{kSigma, kSigma, kSigma}}, footage.frames.front().format);
   const int in_flight = denoiser->concurrency();
+  int next = 0;
   const auto stream = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      denoiser->send(frame);
+      denoiser->send(footage.at(next++));
       if (i >= in_flight) {
         denoiser->receive();
       }
@@ -150,7 +195,7 @@ double time_ms(Engine& engine, const Filter& filter, const Frame& frame, int rep
       denoiser->receive();
     }
   };
-  stream(in_flight + 1);
+  stream(in_flight + reach_of(filter).before + reach_of(filter).after + 1);
   if (engine.name() == "cpu") {
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < repeats; ++i) {
@@ -166,6 +211,36 @@ double time_ms(Engine& engine, const Filter& filter, const Frame& frame, int rep
          repeats;
 }
 
+bool is_selected(const Options& options, const std::string& name) {
+  return options.only.empty() || name == options.only || name.starts_with(options.only + " ");
+}
+
+// Prints a row of the table and returns its milliseconds by content.
+nlohmann::ordered_json time_row(Engine& engine, const Setting& setting, const FrameFormat& format,
+                                const std::vector<std::uint8_t>& natural, const std::vector<Footage>& clips,
+                                int repeats) {
+  std::printf("%-22s", setting.name.c_str());
+  nlohmann::ordered_json row;
+  double first = 0;
+  double worst = 0;
+  const auto time = [&](const Footage& footage) {
+    const double ms = time_ms(engine, setting.filter, footage, repeats);
+    first = first == 0 ? ms : first;
+    worst = std::max(worst, ms);
+    row[footage.name] = ms;
+    std::printf(" %15.3f", ms);
+    std::fflush(stdout);
+  };
+  for (const Content& content : contents()) {
+    time({content.name, {make_frame(engine, format, content, natural)}});
+  }
+  for (const Footage& clip : clips) {
+    time(clip);
+  }
+  std::printf(" %10.2f\n", worst / first);
+  return row;
+}
+
 void benchmark(int argc, char** argv) {
   const Options options = parse_options(argc, argv);
   const std::vector<std::uint8_t> natural = natural_picture(options.image);
@@ -174,7 +249,7 @@ void benchmark(int argc, char** argv) {
   }
   const auto engine = engine_registry().open(options.engine, {.threads = 1});
   const FrameFormat format = oracle::yuv(options.width, options.height, 1, 1);
-  const std::vector<Setting> all = settings();
+  const std::vector<Footage> clips = clips_of(*engine, format, options);
   nlohmann::ordered_json json;
   json["engine"] = engine->description();
   json["size"] = std::to_string(options.width) + "x" + std::to_string(options.height);
@@ -183,26 +258,14 @@ void benchmark(int argc, char** argv) {
   for (const Content& content : contents()) {
     std::printf(" %15s", content.name.c_str());
   }
+  for (const Footage& clip : clips) {
+    std::printf(" %15s", clip.name.c_str());
+  }
   std::printf("   worst/natural\n");
-  for (const Setting& setting : all) {
-    if (!options.only.empty() && setting.name != options.only) {
-      continue;
+  for (const Setting& setting : settings()) {
+    if (is_selected(options, setting.name)) {
+      json["ms"][setting.name] = time_row(*engine, setting, format, natural, clips, options.repeats);
     }
-    std::printf("%-22s", setting.name.c_str());
-    nlohmann::ordered_json row;
-    double first = 0;
-    double worst = 0;
-    for (const Content& content : contents()) {
-      const double ms =
-          time_ms(*engine, setting.filter, make_frame(*engine, format, content, natural), options.repeats);
-      first = first == 0 ? ms : first;
-      worst = std::max(worst, ms);
-      row[content.name] = ms;
-      std::printf(" %15.3f", ms);
-      std::fflush(stdout);
-    }
-    std::printf(" %10.2f\n", worst / first);
-    json["ms"][setting.name] = row;
   }
   if (!options.json.empty()) {
     std::ofstream(options.json) << json.dump(2) << '\n';
