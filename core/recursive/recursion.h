@@ -85,10 +85,13 @@ constexpr EighthVector fraction_of(const GradientSums& sums) {
   const std::int64_t xy = sums.xy;
   const std::int64_t determinant = xx * yy - xy * xy;
   const auto eighths = [determinant](std::int64_t numerator) {
-    const std::int64_t magnitude = 2 * kEighths * (numerator < 0 ? -numerator : numerator);
-    const std::int64_t rounded = (2 * magnitude + determinant) / (2 * determinant);
-    const int bounded = rounded < kEighths ? static_cast<int>(rounded) : kEighths;
-    return numerator < 0 ? -bounded : bounded;
+    // Rounded to the nearest and bounded, without a division of 64 bits, which takes long on GPUs.
+    const std::int64_t twice = 4 * kEighths * (numerator < 0 ? -numerator : numerator);
+    int rounded = 0;
+    while (rounded < kEighths && twice >= (2 * rounded + 1) * determinant) {
+      ++rounded;
+    }
+    return numerator < 0 ? -rounded : rounded;
   };
   return {eighths(yy * sums.xt - xy * sums.yt), eighths(xx * sums.yt - xy * sums.xt)};
 }
