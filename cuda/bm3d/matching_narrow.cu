@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cstdint>
 
 #include "cuda/bm3d/matching_warp.h"
 #include "cuda/runtime/launch.h"
@@ -472,6 +473,33 @@ __device__ __forceinline__ void collect(const Lane& lane, const Offsets<kIterati
   __syncwarp();
 }
 
+// The pairs of references of a block of threads of which one is wanted, so that all warps have equally many.
+struct WantedPairs {
+  int count;
+  std::uint8_t numbers[kMostReferences / 2 * kMostReferences];
+
+  // Called by all threads.
+  __device__ void find(const NarrowArguments& arguments, int block_column, int block_row) {
+    static_assert(sizeof(numbers) <= kWarp * kWarps);
+    if (threadIdx.x == 0) {
+      count = 0;
+    }
+    __syncthreads();
+    const int pairs = arguments.columns / 2;
+    const int i = static_cast<int>(threadIdx.x);
+    const int column = block_column + i % pairs * 2;
+    const int row = block_row + i / pairs;
+    if (i < pairs * arguments.rows && column < arguments.grid.columns && row < arguments.groups.last_row) {
+      const int number = (row - arguments.groups.first_row) * arguments.grid.columns + column;
+      if (arguments.groups.wants(number) ||
+          (column + 1 < arguments.grid.columns && arguments.groups.wants(number + 1))) {
+        numbers[atomicAdd(&count, 1)] = static_cast<std::uint8_t>(i);
+      }
+    }
+    __syncthreads();
+  }
+};
+
 template <int kMaxRadius>
 __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowArguments arguments) {
   follow_stream();
@@ -487,7 +515,9 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
   const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int block_column = blockIdx.x * arguments.columns;
   const int block_row = arguments.groups.first_row + blockIdx.y * arguments.rows;
-  if (!block_wants(arguments.groups, grid, block_column, block_row, arguments.columns, arguments.rows)) {
+  __shared__ WantedPairs wanted;
+  wanted.find(arguments, block_column, block_row);
+  if (wanted.count == 0) {
     return;
   }
   const int x0 = (grid.x(block_column) - radius + MatchingPlane::kMargin) & ~(kAlignment - 1);
@@ -502,17 +532,12 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
   }
   const int pairs = arguments.columns / 2;
 #pragma unroll 1
-  for (int i = warp; i < pairs * arguments.rows; i += kWarps) {
+  for (int k = warp; k < wanted.count; k += kWarps) {
+    const int i = wanted.numbers[k];
     const int column = block_column + i % pairs * 2;
     const int row = block_row + i / pairs;
-    if (column >= grid.columns || row >= arguments.groups.last_row) {
-      continue;
-    }
     const int references = min(grid.columns - column, 2);
     const int number = (row - arguments.groups.first_row) * grid.columns + column;
-    if (!arguments.groups.wants(number) && !(references == 2 && arguments.groups.wants(number + 1))) {
-      continue;
-    }
     const Pair pair = place_pair(arguments, x0, y0, column, row, references);
     Offsets<kIterations> offsets;
     load_energies(arguments, region, lane, pair, offsets);
