@@ -9,24 +9,20 @@ namespace limpid::cuda {
 namespace {
 
 constexpr int kCompared = recursive::kPatch;
-constexpr int kCompareWarps = 4;
+constexpr int kCompareWarps = 8;
 
-// A warp processes a block of 8 x 8 samples: each lane has two samples of a row.
+// A warp processes adjacent blocks of 8 x 8 samples; each lane has a column. Few threads write, as all write
+// to one place.
 __global__ void __launch_bounds__(kCompareWarps* kWarp)
     compare_kernel(FloatPlane noisy, FloatPlane last, float variance, int component, RecursionFlags* flags) {
   follow_stream();
-  const int columns = (noisy.width + kCompared - 1) / kCompared;
-  const int rows = (noisy.height + kCompared - 1) / kCompared;
-  const int block = blockIdx.x * kCompareWarps + threadIdx.x / kWarp;
-  if (block >= columns * rows) {
-    return;
-  }
-  const int lane = threadIdx.x % kWarp;
-  const int y = block / columns * kCompared + lane / 4;
+  const int x = (blockIdx.x * kCompareWarps + threadIdx.x / kWarp) * kWarp + threadIdx.x % kWarp;
+  const int begin = blockIdx.y * kCompared;
   float sum = 0;
   int count = 0;
-  for (int i = 0; i < 2; ++i) {
-    const int x = block % columns * kCompared + 2 * (lane % 4) + i;
+#pragma unroll
+  for (int i = 0; i < kCompared; ++i) {
+    const int y = begin + i;
     if (x < noisy.width && y < noisy.height) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(y) * noisy.pitch + x;
       const float difference = noisy.data[at] - last.data[at];
@@ -34,16 +30,21 @@ __global__ void __launch_bounds__(kCompareWarps* kWarp)
       ++count;
     }
   }
-  sum = combine_warp(sum, [](float a, float b) { return a + b; });
-  count = sum_over_warp(count);
-  if (lane == 0) {
-    const float unit = variance * static_cast<float>(count);
-    if (sum > recursive::kRepeatLimit * unit) {
+#pragma unroll
+  for (int i = 1; i < kCompared; i *= 2) {
+    sum += __shfl_xor_sync(kAllLanes, sum, i);
+    count += __shfl_xor_sync(kAllLanes, count, i);
+  }
+  const float unit = variance * static_cast<float>(count);
+  const bool is_first = threadIdx.x % kCompared == 0 && count > 0;
+  const unsigned near = __ballot_sync(kAllLanes, is_first && sum <= recursive::kRepeatNear * unit);
+  const int differs = is_first && sum > recursive::kRepeatLimit * unit ? 1 : 0;
+  if (__syncthreads_or(differs) != 0) {  // then the numbers of near blocks do not matter
+    if (threadIdx.x == 0 && *static_cast<volatile int*>(&flags->different) == 0) {
       flags->different = 1;
     }
-    if (sum <= recursive::kRepeatNear * unit) {
-      atomicAdd(&flags->near[component], 1);
-    }
+  } else if (threadIdx.x % kWarp == 0 && near != 0) {
+    atomicAdd(&flags->near[component], __popc(near));
   }
 }
 
@@ -61,16 +62,6 @@ __global__ void decide_repeat_kernel(ComparedBlocks blocks, RecursionFlags* flag
   flags->repeats = repeats ? 1 : 0;
 }
 
-__global__ void keep_kernel(FloatPlane noisy, FloatPlane last, const RecursionFlags* flags) {
-  follow_stream();
-  const int x = blockIdx.x * blockDim.x + threadIdx.x;
-  const int y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x < noisy.width && y < noisy.height && flags->repeats == 0) {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(y) * noisy.pitch + x;
-    last.data[at] = noisy.data[at];
-  }
-}
-
 __global__ void scale_kernel(float* values, int count, float factor) {
   follow_stream();
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -83,21 +74,15 @@ __global__ void scale_kernel(float* values, int count, float factor) {
 
 void compare_frames(const FloatPlane& noisy, const FloatPlane& last, float variance, int component,
                     RecursionFlags* flags, cudaStream_t stream) {
-  const int blocks = blocks_for(noisy.width, kCompared) * blocks_for(noisy.height, kCompared);
-  launch(compare_kernel, dim3(blocks_for(blocks, kCompareWarps)), dim3(kCompareWarps * kWarp), 0, stream,
-         noisy, last, variance, component, flags);
+  launch(compare_kernel,
+         dim3(blocks_for(noisy.width, kCompareWarps * kWarp), blocks_for(noisy.height, kCompared)),
+         dim3(kCompareWarps * kWarp), 0, stream, noisy, last, variance, component, flags);
 }
 
 void decide_repeat(const std::array<int, RecursionFlags::kComponents>& blocks, RecursionFlags* flags,
                    cudaStream_t stream) {
   launch(decide_repeat_kernel, dim3(1), dim3(1), 0, stream, ComparedBlocks{{blocks[0], blocks[1], blocks[2]}},
          flags);
-}
-
-void keep_noisy(const FloatPlane& noisy, const FloatPlane& last, const RecursionFlags* flags,
-                cudaStream_t stream) {
-  const PlaneLaunch plane(noisy.width, noisy.height);
-  launch(keep_kernel, plane.grid, plane.block, 0, stream, noisy, last, flags);
 }
 
 void scale_variances(const VarianceCells& cells, float factor, cudaStream_t stream) {

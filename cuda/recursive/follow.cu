@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "cuda/recursive/recursive_kernels.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
@@ -13,88 +15,130 @@ using recursive::kEighths;
 
 constexpr int kFractionWarps = 4;
 constexpr int kSide = recursive::kPatch;
+constexpr int kBytes = 4;  // in a word
 
 // The reference's window and its surroundings, of which fractions take a sample on the left and at the top,
-// and two on the right and at the bottom.
+// and two on the right and at the bottom. Rows begin at aligned words.
 constexpr int kBefore = 1;
-constexpr int kSpan = recursive::kWindow + kBefore + 2;
-constexpr int kSpanStride = 20;
-static_assert(kSpan <= kSpanStride && kSpan <= kWarp);
+constexpr int kSpanRows = recursive::kWindow + kBefore + 2;
+constexpr int kSpanWords = (kSpanRows + kBytes - 1 + kBytes - 1) / kBytes;
+constexpr int kSpanPitch = 7;
+static_assert(kSpanWords <= kSpanPitch && kSpanPitch % 2 == 1, "rows would share banks");
 
-// Each warp processes a block. A lane has eight samples of the window, of the row lane / 2.
+// Each warp processes a block. A lane has eight samples of the window, of the row lane / 2. Products of four
+// samples are added at a time.
 class WindowLane {
  public:
-  // (x, y): the place of the window in the current guide; `whole`: the vector to the reference.
-  __device__ WindowLane(const FractionJob& job, int x, int y, const MotionVector& whole, std::uint8_t* span)
-      : span_(span),
-        row_(static_cast<int>(threadIdx.x % kWarp) / 2),
-        column_(static_cast<int>(threadIdx.x % 2) * kSide) {
+  // (x, y): the place of the window in the current guide, x a multiple of four; `whole`: the vector to the
+  // reference; `span`: memory of the warp.
+  __device__ WindowLane(const FractionJob& job, int x, int y, const MotionVector& whole, unsigned* span) {
     const int lane = threadIdx.x % kWarp;
-    if (lane < kSpan) {
-      const std::uint8_t* from = job.reference +
-                                 static_cast<std::ptrdiff_t>(y + whole.y - kBefore) * job.stride + x +
-                                 whole.x - kBefore + lane;
+    const int left = x + whole.x - kBefore;
+    const auto unaligned = static_cast<unsigned>(left) % kBytes;
+    const std::uint8_t* const first = job.reference +
+                                      static_cast<std::ptrdiff_t>(y + whole.y - kBefore) * job.stride +
+                                      (left - static_cast<int>(unaligned));
+    const int row = lane / 2;
+    const int column = lane % 2 * kSide;
 #pragma unroll
-      for (int i = 0; i < kSpan; ++i, from += job.stride) {
-        span[i * kSpanStride + lane] = *from;
+    for (int i = lane; i < kSpanRows * kSpanWords; i += kWarp) {
+      const std::uint8_t* const from = first + static_cast<std::ptrdiff_t>(i / kSpanWords) * job.stride;
+      span[i / kSpanWords * kSpanPitch + i % kSpanWords] =
+          reinterpret_cast<const unsigned*>(from)[i % kSpanWords];
+    }
+    const auto* const own = reinterpret_cast<const unsigned*>(
+        job.current + static_cast<std::ptrdiff_t>(y + row) * job.stride + x + column);
+    current_[0] = own[0];
+    current_[1] = own[1];
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const unsigned* const words = span + (row + r) * kSpanPitch + column / kBytes;
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) {
+        reference_[r][i] = __funnelshift_r(words[i], words[i + 1], 8 * unaligned);
       }
     }
-    const std::uint8_t* const own =
-        job.current + static_cast<std::ptrdiff_t>(y + row_) * job.stride + x + column_;
-#pragma unroll
-    for (int i = 0; i < kSide; ++i) {
-      current_[i] = own[i];
-    }
-    __syncwarp();
   }
 
   // The sums of the lane, and its sum of absolute differences by the whole vector.
   __device__ recursive::GradientSums gradients(int& difference) const {
     recursive::GradientSums sums;
-    difference = 0;
+    unsigned absolute = 0;
 #pragma unroll
-    for (int i = 0; i < kSide; ++i) {
-      const int dx = at(i + 1, 0) - at(i - 1, 0);
-      const int dy = at(i, 1) - at(i, -1);
-      const int t = current_[i] - at(i, 0);
-      sums.xx += dx * dx;
-      sums.xy += dx * dy;
-      sums.yy += dy * dy;
-      sums.xt += dx * t;
-      sums.yt += dy * t;
-      difference += abs(t);
+    for (int i = 0; i < kSide / kBytes; ++i) {
+      const auto shifted = [&](int r, int bytes) {
+        return __funnelshift_r(reference_[r][i], reference_[r][i + 1], 8 * bytes);
+      };
+      const unsigned left = shifted(1, 0);
+      const unsigned center = shifted(1, 1);
+      const unsigned right = shifted(1, 2);
+      const unsigned above = shifted(0, 1);
+      const unsigned below = shifted(2, 1);
+      const unsigned own = current_[i];
+      sums.xx += product_of_differences(right, left, right, left);
+      sums.xy += product_of_differences(right, left, below, above);
+      sums.yy += product_of_differences(below, above, below, above);
+      sums.xt += product_of_differences(right, left, own, center);
+      sums.yt += product_of_differences(below, above, own, center);
+      absolute += __vsadu4(own, center);
     }
+    difference = static_cast<int>(absolute);
     return sums;
   }
-  // The sum of absolute differences by a fraction added to the vector.
+
+  // The sum of absolute differences by a fraction added to the vector, from recursive::between().
   __device__ int difference_by(const EighthVector& fraction) const {
-    const int u = fraction.x >> 3;
-    const int v = fraction.y >> 3;
-    int difference = 0;
+    const unsigned x = fraction.x & (kEighths - 1);
+    const unsigned y = fraction.y & (kEighths - 1);
+    const unsigned weights =
+        (kEighths - x) * (kEighths - y) | x * (kEighths - y) << 8 | (kEighths - x) * y << 16 | x * y << 24;
+    unsigned upper[kWords];
+    unsigned lower[kWords];
+    shift_rows(fraction.x >> 3, fraction.y >> 3, upper, lower);
+    unsigned difference = 0;
 #pragma unroll
     for (int i = 0; i < kSide; ++i) {
-      const int value =
-          recursive::between(at(i + u, v), at(i + u + 1, v), at(i + u, v + 1), at(i + u + 1, v + 1),
-                             fraction.x & (kEighths - 1), fraction.y & (kEighths - 1));
-      difference += abs(current_[i] - value);
+      const auto two = [i](const unsigned(&row)[kWords]) {
+        return __funnelshift_r(row[i / kBytes], row[i / kBytes + 1], 8 * (i % kBytes));
+      };
+      const unsigned four = __byte_perm(two(upper), two(lower), 0x5410);
+      const unsigned value = __dp4a(four, weights, 32U) >> 6;
+      difference = __usad(current_[i / kBytes] >> 8 * (i % kBytes) & 0xFF, value, difference);
     }
-    return difference;
+    return static_cast<int>(difference);
   }
 
  private:
-  __device__ int at(int x, int y) const {
-    return span_[(row_ + y + kBefore) * kSpanStride + column_ + x + kBefore];
+  static constexpr int kRows = 4;   // one above the lane's samples, two below
+  static constexpr int kWords = 3;  // one sample on the left, three on the right
+
+  // The sum of (a - b) (c - d) over four samples.
+  __device__ static int product_of_differences(unsigned a, unsigned b, unsigned c, unsigned d) {
+    return static_cast<int>(__dp4a(a, c, __dp4a(b, d, 0U)) - __dp4a(a, d, __dp4a(b, c, 0U)));
+  }
+  // The rows at the offset (x, y), -1 to 1, and below, from the lane's first sample on.
+  __device__ void shift_rows(int x, int y, unsigned (&upper)[kWords], unsigned (&lower)[kWords]) const {
+    unsigned rows[2][kWords + 1] = {};
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      rows[0][i] = y < 0 ? reference_[0][i] : y == 0 ? reference_[1][i] : reference_[2][i];
+      rows[1][i] = y < 0 ? reference_[1][i] : y == 0 ? reference_[2][i] : reference_[3][i];
+    }
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      upper[i] = __funnelshift_r(rows[0][i], rows[0][i + 1], 8 * (x + kBefore));
+      lower[i] = __funnelshift_r(rows[1][i], rows[1][i + 1], 8 * (x + kBefore));
+    }
   }
 
-  const std::uint8_t* span_;
-  int row_;
-  int column_;
-  int current_[kSide];
+  unsigned current_[kSide / kBytes];
+  unsigned reference_[kRows][kWords];
 };
 
 __global__ void __launch_bounds__(kFractionWarps* kWarp) fraction_kernel(FractionJob job) {
   follow_stream();
-  __shared__ std::uint8_t spans[kFractionWarps][kSpan * kSpanStride];
+  __shared__ unsigned spans[kFractionWarps][kSpanRows * kSpanPitch];
   const int block = blockIdx.x * kFractionWarps + threadIdx.x / kWarp;
   if (block >= job.out.columns * job.out.rows) {
     return;
@@ -137,63 +181,176 @@ __device__ float variance_at(const VarianceCells& cells, float x, float y) {
   return upper + (row - static_cast<float>(top)) * (on_row(top + 1) - upper);
 }
 
-constexpr int kWarpedSpan = kSide + recursive::kTaps - 1;
+// A half warp writes up to four columns of a block of motion, which has fewer rows in subsampled planes.
+constexpr int kHalfWarp = kWarp / 2;
+constexpr int kWarpThreads = 128;
+constexpr int kUnits = kWarpThreads / kHalfWarp;
+constexpr int kUnitColumns = 4;
+constexpr int kUnitSpan = kUnitColumns + recursive::kTaps - 1;
+constexpr int kUnitRows = kSide + recursive::kTaps - 1;
+constexpr int kUnitPitch = 13;                        // odd: rows are in different banks
+constexpr int kUnitSamples = kHalfWarp * kUnitPitch;  // so that the other half warp has the other banks
+constexpr int kUnitLines = 16 * kUnitColumns + kUnitColumns;
+static_assert(kUnitSpan <= kUnitPitch && kUnitSpan <= kHalfWarp && kUnitRows <= kHalfWarp);
 
-// A block of 8 x 8 threads processes a block of motion, which has fewer samples in subsampled planes.
-__global__ void __launch_bounds__(kSide* kSide) warp_kernel(WarpJob job, InterpolationWeights weights) {
-  follow_stream();
-  __shared__ float samples[kWarpedSpan][kWarpedSpan + 1];
-  __shared__ float lines[kWarpedSpan][kSide];
-  const int width = kSide >> job.shift_x;
-  const int height = kSide >> job.shift_y;
-  const int column = min(static_cast<int>(blockIdx.x), job.blocks.columns - 1);
-  const int row = min(static_cast<int>(blockIdx.y), job.blocks.rows - 1);
-  const int block = row * job.blocks.columns + column;
+struct WarpJobs {
+  WarpJob of[RecursionFlags::kComponents];
+};
+
+// Memory of a half warp, which interpolates `kHeight` rows.
+template <int kHeight>
+struct WarpUnit {
+  static constexpr int kRows = kHeight + recursive::kTaps - 1;
+  static constexpr int kRun = (kHeight * kUnitColumns + kHalfWarp - 1) / kHalfWarp;  // rows of a lane
+
+  float* samples;  // [kRows][kUnitPitch]
+  float* lines;    // [kRows][kUnitColumns], interpolated along rows
+  int lane;
+
+  // Loads kRows rows of `from` with the first sample (x, y); samples outside repeat the border.
+  __device__ void load(const FloatPlane& from, int x, int y) const {
+    if (lane >= kUnitSpan) {
+      return;
+    }
+    const float* const column = from.data + min(max(x + lane, 0), from.width - 1);
+    float* const out = samples + lane;
+    if (y >= 0 && y + kRows <= from.height) {
+      const float* const first = column + static_cast<std::ptrdiff_t>(y) * from.pitch;
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        out[r * kUnitPitch] = first[r * from.pitch];
+      }
+    } else {
+      for (int r = 0; r < kRows; ++r) {
+        out[r * kUnitPitch] =
+            column[static_cast<std::ptrdiff_t>(min(max(y + r, 0), from.height - 1)) * from.pitch];
+      }
+    }
+  }
+  __device__ void interpolate_rows(const float* weights) const {
+    if (lane >= kRows) {
+      return;
+    }
+    float row[kUnitSpan];
+#pragma unroll
+    for (int i = 0; i < kUnitSpan; ++i) {
+      row[i] = samples[lane * kUnitPitch + i];
+    }
+    float sums[kUnitColumns] = {};
+#pragma unroll
+    for (int tap = 0; tap < recursive::kTaps; ++tap) {
+      const float weight = weights[tap];
+#pragma unroll
+      for (int i = 0; i < kUnitColumns; ++i) {
+        sums[i] = fmaf(row[i + tap], weight, sums[i]);
+      }
+    }
+    *reinterpret_cast<float4*>(lines + lane * kUnitColumns) = make_float4(sums[0], sums[1], sums[2], sums[3]);
+  }
+  // The lane's column, from its first row on.
+  __device__ void interpolate_columns(const float* weights, float (&values)[kRun]) const {
+    const float* const first = lines + lane / kUnitColumns * kRun * kUnitColumns + lane % kUnitColumns;
+    float column[kRun + recursive::kTaps - 1];
+#pragma unroll
+    for (int i = 0; i < kRun + recursive::kTaps - 1; ++i) {
+      column[i] = first[i * kUnitColumns];
+    }
+#pragma unroll
+    for (int i = 0; i < kRun; ++i) {
+      values[i] = 0;
+#pragma unroll
+      for (int tap = 0; tap < recursive::kTaps; ++tap) {
+        values[i] = fmaf(column[i + tap], weights[tap], values[i]);
+      }
+    }
+  }
+};
+
+// Memory of a block of threads.
+struct SharedWarp {
+  alignas(16) float lines[kUnits][kUnitLines];
+  float samples[kUnits][kUnitSamples];
+  alignas(16) float weights[kEighths][recursive::kTaps];
+};
+
+__device__ void warp_variance(const WarpJob& job, int block, const EighthVector& vector) {
+  const auto center = [](int number, int shift, int eighths) {
+    const int side = kSide >> shift;
+    return static_cast<float>(number * side) + 0.5F * static_cast<float>(side - 1) +
+           static_cast<float>(eighths) / kEighths;
+  };
+  job.block_variances[block] =
+      variance_at(job.variances, center(block % job.blocks.columns, job.shift_x, vector.x),
+                  center(block / job.blocks.columns, job.shift_y, vector.y));
+}
+
+template <int kHeight>
+__device__ void warp_component(const WarpJob& job, SharedWarp& shared) {
+  const int width = min(kSide >> job.shift_x, kUnitColumns);
+  const int across = (job.merged.width + width - 1) / width;
+  const int count = across * ((job.merged.height + kHeight - 1) / kHeight);
+  const int number = blockIdx.x * kUnits + threadIdx.x / kHalfWarp;
+  if (blockIdx.x * kUnits >= count) {
+    return;
+  }
+  const int own = min(number, count - 1);  // all lanes of a warp work
+  const int x = own % across * width;
+  const int y = own / across * kHeight;
+  const int block = static_cast<int>(
+      MotionField::block_at(x << job.shift_x, y << job.shift_y, job.blocks.columns, job.blocks.rows));
   const EighthVector of_luma = job.blocks.vectors[block];
   const EighthVector vector = {recursive::subsampled(of_luma.x, job.shift_x),
                                recursive::subsampled(of_luma.y, job.shift_y)};
-  const int x0 = blockIdx.x * width;
-  const int y0 = blockIdx.y * height;
-  const int tx = threadIdx.x;
-  const int ty = threadIdx.y;
-  const bool inside = tx < width && ty < height && x0 + tx < job.merged.width && y0 + ty < job.merged.height;
+  using Unit = WarpUnit<kHeight>;
+  const Unit unit = {shared.samples[threadIdx.x / kHalfWarp], shared.lines[threadIdx.x / kHalfWarp],
+                     static_cast<int>(threadIdx.x % kHalfWarp)};
+  const int column = unit.lane % kUnitColumns;
+  const int first_row = unit.lane / kUnitColumns * Unit::kRun;
+  const bool writes =
+      number < count && column < width && x + column < job.merged.width && first_row < kHeight;
   const auto interpolate = [&](const FloatPlane& from, const FloatPlane& to) {
-    for (int i = ty * kSide + tx; i < kWarpedSpan * kWarpedSpan; i += kSide * kSide) {
-      const int x = x0 + (vector.x >> 3) + i % kWarpedSpan - recursive::kTapsBefore;
-      const int y = y0 + (vector.y >> 3) + i / kWarpedSpan - recursive::kTapsBefore;
-      samples[i / kWarpedSpan][i % kWarpedSpan] =
-          from.data[static_cast<std::ptrdiff_t>(min(max(y, 0), from.height - 1)) * from.pitch +
-                    min(max(x, 0), from.width - 1)];
-    }
-    __syncthreads();
-    for (int line = ty; line < kWarpedSpan; line += kSide) {
-      float sum = 0;
-      for (int tap = 0; tap < recursive::kTaps; ++tap) {
-        sum = fmaf(samples[line][tx + tap], weights.of[vector.x & (kEighths - 1)][tap], sum);
+    unit.load(from, x + (vector.x >> 3) - recursive::kTapsBefore,
+              y + (vector.y >> 3) - recursive::kTapsBefore);
+    __syncwarp();
+    unit.interpolate_rows(shared.weights[vector.x & (kEighths - 1)]);
+    __syncwarp();
+    float values[Unit::kRun];
+    unit.interpolate_columns(shared.weights[vector.y & (kEighths - 1)], values);
+#pragma unroll
+    for (int i = 0; i < Unit::kRun; ++i) {
+      if (const int row = y + first_row + i; writes && row < job.merged.height) {
+        to.data[static_cast<std::ptrdiff_t>(row) * to.pitch + x + column] = values[i];
       }
-      lines[line][tx] = sum;
     }
-    __syncthreads();
-    float sum = 0;
-    for (int tap = 0; tap < recursive::kTaps; ++tap) {
-      sum = fmaf(lines[ty + tap][tx], weights.of[vector.y & (kEighths - 1)][tap], sum);
-    }
-    if (inside) {
-      to.data[static_cast<std::ptrdiff_t>(y0 + ty) * to.pitch + x0 + tx] = sum;
-    }
-    __syncthreads();
   };
   interpolate(job.merged, job.prior);
   if (job.pilot.data != nullptr) {
     interpolate(job.result, job.pilot);
   }
-  if (tx == 0 && ty == 0 && blockIdx.x == column && blockIdx.y == row) {
-    const auto center = [](int begin, int side, int eighths) {
-      return static_cast<float>(begin) + 0.5F * static_cast<float>(side - 1) +
-             static_cast<float>(eighths) / kEighths;
-    };
-    job.block_variances[block] =
-        variance_at(job.variances, center(x0, width, vector.x), center(y0, height, vector.y));
+  const bool is_first = x << job.shift_x == block % job.blocks.columns * kSide &&
+                        y << job.shift_y == block / job.blocks.columns * kSide;
+  if (unit.lane == 0 && number < count && is_first) {
+    warp_variance(job, block, vector);
+  }
+}
+
+// blockIdx.y selects the component.
+__global__ void __launch_bounds__(kWarpThreads)
+    warp_kernel(const __grid_constant__ WarpJobs jobs, const __grid_constant__ InterpolationWeights weights) {
+  follow_stream();
+  __shared__ SharedWarp shared;
+  if (threadIdx.x < kEighths * recursive::kTaps) {
+    (&shared.weights[0][0])[threadIdx.x] = (&weights.of[0][0])[threadIdx.x];
+  }
+  __syncthreads();
+  const WarpJob& job = jobs.of[blockIdx.y];
+  switch (job.shift_y) {
+    case 0:
+      return warp_component<kSide>(job, shared);
+    case 1:
+      return warp_component<kSide / 2>(job, shared);
+    default:
+      return warp_component<kSide / 4>(job, shared);
   }
 }
 
@@ -204,11 +361,17 @@ void find_fractions(const FractionJob& job, cudaStream_t stream) {
          dim3(kFractionWarps * kWarp), 0, stream, job);
 }
 
-void warp_state(const WarpJob& job, cudaStream_t stream) {
-  launch(warp_kernel,
-         dim3(blocks_for(job.merged.width, kSide >> job.shift_x),
-              blocks_for(job.merged.height, kSide >> job.shift_y)),
-         dim3(kSide, kSide), 0, stream, job, InterpolationWeights{recursive::interpolation_weights()});
+void warp_state(std::span<const WarpJob> of_components, cudaStream_t stream) {
+  WarpJobs jobs;
+  int most = 0;
+  for (std::size_t c = 0; c < of_components.size(); ++c) {
+    const WarpJob& job = of_components[c];
+    jobs.of[c] = job;
+    most = std::max(most, blocks_for(job.merged.width, std::min(kSide >> job.shift_x, kUnitColumns)) *
+                              blocks_for(job.merged.height, kSide >> job.shift_y));
+  }
+  launch(warp_kernel, dim3(blocks_for(most, kUnits), static_cast<unsigned>(of_components.size())),
+         dim3(kWarpThreads), 0, stream, jobs, InterpolationWeights{recursive::interpolation_weights()});
 }
 
 }  // namespace limpid::cuda

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "cuda/recursive/recursive_kernels.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
-// The merge of patches with their prior, and their shrinkage. Eight lanes process a patch, each a row of its
-// samples or, between the transforms, the coefficients of one horizontal frequency. Results of patches are
+// The merge of patches with their prior, and their shrinkage. Eight lanes process a patch, each a column of
+// its samples or, between the transforms, the coefficients of one vertical frequency. Results of patches are
 // stored, then gathered for each sample in the order of the patches. Sums are therefore bit-exact in every
-// run, for samples of any range, and each value is written and read once.
+// run, for samples of any range, and each value is written and read once. Bound by the first-level cache.
 
 namespace limpid::cuda {
 namespace {
@@ -16,9 +18,10 @@ constexpr int kPatchArea = kPatchSide * kPatchSide;
 constexpr int kMergeThreads = 128;
 constexpr int kPatchesOfBlock = kMergeThreads / kPatchSide;
 
-using Row = float[kPatchSide];
+// A lane's column of samples, or its coefficients.
+using Column = float[kPatchSide];
 
-__device__ __forceinline__ void dct(Row& x) {
+__device__ __forceinline__ void dct(Column& x) {
   constexpr float kC1 = 0.490392640201615F;
   constexpr float kC2 = 0.461939766255643F;
   constexpr float kC3 = 0.415734806151273F;
@@ -39,7 +42,7 @@ __device__ __forceinline__ void dct(Row& x) {
   x[7] = kC7 * d0 - kC5 * d1 + kC3 * d2 - kC1 * d3;
 }
 
-__device__ __forceinline__ void inverse_dct(Row& x) {
+__device__ __forceinline__ void inverse_dct(Column& x) {
   constexpr float kC1 = 0.490392640201615F;
   constexpr float kC2 = 0.461939766255643F;
   constexpr float kC3 = 0.415734806151273F;
@@ -64,37 +67,39 @@ __device__ __forceinline__ void inverse_dct(Row& x) {
   x[4] = e3 - o3;
 }
 
-// Eight lanes with their rows.
+// Eight lanes with the columns of a patch.
 class PatchLanes {
  public:
-  __device__ explicit PatchLanes(float (*tile)[kPatchSide + 1])
-      : tile_(tile), row_(threadIdx.x % kPatchSide) {}
+  /// Memory of a patch: rows of 12 floats are aligned to vectors, and those of a warp cover all banks.
+  static constexpr int kPitch = kPatchSide + 4;
+  static constexpr int kFloats = kPatchSide * kPitch + kPatchSide;
 
-  __device__ int row() const { return row_; }
-  __device__ void transpose(Row& x) const {
+  __device__ explicit PatchLanes(float* memory) : memory_(memory), lane_(threadIdx.x % kPatchSide) {}
+
+  __device__ int lane() const { return lane_; }
+  __device__ void transpose(Column& x) const {
+    __syncwarp();
+    float4* const own = reinterpret_cast<float4*>(memory_ + lane_ * kPitch);
+    own[0] = make_float4(x[0], x[1], x[2], x[3]);
+    own[1] = make_float4(x[4], x[5], x[6], x[7]);
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < kPatchSide; ++i) {
-      tile_[row_][i] = x[i];
-    }
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < kPatchSide; ++i) {
-      x[i] = tile_[i][row_];
+      x[i] = memory_[i * kPitch + lane_];
     }
   }
-  __device__ void load(const FloatPlane& plane, int x, int y, Row& out) const {
-    const float* samples = plane.data + static_cast<std::ptrdiff_t>(y + row_) * plane.pitch + x;
+  __device__ void load(const FloatPlane& plane, int x, int y, Column& out) const {
+    const float* const samples = plane.data + static_cast<std::ptrdiff_t>(y) * plane.pitch + x + lane_;
 #pragma unroll
     for (int i = 0; i < kPatchSide; ++i) {
-      out[i] = samples[i];
+      out[i] = samples[static_cast<std::ptrdiff_t>(i) * plane.pitch];
     }
     dct(out);
     transpose(out);
     dct(out);
   }
-  // Transforms coefficients back to a row of samples.
-  __device__ void inverse(Row& x) const {
+  // Transforms coefficients back to a column of samples.
+  __device__ void inverse(Column& x) const {
     inverse_dct(x);
     transpose(x);
     inverse_dct(x);
@@ -106,11 +111,11 @@ class PatchLanes {
     return value;
   }
   // The mean of 3 x 3 neighboring coefficients; the border is repeated.
-  __device__ void average_neighbors(Row& x) const {
-    const int lane = threadIdx.x % kWarp;
-    const int before = row_ == 0 ? lane : lane - 1;
-    const int after = row_ == kPatchSide - 1 ? lane : lane + 1;
-    Row sums;
+  __device__ void average_neighbors(Column& x) const {
+    const int in_warp = threadIdx.x % kWarp;
+    const int before = lane_ == 0 ? in_warp : in_warp - 1;
+    const int after = lane_ == kPatchSide - 1 ? in_warp : in_warp + 1;
+    Column sums;
 #pragma unroll
     for (int i = 0; i < kPatchSide; ++i) {
       sums[i] = x[i] + (__shfl_sync(kAllLanes, x[i], before) + __shfl_sync(kAllLanes, x[i], after));
@@ -122,8 +127,8 @@ class PatchLanes {
   }
 
  private:
-  float (*tile_)[kPatchSide + 1];
-  int row_;
+  float* memory_;
+  int lane_;
 };
 
 // The factor of the noise variance for a patch, by the brightness of luma under it.
@@ -146,27 +151,27 @@ __device__ float noise_factor(const PatchJob& job, int x, int y, int row) {
   return deviation * deviation;
 }
 
-// `out` is aligned to 16 bytes.
-__device__ __forceinline__ void store_row(const Row& row, float* out) {
-  float4* const vectors = reinterpret_cast<float4*>(out);
-  vectors[0] = make_float4(row[0], row[1], row[2], row[3]);
-  vectors[1] = make_float4(row[4], row[5], row[6], row[7]);
+// Patches are stored row by row, so that the rows of adjacent patches are contiguous: the offset of sample
+// (right, below) of a patch in grid row `row` of a band.
+__device__ __forceinline__ std::ptrdiff_t stored_at(int columns, int row, int column, int right, int below) {
+  return (static_cast<std::ptrdiff_t>(row * kPatchSide + below) * columns + column) * kPatchSide + right;
 }
 
 struct MergedPatch {
-  Row merged;
-  Row gains;
+  Column merged;
+  Column gains;
   bool known;
 };
 
-__device__ void find_gains(const PatchJob& job, const PatchLanes& lanes, const Row& variances, float state,
-                           const Row& noisy, const Row& prior, const Row& pilot, MergedPatch& patch) {
-  Row energy;
+__device__ void find_gains(const PatchJob& job, const PatchLanes& lanes, const Column& variances, float state,
+                           const Column& noisy, const Column& prior, const Column& pilot,
+                           MergedPatch& patch) {
+  Column energy;
   float total = 0;
 #pragma unroll
   for (int i = 0; i < kPatchSide; ++i) {
     const float difference = (job.second ? pilot[i] : noisy[i]) - prior[i];
-    energy[i] = difference * difference * (1 / variances[i]);
+    energy[i] = difference * difference * __frcp_rn(variances[i]);
     total += energy[i];
   }
   patch.known = job.second || PatchLanes::sum(total) * (1.0F / kPatchArea) <= recursive::kGate * (1 + state);
@@ -178,15 +183,15 @@ __device__ void find_gains(const PatchJob& job, const PatchLanes& lanes, const R
             ? fmaxf(recursive::kChange * energy[i], state)
             : state + fmaxf(0.0F, recursive::kChange * (energy[i] - recursive::kInnovation * (1 + state)));
     if (patch.known) {
-      patch.gains[i] = variance / (variance + 1);
+      patch.gains[i] = __fdividef(variance, variance + 1);
       patch.merged[i] = prior[i] + patch.gains[i] * (noisy[i] - prior[i]);
     }
   }
 }
 
 // Returns the weight; `estimate` is the merged patch before.
-__device__ float shrink(const PatchJob& job, int row, const Row& variances, const Row& pilot,
-                        const MergedPatch& patch, Row& estimate) {
+__device__ float shrink(const PatchJob& job, int lane, const Column& variances, const Column& pilot,
+                        const MergedPatch& patch, Column& estimate) {
   float total = 0;
 #pragma unroll
   for (int i = 0; i < kPatchSide; ++i) {
@@ -198,8 +203,8 @@ __device__ float shrink(const PatchJob& job, int row, const Row& variances, cons
     if (!job.second) {
       signal = fmaxf(signal, above);
     }
-    float factor = job.second || patch.known ? signal / (signal + left) : above > 0 ? 1.0F : 0.0F;
-    if (row == 0 && i == 0) {
+    float factor = job.second || patch.known ? __fdividef(signal, signal + left) : above > 0 ? 1.0F : 0.0F;
+    if (lane == 0 && i == 0) {
       factor = 1;
     }
     estimate[i] = x * factor;
@@ -208,30 +213,54 @@ __device__ float shrink(const PatchJob& job, int row, const Row& variances, cons
   return 1 / fmaxf(PatchLanes::sum(total), recursive::kLeastVariance);
 }
 
-__global__ void __launch_bounds__(kMergeThreads) merge_kernel(PatchJob job, PatchResults results) {
+struct PatchPasses {
+  PatchPass of[kMostPasses];
+
+  explicit PatchPasses(std::span<const PatchPass> passes) { std::ranges::copy(passes, of); }
+};
+
+// The noise variances of the coefficients, in the order in which the lanes read them.
+struct SharedVariances {
+  float of[kPatchSide][kPatchSide];
+
+  __device__ void load(const PatchJob& job) {
+    if (threadIdx.x < kPatchArea) {
+      of[threadIdx.x % kPatchSide][threadIdx.x / kPatchSide] = job.variances[threadIdx.x];
+    }
+    __syncthreads();
+  }
+};
+
+// blockIdx.y selects the pass.
+__global__ void __launch_bounds__(kMergeThreads) merge_kernel(const __grid_constant__ PatchPasses passes) {
   follow_stream();
-  __shared__ float tiles[kPatchesOfBlock][kPatchSide][kPatchSide + 1];
+  alignas(16) __shared__ float memory[kPatchesOfBlock][PatchLanes::kFloats];
+  __shared__ SharedVariances shared_variances;
+  const PatchJob& job = passes.of[blockIdx.y].job;
+  const PatchResults& results = passes.of[blockIdx.y].results;
   if (job.flags->repeats != 0 || (job.only_first && job.flags->is_first == 0)) {
     return;
   }
+  shared_variances.load(job);
   const int count = (results.last_row - results.first_row) * job.grid.columns;
   const int own = blockIdx.x * kPatchesOfBlock + threadIdx.x / kPatchSide;
   const int number = min(own, count - 1);  // all lanes of a warp work
   const int column = number % job.grid.columns;
-  const int grid_row = results.first_row + number / job.grid.columns;
+  const int band_row = number / job.grid.columns;
+  const int grid_row = results.first_row + band_row;
   const int x = job.grid.x(column);
   const int y = job.grid.y(grid_row);
-  const PatchLanes lanes(tiles[threadIdx.x / kPatchSide]);
-  const float factor = noise_factor(job, x, y, lanes.row());
+  const PatchLanes lanes(memory[threadIdx.x / kPatchSide]);
+  const float factor = noise_factor(job, x, y, lanes.lane());
   const bool has_prior = job.has_prior && job.flags->is_first == 0;
-  Row variances;
-  Row noisy;
-  Row pilot{};
+  Column variances;
+  Column noisy;
+  Column pilot{};
   MergedPatch patch;
   lanes.load(job.noisy, x, y, noisy);
 #pragma unroll
   for (int i = 0; i < kPatchSide; ++i) {
-    variances[i] = job.variances[kPatchSide * i + lanes.row()] * factor;
+    variances[i] = shared_variances.of[i][lanes.lane()] * factor;
     patch.merged[i] = noisy[i];
     patch.gains[i] = 1;
   }
@@ -245,12 +274,12 @@ __global__ void __launch_bounds__(kMergeThreads) merge_kernel(PatchJob job, Patc
     const float state =
         job.block_variances[MotionField::block_at(center_x, center_y, job.blocks.columns, job.blocks.rows)] +
         recursive::kAddedVariance;
-    Row prior;
+    Column prior;
     lanes.load(job.prior, x, y, prior);
     find_gains(job, lanes, variances, state, noisy, prior, pilot, patch);
   }
-  Row estimate;
-  const float weight = shrink(job, lanes.row(), variances, pilot, patch, estimate);
+  Column estimate;
+  const float weight = shrink(job, lanes.lane(), variances, pilot, patch, estimate);
   float gain = 0;
 #pragma unroll
   for (int i = 0; i < kPatchSide; ++i) {
@@ -264,12 +293,15 @@ __global__ void __launch_bounds__(kMergeThreads) merge_kernel(PatchJob job, Patc
   if (own >= count) {
     return;
   }
-  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(number) * kPatchArea + lanes.row() * kPatchSide;
-  store_row(estimate, results.estimates + at);
-  if (job.second) {
-    store_row(patch.merged, results.merged + at);
+#pragma unroll
+  for (int i = 0; i < kPatchSide; ++i) {
+    const std::ptrdiff_t at = stored_at(job.grid.columns, band_row, column, lanes.lane(), i);
+    results.estimates[at] = estimate[i];
+    if (job.second) {
+      results.merged[at] = patch.merged[i];
+    }
   }
-  if (lanes.row() == 0) {
+  if (lanes.lane() == 0) {
     results.weights[number] = weight;
     results.gains[static_cast<std::ptrdiff_t>(grid_row) * job.grid.columns + column] = gain;
     if (job.counts && has_prior && !patch.known && grid_row >= results.first_new_row) {
@@ -278,28 +310,42 @@ __global__ void __launch_bounds__(kMergeThreads) merge_kernel(PatchJob job, Patc
   }
 }
 
-// Calls visit(number along the axis, offset in the patch) for the patches that cover a sample, in order.
-template <typename Place, typename Visit>
-__device__ __forceinline__ void for_each_cover(int sample, int count, int spacing, const Place& place,
+// Calls visit(number along the axis, offset in the patch) for the patches that cover a sample, in order. They
+// begin at multiples of `spacing`; the last of `count` patches begins at `last`.
+template <typename Visit>
+__device__ __forceinline__ void for_each_cover(int sample, int first, int spacing, int count, int last,
                                                const Visit& visit) {
-  const int first = max((sample - kPatchSide + spacing) / spacing, 0);
-  for (int i = first; i < count; ++i) {
-    const int offset = sample - place(i);
-    if (offset < 0) {
-      return;
-    }
-    if (offset < kPatchSide) {
-      visit(i, offset);
-    }
+  int i = first;
+  int offset = sample - first * spacing;
+  for (; i < count - 1 && offset >= 0; ++i, offset -= spacing) {
+    visit(i, offset);
+  }
+  if (i == count - 1 && sample >= last) {
+    visit(i, sample - last);
   }
 }
 
-// Each thread computes a sample from all patches that cover it.
-__global__ void gather_kernel(PatchJob job, PatchResults results, FloatPlane estimate, FloatPlane merged) {
+// The number along an axis of the first patch that covers a sample.
+__device__ __forceinline__ int first_cover(int sample, int spacing) {
+  return max((sample - kPatchSide + spacing) / spacing, 0);
+}
+
+// Each thread computes a sample from all patches that cover it; blockIdx.z selects the pass.
+template <bool kSecond>
+__global__ void gather_kernel(const __grid_constant__ PatchPasses passes) {
   follow_stream();
+  __shared__ float window[kPatchSide];
+  const PatchPass& pass = passes.of[blockIdx.z];
+  const PatchJob& job = pass.job;
+  const PatchResults& results = pass.results;
+  const ReferenceGrid& grid = job.grid;
+  if (threadIdx.y == 0 && threadIdx.x < kPatchSide) {
+    window[threadIdx.x] = job.window[threadIdx.x];
+  }
+  __syncthreads();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = results.first_sample + static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x >= job.grid.width || y >= results.last_sample || job.flags->repeats != 0 ||
+  if (x >= grid.width || y >= results.last_sample || job.flags->repeats != 0 ||
       (job.only_first && job.flags->is_first == 0)) {
     return;
   }
@@ -307,29 +353,34 @@ __global__ void gather_kernel(PatchJob job, PatchResults results, FloatPlane est
   float weights = 0;
   float merged_sum = 0;
   float merged_weights = 0;
-  for_each_cover(
-      y, job.grid.rows, job.grid.spacing, [&](int i) { return job.grid.y(i); },
-      [&](int row, int below) {
-        for_each_cover(
-            x, job.grid.columns, job.grid.spacing, [&](int i) { return job.grid.x(i); },
-            [&](int column, int right) {
-              const int number = (row - results.first_row) * job.grid.columns + column;
-              const std::ptrdiff_t at =
-                  static_cast<std::ptrdiff_t>(number) * kPatchArea + below * kPatchSide + right;
-              const float window = job.window[below] * job.window[right];
-              const float weight = results.weights[number] * window;
-              estimates = fmaf(weight, results.estimates[at], estimates);
-              weights += weight;
-              if (job.second) {
-                merged_sum = fmaf(window, results.merged[at], merged_sum);
-                merged_weights += window;
-              }
-            });
-      });
-  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(y) * estimate.pitch + x;
-  estimate.data[at] = estimates / weights;
-  if (job.second) {
-    merged.data[at] = merged_sum / merged_weights;
+  const int first_column = first_cover(x, grid.spacing);
+  const auto add_row = [&](int row, int below) {
+    const int band_row = row - results.first_row;
+    const float* const its_weights = results.weights + band_row * grid.columns;
+    const std::ptrdiff_t begin = stored_at(grid.columns, band_row, 0, 0, below);
+    const float* const its_estimates = results.estimates + begin;
+    const float* const its_merged = results.merged + begin;
+    for_each_cover(x, first_column, grid.spacing, grid.columns, grid.width - kPatchSide,
+                   [&](int column, int right) {
+                     const int at = column * kPatchSide + right;
+                     const float its_window = window[below] * window[right];
+                     const float weight = its_weights[column] * its_window;
+                     estimates = fmaf(weight, its_estimates[at], estimates);
+                     weights += weight;
+                     if constexpr (kSecond) {
+                       merged_sum = fmaf(its_window, its_merged[at], merged_sum);
+                       merged_weights += its_window;
+                     }
+                   });
+  };
+  for_each_cover(y, first_cover(y, grid.spacing), grid.spacing, grid.rows, grid.height - kPatchSide, add_row);
+  const auto at = [&](const FloatPlane& plane) {
+    return plane.data + static_cast<std::ptrdiff_t>(y) * plane.pitch + x;
+  };
+  *at(pass.estimate) = estimates / weights;
+  if constexpr (kSecond) {
+    *at(pass.merged) = merged_sum / merged_weights;
+    *at(pass.last) = *at(job.noisy);
   }
 }
 
@@ -337,28 +388,35 @@ __device__ int cell_of(int position, int count) {
   return min((position + kPatchSide / 2) / kPatchSide, count - 1);
 }
 
-// Each thread processes a cell.
-__global__ void average_kernel(PatchJob job, const float* gains, VarianceCells cells) {
+struct AllGains {
+  PatchGains of[RecursionFlags::kComponents];
+};
+
+// Each thread processes a cell; blockIdx.y selects the component.
+__global__ void average_kernel(const __grid_constant__ AllGains all, const RecursionFlags* flags) {
   follow_stream();
+  const PatchGains& own = all.of[blockIdx.y];
+  const ReferenceGrid& grid = own.grid;
+  const VarianceCells& cells = own.cells;
   const int cell = blockIdx.x * blockDim.x + threadIdx.x;
-  if (cell >= cells.columns * cells.rows || job.flags->repeats != 0) {
+  if (cell >= cells.columns * cells.rows || flags->repeats != 0) {
     return;
   }
   const int column = cell % cells.columns;
   const int row = cell / cells.columns;
   // Patches whose centers are in the cell. The search begins a little before the cell.
-  const auto first_of = [&](int c) { return max((c - 1) * kPatchSide / job.grid.spacing, 0); };
+  const auto first_of = [&](int c) { return max((c - 1) * kPatchSide / grid.spacing, 0); };
   float sum = 0;
   int count = 0;
-  for (int r = min(first_of(row), job.grid.rows - 1);
-       r < job.grid.rows && cell_of(job.grid.y(r), cells.rows) <= row; ++r) {
-    if (cell_of(job.grid.y(r), cells.rows) != row) {
+  for (int r = min(first_of(row), grid.rows - 1); r < grid.rows && cell_of(grid.y(r), cells.rows) <= row;
+       ++r) {
+    if (cell_of(grid.y(r), cells.rows) != row) {
       continue;
     }
-    for (int c = min(first_of(column), job.grid.columns - 1);
-         c < job.grid.columns && cell_of(job.grid.x(c), cells.columns) <= column; ++c) {
-      if (cell_of(job.grid.x(c), cells.columns) == column) {
-        sum += gains[static_cast<std::ptrdiff_t>(r) * job.grid.columns + c];
+    for (int c = min(first_of(column), grid.columns - 1);
+         c < grid.columns && cell_of(grid.x(c), cells.columns) <= column; ++c) {
+      if (cell_of(grid.x(c), cells.columns) == column) {
+        sum += own.gains[static_cast<std::ptrdiff_t>(r) * grid.columns + c];
         ++count;
       }
     }
@@ -373,22 +431,32 @@ __global__ void decide_first_kernel(RecursionFlags* flags, float most) {
 
 }  // namespace
 
-void merge_patches(const PatchJob& job, const PatchResults& results, cudaStream_t stream) {
-  const int count = (results.last_row - results.first_row) * job.grid.columns;
-  launch(merge_kernel, dim3(blocks_for(count, kPatchesOfBlock)), dim3(kMergeThreads), 0, stream, job,
-         results);
+void merge_patches(std::span<const PatchPass> passes, cudaStream_t stream) {
+  const PatchResults& results = passes[0].results;
+  const int count = (results.last_row - results.first_row) * passes[0].job.grid.columns;
+  launch(merge_kernel, dim3(blocks_for(count, kPatchesOfBlock), static_cast<unsigned>(passes.size())),
+         dim3(kMergeThreads), 0, stream, PatchPasses(passes));
 }
 
-void gather_patches(const PatchJob& job, const PatchResults& results, const FloatPlane& estimate,
-                    const FloatPlane& merged, cudaStream_t stream) {
-  const PlaneLaunch plane(job.grid.width, results.last_sample - results.first_sample);
-  launch(gather_kernel, plane.grid, plane.block, 0, stream, job, results, estimate, merged);
+void gather_patches(std::span<const PatchPass> passes, cudaStream_t stream) {
+  const PatchResults& results = passes[0].results;
+  PlaneLaunch plane(passes[0].job.grid.width, results.last_sample - results.first_sample);
+  plane.grid.z = static_cast<unsigned>(passes.size());
+  launch(passes[0].job.second ? gather_kernel<true> : gather_kernel<false>, plane.grid, plane.block, 0,
+         stream, PatchPasses(passes));
 }
 
-void average_gains(const PatchJob& job, const float* gains, const VarianceCells& cells, cudaStream_t stream) {
+void average_gains(std::span<const PatchGains> of_components, const RecursionFlags* flags,
+                   cudaStream_t stream) {
   constexpr int kThreads = 64;
-  launch(average_kernel, dim3(blocks_for(cells.columns * cells.rows, kThreads)), dim3(kThreads), 0, stream,
-         job, gains, cells);
+  AllGains all;
+  int most = 0;
+  for (std::size_t c = 0; c < of_components.size(); ++c) {
+    all.of[c] = of_components[c];
+    most = std::max(most, of_components[c].cells.columns * of_components[c].cells.rows);
+  }
+  launch(average_kernel, dim3(blocks_for(most, kThreads), static_cast<unsigned>(of_components.size())),
+         dim3(kThreads), 0, stream, all, flags);
 }
 
 void decide_first(const PatchJob& job, cudaStream_t stream) {

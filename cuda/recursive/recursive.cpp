@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <utility>
+#include <span>
 
 #include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/transforms.h"
@@ -71,6 +71,7 @@ class Recursive::Picture {
     OwnPlane result;
     DeviceMemory variances;
     DeviceMemory block_variances;
+    DeviceMemory gains;  // of all patches of a step
     OwnPlane noisy;
     OwnPlane first_estimate;
     OwnPlane prior;
@@ -109,7 +110,8 @@ class Recursive::Picture {
   void search(const FloatPlane& luma, bool with_pilot, cudaStream_t stream);
   void build_pyramid(const FloatPlane& luma, MotionPyramid& pyramid, cudaStream_t stream);
   PatchJob job_of(int c, bool second) const;
-  void run_step(int c, const PatchJob& job, cudaStream_t stream);
+  std::vector<PatchJob> jobs_of(std::span<const int> components, bool second) const;
+  void run_step(std::span<const int> components, std::span<const PatchJob> jobs, cudaStream_t stream);
   void store(const SamplePlanes& out, cudaStream_t stream);
 
   RecursiveParameters parameters_;
@@ -125,7 +127,7 @@ class Recursive::Picture {
   DeviceMemory vectors_;
   DeviceMemory bytes_of_luma_;
   DeviceMemory flags_;
-  std::array<DeviceMemory, 4> patches_;  // estimates, merged, weights, gains
+  std::array<DeviceMemory, 3> patches_;  // estimates, merged, weights
   int patches_per_band_ = 0;
   std::size_t bytes_ = 0;
 };
@@ -196,27 +198,30 @@ void Recursive::Picture::allocate(const PlaneHeights& heights) {
     bytes_ += patches.bytes();
   }
   for (const Component& component : components_) {
-    bytes_ +=
-        7 * component.noisy.memory.bytes() + component.variances.bytes() + component.block_variances.bytes();
+    bytes_ += 7 * component.noisy.memory.bytes() + component.variances.bytes() +
+              component.block_variances.bytes() + component.gains.bytes();
   }
 }
 
-// Memory for a band of the largest grid, at least one row.
+// Memory for a band of the largest grid, at least kLeastRows, or for bands of two equal grids.
 void Recursive::Picture::allocate_patches() {
   std::size_t columns = 0;
   std::size_t all = 0;
   for (int c = 0; c < component_count(); ++c) {
+    const std::size_t passes = c == 0 ? 1 : kMostPasses;
+    std::size_t patches = 0;
     for (const ReferenceGrid& grid : components_[c].grids) {
-      columns = std::max(columns, static_cast<std::size_t>(grid.columns));
-      all = std::max(all, static_cast<std::size_t>(grid.columns) * grid.rows);
+      columns = std::max(columns, passes * grid.columns);
+      patches = std::max(patches, static_cast<std::size_t>(grid.columns) * grid.rows);
     }
+    components_[c].gains = DeviceMemory(patches * sizeof(float));
+    all = std::max(all, passes * patches);
   }
   const std::size_t band = std::min(std::max(kBandBytes / (2 * kAreaBytes), kLeastRows * columns), all);
   patches_per_band_ = static_cast<int>(band);
   patches_[0] = DeviceMemory(band * kAreaBytes);
   patches_[1] = DeviceMemory(band * kAreaBytes);
   patches_[2] = DeviceMemory(band * sizeof(float));
-  patches_[3] = DeviceMemory(all * sizeof(float));
 }
 
 // Variances are relative to the noise, so a new noise level rescales them. If other components are filtered
@@ -260,31 +265,36 @@ void Recursive::Picture::find_repeat(cudaStream_t stream) {
   decide_repeat(blocks, flags(), stream);
 }
 
+// The first component decides whether the frame is treated as a first one, before the others are merged.
 void Recursive::Picture::merge(cudaStream_t stream) {
   if (valid_) {
     search(components_[0].noisy.plane, true, stream);
   }
-  bool decides = valid_;
-  for_each_filtered([&](int c, const Component& /*component*/) {
-    PatchJob job = job_of(c, false);
-    job.counts = decides;
-    run_step(c, job, stream);
-    if (std::exchange(decides, false)) {
-      decide_first(job, stream);
-      job.counts = false;
-      job.only_first = true;
-      run_step(c, job, stream);
-    }
-  });
+  std::vector<int> filtered;
+  for_each_filtered([&](int c, const Component& /*component*/) { filtered.push_back(c); });
+  const std::span<const int> first = std::span(filtered).first(1);
+  const std::span<const int> others = std::span(filtered).subspan(1);
+  PatchJob decision = job_of(first[0], false);
+  decision.counts = valid_;
+  run_step(first, std::span(&decision, 1), stream);
+  if (valid_) {
+    decide_first(decision, stream);
+    decision.counts = false;
+    decision.only_first = true;
+    run_step(first, std::span(&decision, 1), stream);
+  }
+  run_step(others, jobs_of(others, false), stream);
   if (valid_ && parameters_.motion_searches == 2 && is_filtered(0)) {
     search(components_[0].first_estimate.plane, false, stream);
   }
-  for_each_filtered([&](int c, const Component& component) {
-    const PatchJob job = job_of(c, true);
-    run_step(c, job, stream);
-    average_gains(job, patches_[3].as<float>(), component.cells(), stream);
-    keep_noisy(component.noisy.plane, component.last.plane, flags(), stream);
+  for (const std::span<const int> set : {first, others}) {
+    run_step(set, jobs_of(set, true), stream);
+  }
+  std::vector<PatchGains> gains;
+  for_each_filtered([&](int /*c*/, const Component& component) {
+    gains.push_back({component.grids[1], component.gains.as<float>(), component.cells()});
   });
+  average_gains(gains, flags(), stream);
   build_pyramid(is_filtered(0) ? components_[0].result.plane : components_[0].noisy.plane, *reference_,
                 stream);
 }
@@ -297,12 +307,14 @@ void Recursive::Picture::search(const FloatPlane& luma, bool with_pilot, cudaStr
   find_fractions({current_->samples(0), reference_->samples(0), current_->layout().levels[0].stride,
                   field_->vectors(), blocks, recursive::least_gain(plan_->components[0].sigma)},
                  stream);
+  std::vector<WarpJob> jobs;
   for_each_filtered([&](int c, const Component& component) {
-    warp_state({blocks, shift_x(c), shift_y(c), component.merged.plane, component.result.plane,
-                component.cells(), component.prior.plane, with_pilot ? component.pilot.plane : FloatPlane{},
-                component.block_variances.as<float>()},
-               stream);
+    jobs.push_back({blocks, shift_x(c), shift_y(c), component.merged.plane, component.result.plane,
+                    component.cells(), component.prior.plane,
+                    with_pilot ? component.pilot.plane : FloatPlane{},
+                    component.block_variances.as<float>()});
   });
+  warp_state(jobs, stream);
 }
 
 void Recursive::Picture::build_pyramid(const FloatPlane& luma, MotionPyramid& pyramid, cudaStream_t stream) {
@@ -345,26 +357,53 @@ PatchJob Recursive::Picture::job_of(int c, bool second) const {
   return job;
 }
 
-void Recursive::Picture::run_step(int c, const PatchJob& job, cudaStream_t stream) {
-  const Component& component = components_[c];
-  const ReferenceGrid& grid = job.grid;
-  const int rows = patches_per_band_ / grid.columns;
-  PatchResults results;
-  results.estimates = patches_[0].as<float>();
-  results.merged = job.second ? patches_[1].as<float>() : nullptr;
-  results.weights = patches_[2].as<float>();
-  results.gains = patches_[3].as<float>();
-  while (results.last_row < grid.rows) {
-    results.first_new_row = results.last_row;
-    results.last_row = std::min(results.first_row + rows, grid.rows);
-    results.first_sample = results.last_sample;
-    results.last_sample =
-        results.last_row < grid.rows ? grid.y(results.last_row) : component.noisy.plane.height;
-    merge_patches(job, results, stream);
-    gather_patches(job, results, job.second ? component.result.plane : component.first_estimate.plane,
-                   component.merged.plane, stream);
-    while (grid.y(results.first_row) + kSide <= results.last_sample && results.first_row + 1 < grid.rows) {
-      ++results.first_row;
+std::vector<PatchJob> Recursive::Picture::jobs_of(std::span<const int> components, bool second) const {
+  std::vector<PatchJob> jobs;
+  for (const int c : components) {
+    jobs.push_back(job_of(c, second));
+  }
+  return jobs;
+}
+
+// The components are of one size, and share the memory of a band.
+void Recursive::Picture::run_step(std::span<const int> components, std::span<const PatchJob> jobs,
+                                  cudaStream_t stream) {
+  if (components.empty()) {
+    return;
+  }
+  const ReferenceGrid& grid = jobs[0].grid;
+  const int rows = patches_per_band_ / static_cast<int>(components.size()) / grid.columns;
+  std::vector<PatchPass> passes;
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    const Component& component = components_[components[i]];
+    const std::ptrdiff_t before = static_cast<std::ptrdiff_t>(i) * rows * grid.columns;
+    PatchPass& pass = passes.emplace_back();
+    pass.job = jobs[i];
+    pass.results.estimates = patches_[0].as<float>() + before * kSide * kSide;
+    pass.results.merged = patches_[1].as<float>() + before * kSide * kSide;
+    pass.results.weights = patches_[2].as<float>() + before;
+    pass.results.gains = component.gains.as<float>();
+    pass.estimate = jobs[i].second ? component.result.plane : component.first_estimate.plane;
+    pass.merged = component.merged.plane;
+    pass.last = component.last.plane;
+  }
+  PatchResults band;
+  while (band.last_row < grid.rows) {
+    band.first_new_row = band.last_row;
+    band.last_row = std::min(band.first_row + rows, grid.rows);
+    band.first_sample = band.last_sample;
+    band.last_sample = band.last_row < grid.rows ? grid.y(band.last_row) : passes[0].estimate.height;
+    for (PatchPass& pass : passes) {
+      pass.results.first_row = band.first_row;
+      pass.results.last_row = band.last_row;
+      pass.results.first_new_row = band.first_new_row;
+      pass.results.first_sample = band.first_sample;
+      pass.results.last_sample = band.last_sample;
+    }
+    merge_patches(passes, stream);
+    gather_patches(passes, stream);
+    while (grid.y(band.first_row) + kSide <= band.last_sample && band.first_row + 1 < grid.rows) {
+      ++band.first_row;
     }
   }
 }

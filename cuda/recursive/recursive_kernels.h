@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_model.h"
@@ -62,7 +63,8 @@ struct WarpJob {
   FloatPlane pilot;                  ///< the last result along motion; not written if `data` is null
   float* block_variances = nullptr;  ///< variances of the blocks of luma
 };
-void warp_state(const WarpJob& job, cudaStream_t stream);
+/// For up to RecursionFlags::kComponents components.
+void warp_state(std::span<const WarpJob> of_components, cudaStream_t stream);
 
 /// Input of one step over the patches of a component.
 struct PatchJob {
@@ -97,17 +99,36 @@ struct PatchResults {
   int first_sample = 0;
   int last_sample = 0;
   float* estimates = nullptr;  ///< 64 samples per patch
-  float* merged = nullptr;     ///< 64 samples per patch; null in the first step
+  float* merged = nullptr;     ///< 64 samples per patch; second step
   float* weights = nullptr;    ///< one per patch
   float* gains = nullptr;      ///< one per patch of the whole grid
 };
 
-void merge_patches(const PatchJob& job, const PatchResults& results, cudaStream_t stream);
-/// Writes the weighted means of the patches to the samples that they cover completely: to `estimate` and, in
-/// the second step, to `merged`. Adds the patches in the order of the grid.
-void gather_patches(const PatchJob& job, const PatchResults& results, const FloatPlane& estimate,
-                    const FloatPlane& merged, cudaStream_t stream);
-void average_gains(const PatchJob& job, const float* gains, const VarianceCells& cells, cudaStream_t stream);
+/// A step over a band of one component's patches, and the planes that it writes.
+struct PatchPass {
+  PatchJob job;
+  PatchResults results;
+  FloatPlane estimate;
+  FloatPlane merged;  ///< second step
+  FloatPlane last;    ///< second step: a copy of the noisy plane
+};
+/// Maximum number of passes at the same time. Their grids and bands are equal.
+inline constexpr int kMostPasses = 2;
+
+void merge_patches(std::span<const PatchPass> passes, cudaStream_t stream);
+/// Writes the weighted means of the patches to the samples that they cover completely. Adds the patches in
+/// the order of the grid.
+void gather_patches(std::span<const PatchPass> passes, cudaStream_t stream);
+
+/// The Kalman gains of a component's patches, and the cells that get their means.
+struct PatchGains {
+  ReferenceGrid grid;
+  const float* gains = nullptr;
+  VarianceCells cells;
+};
+/// For up to RecursionFlags::kComponents components.
+void average_gains(std::span<const PatchGains> of_components, const RecursionFlags* flags,
+                   cudaStream_t stream);
 /// Sets RecursionFlags::is_first according to the patches without a prior.
 void decide_first(const PatchJob& job, cudaStream_t stream);
 
@@ -119,9 +140,6 @@ void compare_frames(const FloatPlane& noisy, const FloatPlane& last, float varia
 /// does not count.
 void decide_repeat(const std::array<int, RecursionFlags::kComponents>& blocks, RecursionFlags* flags,
                    cudaStream_t stream);
-/// Copies a plane unless the frame is a repeat.
-void keep_noisy(const FloatPlane& noisy, const FloatPlane& last, const RecursionFlags* flags,
-                cudaStream_t stream);
 void scale_variances(const VarianceCells& cells, float factor, cudaStream_t stream);
 
 }  // namespace limpid::cuda
