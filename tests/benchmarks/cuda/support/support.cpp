@@ -210,6 +210,8 @@ BenchmarkOptions parse_options(int argc, char** argv) {
       options.image = argv[i + 1];
     } else if (name == "--json") {
       options.json = argv[i + 1];
+    } else if (name == "--clip") {
+      options.clips.push_back(argv[i + 1]);
     } else if (name == "--only") {
       options.only = argv[i + 1];
     } else if (name == "--repeats") {

@@ -48,10 +48,11 @@ struct BenchmarkOptions {
   std::string image;  ///< a file of 512x512 bytes; empty: a picture is drawn
   std::string json;
   std::string only;  ///< name of a setting
+  std::vector<std::string> clips;
   int repeats = 30;
 };
 
-/// --image FILE --json FILE --only NAME --repeats N. Throws UsageError for others.
+/// --image FILE --clip FILE... --json FILE --only NAME --repeats N. Throws UsageError for others.
 BenchmarkOptions parse_options(int argc, char** argv);
 
 /// The options' picture. Throws Error if it cannot be read.

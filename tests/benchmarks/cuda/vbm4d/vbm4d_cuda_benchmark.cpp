@@ -2,8 +2,10 @@
 // V-BM4D and VNLB on a GPU: whole frames in device memory, by profile, format and content, and each
 // kernel of a step. Without FFmpeg, so that it runs on a bare GPU machine:
 //   vbm4d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
+//                        [--clip clip.y4m]...
 // The image is 512x512 bytes; without it one is drawn. --only takes the name of a profile, or "np whole"
-// (motion to whole samples), "np camera" (a camera's noise), "np live", "vnlb np".
+// (motion to whole samples), "np camera" (a camera's noise), "np live", "vnlb np". With real clips, of 8 bits
+// and 4:2:0, only whole frames of these are timed, with and without noise of sigma 10.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -32,6 +35,7 @@
 #include "cuda/vbm4d/groups.h"
 #include "cuda/vbm4d/vbm4d.h"
 #include "tests/benchmarks/cuda/support/support.h"
+#include "tests/benchmarks/support/y4m_clip.h"
 
 namespace limpid::cuda {
 namespace {
@@ -92,34 +96,48 @@ void store_row(const std::vector<float>& code_values, int bit_depth, Sample* row
   }
 }
 
-// The clip's frames, in page-locked host memory. The noise is generated once and read from different
-// positions for each frame.
+// Noise of kSigma, generated once and read from different positions for each plane.
+class StoredNoise {
+ public:
+  StoredNoise(int frame, int plane) : next_(static_cast<std::size_t>(frame * 4 + plane) * 1000003) {}
+
+  float next() { return values()[next_++ % kCount]; }
+
+ private:
+  static constexpr std::size_t kCount = 1 << 22;
+
+  static const std::vector<float>& values() {
+    static const std::vector<float> all = [] {
+      std::mt19937 generator(1);
+      std::normal_distribution<float> gaussian(0, kSigma);
+      std::vector<float> noise(kCount);
+      std::generate(noise.begin(), noise.end(), [&] { return gaussian(generator); });
+      return noise;
+    }();
+    return all;
+  }
+
+  std::size_t next_;
+};
+
+// The clip's frames, in page-locked host memory.
 std::vector<Frame> make_clip(Engine& engine, const FrameFormat& format,
                              const std::vector<std::uint8_t>& picture, Content content) {
-  constexpr std::size_t kNoise = 1 << 22;
-  static const std::vector<float> noise = [] {
-    std::mt19937 generator(1);
-    std::normal_distribution<float> gaussian(0, kSigma);
-    std::vector<float> values(kNoise);
-    std::generate(values.begin(), values.end(), [&] { return gaussian(generator); });
-    return values;
-  }();
   std::vector<Frame> clip;
   for (int t = 0; t < kDistinct; ++t) {
     Frame& frame = clip.emplace_back(engine.allocate_frame(format));
     for (int p = 0; p < format.plane_count(); ++p) {
       const int shift_x = p > 0 ? format.chroma_shift_x : 0;
       const int shift_y = p > 0 ? format.chroma_shift_y : 0;
-      std::size_t next = static_cast<std::size_t>(t * 4 + p) * 1000003;
+      StoredNoise noise(t, p);
       for (int y = 0; y < frame.planes[p].height; ++y) {
         std::vector<float> values(frame.planes[p].width);
         for (float& value : values) {
           const int x = static_cast<int>(&value - values.data());
           value = clean_sample(picture, content, t, x << shift_x, y << shift_y, format.height);
           if (is_picture(content) || content == Content::kNoise) {
-            value += noise[next % kNoise] * (content == Content::kNoise ? 2.5F : 1.0F);
+            value += noise.next() * (content == Content::kNoise ? 2.5F : 1.0F);
           }
-          ++next;
         }
         if (format.sample_type == SampleType::kUint8) {
           store_row(values, 8, frame.planes[p].row<std::uint8_t>(y));
@@ -132,9 +150,10 @@ std::vector<Frame> make_clip(Engine& engine, const FrameFormat& format,
   return clip;
 }
 
-int distinct_of(int t) {
-  const int reduced = t % (2 * kDistinct - 2);
-  return reduced < kDistinct ? reduced : 2 * kDistinct - 2 - reduced;
+// The number of frame t of a clip of `count` frames that is repeated backward and forward.
+int distinct_of(int t, int count = kDistinct) {
+  const int reduced = t % (2 * count - 2);
+  return reduced < count ? reduced : 2 * count - 2 - reduced;
 }
 
 // Successive frames through a filter, all in device memory.
@@ -201,7 +220,8 @@ class FilteredStream {
     }
     FrameState& state = *states_[static_cast<std::size_t>(next_) % states_.size()];
     filter_.renew(state);
-    frames_.push_back({samples_[distinct_of(next_)]->planes(), false, noise_, &state});
+    const int number = distinct_of(next_, static_cast<int>(samples_.size()));
+    frames_.push_back({samples_[number]->planes(), false, noise_, &state});
     ++next_;
   }
 
@@ -384,6 +404,75 @@ void time_streams(Engine& engine, const std::vector<std::uint8_t>& picture, cons
   }
 }
 
+struct TimedFilter {
+  std::string name;
+  Filter filter;
+  NoiseModel noise = white_noise();
+};
+
+template <typename Sample>
+void add_noise(Frame& frame, int number, float sigma) {
+  const auto scale = static_cast<float>(1 << (frame.format.bit_depth - 8));
+  for (int p = 0; p < frame.format.plane_count(); ++p) {
+    StoredNoise noise(number, p);
+    for (int y = 0; y < frame.planes[p].height; ++y) {
+      Sample* const row = frame.planes[p].row<Sample>(y);
+      std::vector<float> values(row, row + frame.planes[p].width);
+      for (float& value : values) {
+        value = value / scale + noise.next() * (sigma / kSigma);
+      }
+      store_row(values, frame.format.bit_depth, row);
+    }
+  }
+}
+
+// Whole frames of a real clip.
+void time_clip(Engine& engine, const std::string& file, const std::vector<TimedFilter>& filters, int repeats,
+               nlohmann::ordered_json& json) {
+  constexpr float kClipSigma = 10;
+  constexpr int kMostFrames = 24;
+  const std::string name = std::filesystem::path(file).stem().string();
+  const std::pair<const char*, FrameFormat> formats[] = {
+      {"yuv420p", yuv420p(kWidth, kHeight)}, {"4K yuv420p10", yuv420p(2 * kWidth, 2 * kHeight, 10)}};
+  for (const auto& [format_name, format] : formats) {
+    std::vector<Frame> clip = benchmarks::read_y4m(file, engine, format, kMostFrames);
+    for (const bool noisy : {false, true}) {
+      for (int t = 0; noisy && t < static_cast<int>(clip.size()); ++t) {
+        format.sample_type == SampleType::kUint8 ? add_noise<std::uint8_t>(clip[t], t, kClipSigma)
+                                                 : add_noise<std::uint16_t>(clip[t], t, kClipSigma);
+      }
+      for (const TimedFilter& timed : filters) {
+        const std::unique_ptr<FrameFilter> filter = make_filter(timed.filter, format);
+        const NoiseModel noise{{kClipSigma, kClipSigma, kClipSigma}};
+        FilteredStream stream(*filter, format, clip, noise);
+        const double ms = stream.ms_per_frame(repeats);
+        std::printf("%-14s %-12s %-22s %10.3f ms %8.0f fps\n", timed.name.c_str(), format_name,
+                    (name + (noisy ? ", noisy" : "")).c_str(), ms, 1000 / ms);
+        json.push_back(
+            {{"profile", timed.name}, {"format", format_name}, {"clip", name}, {"noisy", noisy}, {"ms", ms}});
+      }
+    }
+  }
+}
+
+void time_clips(Engine& engine, const BenchmarkOptions& options, const std::vector<TimedFilter>& filters) {
+  std::vector<TimedFilter> selected = filters;
+  if (!options.only.empty()) {
+    const std::string names = "," + options.only + ",";
+    std::erase_if(selected, [&](const TimedFilter& timed) {
+      return names.find("," + timed.name + ",") == std::string::npos;
+    });
+  }
+  nlohmann::ordered_json json;
+  json["device"] = engine.description();
+  for (const std::string& file : options.clips) {
+    time_clip(engine, file, selected, std::max(options.repeats / 6, 3), json["clips"]);
+  }
+  if (!options.json.empty()) {
+    std::ofstream(options.json) << json.dump(2) << '\n';
+  }
+}
+
 void benchmark(int argc, char** argv) {
   const BenchmarkOptions options = parse_options(argc, argv);
   const std::vector<std::uint8_t> picture = load_picture(options);
@@ -402,12 +491,7 @@ void benchmark(int argc, char** argv) {
   of_vbm4d.back().second.motion_precision = 1;
   of_vbm4d.emplace_back("np live", vbm4d_live_profile(Vbm4dProfile::kNp));
   of_vbm4d.emplace_back("high live", vbm4d_live_profile(Vbm4dProfile::kHigh));
-  struct Setting {
-    std::string name;
-    Filter filter;
-    NoiseModel noise = white_noise();
-  };
-  std::vector<Setting> settings;
+  std::vector<TimedFilter> settings;
   for (const auto& [name, parameters] : of_vbm4d) {
     settings.push_back({name, parameters});
   }
@@ -418,6 +502,9 @@ void benchmark(int argc, char** argv) {
   settings.push_back({"vnlb np", vnlb_profile(VnlbProfile::kNp)});
   settings.push_back({"vnlb high", vnlb_profile(VnlbProfile::kHigh)});
   settings.push_back({"vnlb best", vnlb_profile(VnlbProfile::kBest)});
+  if (!options.clips.empty()) {
+    return time_clips(*engine, options, settings);
+  }
   const std::pair<const char*, Content> contents[] = {
       {"moving", Content::kMoving}, {"drifting", Content::kDrifting}, {"broken", Content::kBroken},
       {"noise", Content::kNoise},   {"flat", Content::kFlat},         {"black", Content::kBlack}};
@@ -427,7 +514,7 @@ void benchmark(int argc, char** argv) {
   for (const auto& [format_name, format] : formats) {
     for (const auto& [content_name, content] : contents) {
       const std::vector<Frame> clip = make_clip(*engine, format, picture, content);
-      for (const Setting& setting : settings) {
+      for (const TimedFilter& setting : settings) {
         if (!options.only.empty() && options.only != setting.name) {
           continue;
         }
