@@ -2,6 +2,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -91,26 +92,51 @@ Frame numbered(Frame frame, std::int64_t index) {
   return frame;
 }
 
-// The rate of a long run, from a short one of `expected` frames: the first tenth, in which buffers are made
-// and stages fill, does not count, nor does what is to be done after the last.
-class RateMeter {
+// Counts the rewinds of an input that is repeated. Rewinding opens a GPU's decoder anew, which can take
+// longer than a short clip. Thread-safe.
+class Rewinds {
  public:
-  explicit RateMeter(std::int64_t expected) : left_out_(expected / 10) {}
-
-  void count_frame() {
-    ++frames_;
-    rate_ = watch_.rate(frames_ > left_out_ ? frames_ - left_out_ : frames_);
-    if (frames_ == left_out_) {
-      watch_ = Stopwatch();
-    }
-  }
-  const Rate& rate() const { return rate_; }
+  void begin() { ++steps_; }
+  void end() { ++steps_; }
+  /// Odd during a rewind.
+  std::int64_t steps() const { return steps_; }
 
  private:
+  std::atomic<std::int64_t> steps_ = 0;
+};
+
+// The rate of a long run, from a short one of `expected` frames. The first tenth, in which buffers are made
+// and stages fill, does not count, nor does the work after the last frame. Frames that are counted during a
+// rewind or first after it are left out with their time, unless there are no others.
+class RateMeter {
+ public:
+  RateMeter(std::int64_t expected, const Rewinds& rewinds) : left_out_(expected / 10), rewinds_(rewinds) {}
+
+  void count_frame() {
+    const Rate lap = watch_.rate(1);
+    watch_ = Stopwatch();
+    const std::int64_t steps = rewinds_.steps();
+    const bool is_rewound = steps != std::exchange(steps_, steps) || steps % 2 != 0;
+    ++frames_;
+    add(lap, all_);
+    if (frames_ > left_out_ && !is_rewound) {
+      add(lap, timed_);
+    }
+  }
+  const Rate& rate() const { return timed_.frames > 0 ? timed_ : all_; }
+
+ private:
+  static void add(const Rate& lap, Rate& sum) {
+    sum = {sum.frames + lap.frames, sum.seconds + lap.seconds, sum.cpu_seconds + lap.cpu_seconds};
+  }
+
   std::int64_t left_out_;
+  const Rewinds& rewinds_;
+  std::int64_t steps_ = 0;
   std::int64_t frames_ = 0;
   Stopwatch watch_;
-  Rate rate_;
+  Rate all_;
+  Rate timed_;
 };
 
 // A part of the chain's run, to see whether anything grows.
@@ -185,9 +211,9 @@ class Benchmark {
     }
   }
 
-  Rate decode() const {
+  Rate decode() {
     io::Reader reader(options_.input, reader_options_);
-    RateMeter meter(options_.frames);
+    RateMeter meter(options_.frames, rewinds_);
     for (std::int64_t frames = 0; frames < options_.frames;) {
       const io::Reader::Item item = read(reader);
       if (std::holds_alternative<io::Reader::End>(item)) {
@@ -206,7 +232,7 @@ class Benchmark {
     DenoiseStage stage(alone_);
     fill(stage);
     Latencies before = alone_.latency.latencies();
-    RateMeter meter(options_.frames);
+    RateMeter meter(options_.frames, rewinds_);
     denoise(stage, options_.frames, &meter);
     const Rate rate = meter.rate();
     if (stage.concurrency() > 1) {
@@ -233,7 +259,7 @@ class Benchmark {
       fill(stage);
       denoise(stage, static_cast<std::int64_t>(kept_.size()));
     }
-    RateMeter meter(options_.frames);
+    RateMeter meter(options_.frames, rewinds_);
     for (std::int64_t i = 0; i < options_.frames; ++i) {
       writer.write(numbered(denoised_[static_cast<std::size_t>(i) % denoised_.size()], i));
       meter.count_frame();
@@ -249,7 +275,7 @@ class Benchmark {
       writer.emplace("/dev/null", reader, writer_options_);
       cuda_frames_ = writer->cuda_frames();
     }
-    RateMeter meter(options_.frames);
+    RateMeter meter(options_.frames, rewinds_);
     FrameControl control(noise_, FieldChoice::kAuto, reach_of(filter_), *engine_, noise_log(noise_));
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
@@ -278,11 +304,13 @@ class Benchmark {
   }
 
  private:
-  io::Reader::Item read(io::Reader& reader) const {
+  io::Reader::Item read(io::Reader& reader) {
     io::Reader::Item item = reader.read();
     if (options_.loop && std::holds_alternative<io::Reader::End>(item)) {
+      rewinds_.begin();
       reader.seek(0);
       item = reader.read();
+      rewinds_.end();
     }
     return item;
   }
@@ -338,6 +366,7 @@ class Benchmark {
   std::vector<Frame> denoised_;
   std::function<Frame()> cuda_frames_;  // of the writer at hand
   StageCounters alone_;                 // of denoising alone
+  Rewinds rewinds_;
   Latencies latencies_;
 };
 
@@ -478,8 +507,10 @@ void add_benchmark_command(CommandLine& program, Command& selected) {
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
   add_local_only(*command, options->local_only);
-  command->add_flag("--loop", options->loop,
-                    "Repeat the input up to --frames, and print memory and latencies over time");
+  command->add_flag(
+      "--loop", options->loop,
+      "Repeat the input up to --frames, without the time of its rewinding, and print memory and "
+      "latencies over time");
   command->add_flag("--json", options->json, "Print JSON");
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);
