@@ -8,20 +8,28 @@
 namespace limpid::app {
 namespace {
 
+// Relative times per frame.
+struct Cost {
+  double on_gpu;
+  double on_processors;
+
+  double of(const LadderUse& use) const { return use.on_processors ? on_processors : on_gpu; }
+};
+
 struct Quality {
   std::string_view filter;
   std::string_view profile;
-  double cost;  // relative time per frame on a GPU; processors take longer for the better ones
+  Cost cost;
 };
 
-constexpr std::array<Quality, 7> kQualities = {{{"bilateral", "", 0.3},
-                                                {"recursive", "fast", 1},
-                                                {"recursive", "np", 1.5},
-                                                {"vbm4d", "fast", 2},
-                                                {"vbm4d", "lc", 3},
-                                                {"vbm4d", "np", 7},
-                                                {"vbm4d", "high", 20}}};
-constexpr double kCostOfVnlb = 40;
+constexpr std::array<Quality, 7> kQualities = {{{"bilateral", "", {0.3, 0.33}},
+                                                {"recursive", "fast", {1, 1}},
+                                                {"recursive", "np", {1.5, 1.5}},
+                                                {"vbm4d", "fast", {2, 7}},
+                                                {"vbm4d", "lc", {3, 10}},
+                                                {"vbm4d", "np", {7, 30}},
+                                                {"vbm4d", "high", {20, 100}}}};
+constexpr Cost kCostOfVnlb = {40, 150};
 
 // The place of settings in the list; its size if they are better than all of it.
 std::size_t place_of(const PlayerSettings& settings) {
@@ -56,11 +64,12 @@ QualityLadder make_ladder(const PlayerSettings& settings, const LadderUse& use) 
     of.filter.name = quality.filter;
     of.filter.profile = quality.profile;
     of.looks_ahead = !use.live && quality.filter == "vbm4d";
-    ladder.rungs.push_back(rung(of, quality.cost));
+    ladder.rungs.push_back(rung(of, quality.cost.of(use)));
   }
   PlayerSettings best = settings;
   best.looks_ahead = !use.live;
-  ladder.rungs.push_back(rung(best, last < kQualities.size() ? kQualities[last].cost : kCostOfVnlb));
+  ladder.rungs.push_back(
+      rung(best, (last < kQualities.size() ? kQualities[last].cost : kCostOfVnlb).of(use)));
   // bilateral, recursive fast, recursive np: a GPU does the last one in any case.
   ladder.first = !use.unbounded ? 0 : use.on_processors ? 1 : 2;
   return ladder;

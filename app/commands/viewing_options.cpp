@@ -99,6 +99,12 @@ StateFolder kept_settings() {
   return {"files", kMostFiles};
 }
 
+// The filter of a rung, for SpeedMemory.
+std::string speed_name(const PlayerSettings& settings, bool live) {
+  const bool waits_less = live && live_filter(settings) != offline_filter(settings);
+  return to_string(filter_settings(settings)) + (waits_less ? " (live)" : "");
+}
+
 std::string name_of_kept(const std::string& file) {
   std::error_code ignored;
   return digest_of(std::filesystem::weakly_canonical(file, ignored).string()) + ".json";
@@ -292,7 +298,7 @@ std::shared_ptr<Engine> ViewerCommandOptions::open_engine(const InterruptWatch& 
 }
 
 PlayerStages ViewerCommandOptions::stages(const std::shared_ptr<Engine>& denoising_engine,
-                                          const io::Reader& source, bool live) const {
+                                          const io::Reader& source, bool live) {
   LadderUse use;
   use.live = live;
   const double fps = source.video().frames_per_second > 0 ? source.video().frames_per_second : kGuessedRate;
@@ -301,7 +307,18 @@ PlayerStages ViewerCommandOptions::stages(const std::shared_ptr<Engine>& denoisi
   use.unbounded = denoising_engine->name().find(',') == std::string_view::npos;
   PlayerStages stages;
   stages.engine = denoising_engine;
-  stages.ladder = [use](const PlayerSettings& settings) { return make_ladder(settings, use); };
+  speeds_ = std::make_shared<SpeedMemory>(SpeedMemory::default_file(), denoising_engine->description(),
+                                          source.video().format);
+  stages.ladder = [use, speeds = speeds_](const PlayerSettings& settings) {
+    QualityLadder ladder = make_ladder(settings, use);
+    for (QualityRung& rung : ladder.rungs) {
+      rung.seconds = speeds->seconds(speed_name(rung.settings, use.live));
+    }
+    return ladder;
+  };
+  stages.measured = [live, speeds = speeds_](const PlayerSettings& settings, double seconds) {
+    speeds->note(speed_name(settings, live), seconds);
+  };
   stages.make_denoiser = [denoising_engine, use](const PlayerSettings& settings, const Frame& frame,
                                                  const NoiseModel& level) {
     const Filter filter = filter_of(settings, use.delay);
@@ -389,6 +406,9 @@ std::vector<std::string> ViewerCommandOptions::denoise_command(const std::string
 
 int ViewerCommandOptions::report(const ViewerReport& report, const std::string& command_line,
                                  const InterruptWatch& interrupts, bool is_last) const {
+  if (speeds_ != nullptr) {
+    speeds_->save();
+  }
   spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
   if (report.filters.size() > 1) {
     spdlog::info(fmt::format("frames shown: {}", to_text(report.filters)));

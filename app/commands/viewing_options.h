@@ -15,6 +15,7 @@
 #include "app/options/media_options.h"
 #include "app/options/settings_options.h"
 #include "app/player/player.h"
+#include "app/player/speed_memory.h"
 #include "app/player/viewer.h"
 #include "core/engine/denoiser.h"
 #include "io/media/reader.h"
@@ -61,17 +62,17 @@ class ViewerCommandOptions {
   /// stops waiting for the source at an interrupt or when `closing` is set. `reader` keeps a reference to
   /// this object.
   std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
-  /// Stages with make_denoiser() and the engine. They keep a reference to this object.
-  PlayerStages stages(const std::shared_ptr<Engine>& engine, const io::Reader& source, bool live) const;
+  /// Stages with make_denoiser() and the engine.
+  PlayerStages stages(const std::shared_ptr<Engine>& engine, const io::Reader& source, bool live);
   PlayerOptions player_options(const io::Reader& source) const;
   /// `name`: the name of the source in the window.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
   /// The words of the command line that denoises the file `input_path` with these settings (denoise_words()).
   std::vector<std::string> denoise_command(const std::string& input_path, const PlayerSettings& settings,
                                            const Passage& passage) const;
-  /// Reports the outcome (frames shown and dropped; with --json also intervals and latencies), and returns
-  /// the exit code. `command_line`: the line that repeats the last settings, or empty. `is_last`: no other
-  /// source follows; only the last one has a report as JSON.
+  /// Keeps the measured speeds, and reports the outcome (frames shown and dropped; with --json also intervals
+  /// and latencies), and returns the exit code. `command_line`: the line that repeats the last settings, or
+  /// empty. `is_last`: no other source follows; only the last one has a report as JSON.
   int report(const ViewerReport& report, const std::string& command_line, const InterruptWatch& interrupts,
              bool is_last = true) const;
 
@@ -85,8 +86,9 @@ class ViewerCommandOptions {
 
   PlayerSettings settings_;  ///< initial settings, without the filter; set by check()
   std::optional<PlayerSettings> carried_;
-  bool sets_any_ = false;  ///< an option sets the filter or the noise
-  std::string notice_;     ///< on the settings, for the window
+  std::shared_ptr<SpeedMemory> speeds_;  ///< of the source that is shown
+  bool sets_any_ = false;                ///< an option sets the filter or the noise
+  std::string notice_;                   ///< on the settings, for the window
 
   std::string quality_;
   std::string view_ = "split";

@@ -34,7 +34,7 @@ FrameDenoising::FrameDenoising(const PlayerStages& stages, const PlayerOptions& 
       counters_(counters),
       queues_(queues),
       stage_(counters.denoise),
-      quality_(stages.ladder),
+      quality_(stages.ladder, QualityChoice::Seconds(1 / options.frames_per_second), stages.measured),
       settings_(options.settings),
       request_(request) {}
 

@@ -44,6 +44,8 @@ struct PlayerStages : FrameSource {
       make_denoiser;
   /// The rungs that may replace settings that keep pace. May be empty: the settings are the only rung.
   std::function<QualityLadder(const PlayerSettings&)> ladder;
+  /// Receives the time per frame of rungs, in seconds. May be empty.
+  std::function<void(const PlayerSettings&, double)> measured;
   /// Numbers of frames before and after a paused frame that its refinement uses; none if refinement would not
   /// improve the frame. Empty if frames are never refined.
   std::function<Reach(const PlayerSettings&)> refining_reach;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "core/engine/noise_control.h"
@@ -38,14 +39,17 @@ Filter live_filter(const PlayerSettings& settings, int delay = 0);
 /// One of the qualities that a player chooses from.
 struct QualityRung {
   PlayerSettings settings;
-  double cost = 1;  ///< a low estimate of its time per frame, relative to other rungs
-  Reach reach;      ///< of its filter
+  double cost = 1;                     ///< a low estimate of its time per frame, relative to other rungs
+  Reach reach;                         ///< of its filter
+  std::optional<double> seconds = {};  ///< its time per frame, if measured in an earlier run
 };
 
 /// Rungs from the quickest to the best one; at least one.
 struct QualityLadder {
   std::vector<QualityRung> rungs;
-  std::size_t first = 0;  ///< the rung that a stream begins with; its filter waits for no later frames
+  /// The rung that a stream begins with if no speed is known, and after a seek; its filter waits for no later
+  /// frames.
+  std::size_t first = 0;
 };
 
 }  // namespace limpid::app

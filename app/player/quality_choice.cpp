@@ -10,16 +10,29 @@ QualityRung QualityChoice::rung(const PlayerSettings& wanted, Time now) {
   if (!is_same) {
     ladder_ =
         make_ladder_ ? make_ladder_(wanted) : QualityLadder{{{.settings = wanted, .cost = 1, .reach = {}}}};
-    std::vector<double> costs;
+    std::vector<QualityControl::Speed> speeds;
     for (const QualityRung& rung : ladder_.rungs) {
-      costs.push_back(rung.cost);
+      speeds.push_back({.cost = rung.cost, .known = rung.seconds});
     }
-    control_.emplace(costs, ladder_.first, now);
+    control_.emplace(speeds, ladder_.first, interval_, now);
   }
   wanted_ = wanted;
   QualityRung rung = ladder_.rungs[control_->rung()];
   rung.settings.noise = wanted.noise;
   return rung;
+}
+
+bool QualityChoice::add(Seconds busy, Seconds interval, Time now) {
+  if (!control_) {
+    return false;
+  }
+  const std::size_t rung = control_->rung();
+  const bool changes = control_->add(busy, interval, now);
+  const std::optional<double> seconds = control_->measured(rung);
+  if (measured_ && seconds && (changes || control_->is_sure())) {
+    measured_(ladder_.rungs[rung].settings, *seconds);
+  }
+  return changes;
 }
 
 void QualityChoice::restart(Time now) {

@@ -16,9 +16,11 @@ class QualityChoice {
   using Time = QualityControl::Time;
   using Seconds = QualityControl::Seconds;
 
-  /// `ladder`: the rungs for settings. If empty, settings are their only rung.
-  explicit QualityChoice(std::function<QualityLadder(const PlayerSettings&)> ladder)
-      : make_ladder_(std::move(ladder)) {}
+  /// `ladder`: the rungs for settings. If empty, settings are their only rung. `interval`: between frames.
+  /// `measured`: receives the time per frame of rungs. May be empty.
+  QualityChoice(std::function<QualityLadder(const PlayerSettings&)> ladder, Seconds interval,
+                std::function<void(const PlayerSettings&, double)> measured = {})
+      : make_ladder_(std::move(ladder)), interval_(interval), measured_(std::move(measured)) {}
 
   /// Returns the rung for these settings. Settings with another filter reset all measurements.
   QualityRung rung(const PlayerSettings& wanted, Time now);
@@ -26,9 +28,7 @@ class QualityChoice {
   /// Restarts at the first rung, after a seek or changed settings. Measurements are kept.
   void restart(Time now);
   /// Call the function of QualityControl with the same name.
-  bool add(Seconds busy, Seconds interval, Time now) {
-    return control_ && control_->add(busy, interval, now);
-  }
+  bool add(Seconds busy, Seconds interval, Time now);
   bool add_dropped(Seconds interval, Time now) { return control_ && control_->add_dropped(interval, now); }
   void rest(Time now);
   /// The rung to step up to, if there is room.
@@ -37,6 +37,8 @@ class QualityChoice {
 
  private:
   std::function<QualityLadder(const PlayerSettings&)> make_ladder_;
+  Seconds interval_;
+  std::function<void(const PlayerSettings&, double)> measured_;
   std::optional<PlayerSettings> wanted_;  ///< of ladder_
   QualityLadder ladder_;
   std::optional<QualityControl> control_;

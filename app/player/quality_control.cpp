@@ -18,32 +18,64 @@ constexpr int kWarmUp = 2;
 constexpr std::size_t kMedianOf = 3;   // frames: a single slow one says nothing
 constexpr auto kOverloadTime = 300ms;  // of overload
 constexpr auto kRoomTime = 1500ms;     // of room before the first attempt
-constexpr auto kSteadyTime = 4000ms;   // after a rung has failed
-constexpr auto kRetry = 10s;           // doubles with each failure
+constexpr double kMuchRoom = 0.35;     // of a rung to step up to soon, perhaps over others
+constexpr auto kMuchRoomTime = 300ms;
+constexpr auto kSteadyTime = 4000ms;  // after a rung has failed
+constexpr auto kRetry = 10s;          // doubles with each failure
 constexpr int kMostFailures = 5;
 
 }  // namespace
 
-QualityControl::QualityControl(const std::vector<double>& costs, std::size_t first, Time now)
+QualityControl::QualityControl(const std::vector<Speed>& speeds, std::size_t first, Seconds interval,
+                               Time now)
     : rung_(first), room_since_(now) {
-  for (const double cost : costs) {
-    rungs_.push_back({.cost = cost});
+  for (const Speed& speed : speeds) {
+    rungs_.push_back({.cost = speed.cost, .known = speed.known});
+  }
+  begin(first, interval, now);
+}
+
+void QualityControl::begin(std::size_t first, Seconds interval, Time now) {
+  for (std::size_t i = 0; i < rungs_.size(); ++i) {
+    Rung& rung = rungs_[i];
+    if (rung.known && *rung.known <= kRoomAbove * interval.count()) {
+      rung_ = i;
+    } else if (rung.known) {  // its time may have been measured under a load that has gone
+      rung.failures = 1;
+      rung.not_before = now + kRetry;
+    }
+  }
+  while (rung_ > 0 && rung_ <= first && rungs_[rung_].known &&
+         *rungs_[rung_].known > kOverload * interval.count()) {
+    --rung_;
   }
 }
 
-// Seconds per frame: measured, or by the cost relative to the nearest rung that has been measured.
-double QualityControl::expected(std::size_t rung) const {
-  if (rungs_[rung].measured) {
-    return *rungs_[rung].measured;
-  }
+// The nearest rung that has been measured; `known`: with a known time, too.
+const QualityControl::Rung* QualityControl::nearest_measured(std::size_t rung, bool known) const {
   for (std::size_t distance = 1; distance < rungs_.size(); ++distance) {
     for (const std::size_t other : {rung - distance, rung + distance}) {
-      if (other < rungs_.size() && rungs_[other].measured) {
-        return *rungs_[other].measured * rungs_[rung].cost / rungs_[other].cost;
+      if (other < rungs_.size() && rungs_[other].measured && (!known || rungs_[other].known)) {
+        return &rungs_[other];
       }
     }
   }
-  return 0;
+  return nullptr;
+}
+
+// Seconds per frame: measured; or known, at the speed that the machine has now; or by the cost relative to
+// the nearest rung that has been measured.
+double QualityControl::expected(std::size_t rung) const {
+  const Rung& wanted = rungs_[rung];
+  if (wanted.measured) {
+    return *wanted.measured;
+  }
+  if (wanted.known) {
+    const Rung* const other = nearest_measured(rung, true);
+    return other == nullptr ? *wanted.known : *wanted.known * *other->measured / *other->known;
+  }
+  const Rung* const other = nearest_measured(rung, false);
+  return other == nullptr ? 0 : *other->measured * wanted.cost / other->cost;
 }
 
 void QualityControl::change_to(std::size_t rung, Time now) {
@@ -136,7 +168,14 @@ void QualityControl::consider_step_up(Seconds interval, Time now) {
     next_ = before_restart_;
     return;
   }
-  if (above >= rungs_.size() || now < rungs_[above].not_before) {
+  if (now - room_since_ >= kMuchRoomTime) {
+    for (std::size_t rung = rungs_.size() - 1; rung > rung_ && !next_; --rung) {
+      if (rungs_[rung].failures == 0 && expected(rung) <= kMuchRoom * interval.count()) {
+        next_ = rung;
+      }
+    }
+  }
+  if (next_ || above >= rungs_.size() || now < rungs_[above].not_before) {
     return;
   }
   const auto wait = rungs_[above].failures > 0 ? kSteadyTime : kRoomTime;

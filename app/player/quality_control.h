@@ -15,16 +15,27 @@ namespace limpid::app {
 /// It steps down within half a second of overload, to the best rung that is known or expected to keep pace.
 /// It steps up one rung at a time, after several seconds with room, unless measurements say that the next
 /// rung would be too slow. A rung that failed is tried again later each time.
+///
+/// It begins with the best rung whose time is known and keeps pace.
 class QualityControl {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Seconds = std::chrono::duration<double>;
 
-  /// `costs`: of each rung, a low estimate of its time per frame relative to the others. Measured times
-  /// replace them. `first`: the rung to begin with.
-  QualityControl(const std::vector<double>& costs, std::size_t first, Time now);
+  struct Speed {
+    double cost = 1;                   ///< a low estimate of the time per frame relative to other rungs
+    std::optional<double> known = {};  ///< seconds per frame, measured earlier
+  };
+
+  /// Times that are measured replace costs and known times. `first`: the rung to begin with if no rung is
+  /// known to keep pace. Frames come every `interval` seconds.
+  QualityControl(const std::vector<Speed>& speeds, std::size_t first, Seconds interval, Time now);
 
   std::size_t rung() const { return rung_; }
+  /// Seconds per frame of a rung, if measured.
+  std::optional<double> measured(std::size_t rung) const { return rungs_[rung].measured; }
+  /// True once enough frames of the current rung have been measured for its time to be kept; now and then.
+  bool is_sure() const { return frames_ > 0 && frames_ % kSureAfter == 0; }
   /// The rung to step up to as soon as the frames for it are ready. take_step() takes it.
   std::optional<std::size_t> next_rung() const { return next_; }
   void take_step(Time now);
@@ -44,12 +55,17 @@ class QualityControl {
  private:
   struct Rung {
     double cost;
+    std::optional<double> known;          ///< seconds per frame, measured earlier
     std::optional<double> measured = {};  ///< seconds per frame: the median of the last ones
     int failures = 0;
     Time not_before = {};  ///< it is not tried again before
   };
 
+  static constexpr int kSureAfter = 10;
+
   double expected(std::size_t rung) const;
+  void begin(std::size_t first, Seconds interval, Time now);
+  const Rung* nearest_measured(std::size_t rung, bool known) const;
   void change_to(std::size_t rung, Time now);
   bool step_down(Seconds interval, Time now);
   void consider_step_up(Seconds interval, Time now);

@@ -24,12 +24,13 @@ class Machine {
   double interval = 0.04;
   std::size_t first = 1;
 
-  explicit Machine(std::vector<double> costs = {0.3, 1, 1.5, 2, 7}) : costs_(std::move(costs)) {}
+  explicit Machine(std::vector<QualityControl::Speed> speeds = {{0.3}, {1}, {1.5}, {2}, {7}})
+      : speeds_(std::move(speeds)) {}
 
   /// Plays for so many seconds.
   void play(double seconds) {
     if (!control_) {
-      control_.emplace(costs_, first, time_of(now_));
+      control_.emplace(speeds_, first, Seconds(interval), time_of(now_));
     }
     const double end = now_ + seconds;
     while (now_ < end) {
@@ -63,7 +64,7 @@ class Machine {
   static Time time_of(double seconds) {
     return Time(std::chrono::duration_cast<Time::duration>(Seconds(100 + seconds)));
   }
-  std::vector<double> costs_;
+  std::vector<QualityControl::Speed> speeds_;
   std::optional<QualityControl> control_;
   double now_ = 0;
   double backlog_ = 0;
@@ -142,7 +143,7 @@ TEST(QualityControlTest, OneSlowFrameChangesNothing) {
 }
 
 TEST(QualityControlTest, OneSlowFrameInThreeIsNoOverload) {
-  QualityControl control({0.3, 1, 1.5, 2, 7}, 2, Time(100s));
+  QualityControl control({{0.3}, {1}, {1.5}, {2}, {7}}, 2, Seconds(0.04), Time(100s));
   auto now = Time(100s);
   for (int i = 0; i < 60; ++i) {
     const auto busy = i % 3 == 0 ? 60ms : 10ms;
@@ -153,7 +154,7 @@ TEST(QualityControlTest, OneSlowFrameInThreeIsNoOverload) {
 }
 
 TEST(QualityControlTest, ASlowStartOfTheEngineIsNoOverload) {
-  QualityControl control({0.3, 1, 1.5, 2, 7}, 2, Time(100s));
+  QualityControl control({{0.3}, {1}, {1.5}, {2}, {7}}, 2, Seconds(0.04), Time(100s));
   auto now = Time(100s);
   for (const auto busy : {500ms, 60ms, 45ms, 3ms, 3ms, 3ms}) {
     now += busy;
@@ -186,6 +187,45 @@ TEST(QualityControlTest, ReturnsToTheRungOfBeforeSoonAfterARestart) {
   EXPECT_EQ(machine.rung(), 1U);
   machine.play(0.5);
   EXPECT_EQ(machine.rung(), 4U);
+}
+
+TEST(QualityControlTest, BeginsWithTheBestRungThatIsKnownToKeepPace) {
+  Machine machine({{0.3, 0.002}, {1, 0.01}, {1.5, 0.02}, {2, 0.05}, {7, 0.3}});
+  machine.play(0.1);
+  EXPECT_EQ(machine.rung(), 2U);
+  machine.play(9);
+  EXPECT_EQ(machine.rung(), 2U);
+  EXPECT_EQ(machine.dropped, 0) << "rungs that are known to be too slow are not tried";
+}
+
+TEST(QualityControlTest, BeginsLowerThanUsualWhereTheFirstRungIsKnownToBeTooSlow) {
+  Machine machine({{0.3, 0.02}, {1, 0.2}, {1.5, 0.4}, {2}, {7}});
+  machine.times = {0.02, 0.2, 0.4, 1, 6};
+  machine.play(1);
+  EXPECT_EQ(machine.rung(), 0U);
+  EXPECT_EQ(machine.dropped, 0);
+}
+
+TEST(QualityControlTest, TimesThatAreKnownFromALoadedMachineAreCorrected) {
+  Machine machine({{0.3, 0.04}, {1, 0.2}, {1.5, 0.4}, {2, 1}, {7, 6}});
+  machine.times = {0.0004, 0.002, 0.003, 0.004, 0.014};
+  machine.play(60);
+  EXPECT_EQ(machine.rung(), 4U);
+  EXPECT_EQ(machine.dropped, 0);
+}
+
+TEST(QualityControlTest, ARungOfWhichTooMuchWasExpectedIsLeft) {
+  Machine machine({{0.3}, {1}, {1.5}, {2, 0.001}, {7, 0.002}});
+  machine.play(3);
+  EXPECT_EQ(machine.rung(), 2U);
+}
+
+TEST(QualityControlTest, StepsOverRungsWhereThereIsMuchRoom) {
+  Machine machine;
+  machine.times = {0.0001, 0.0005, 0.001, 0.002, 0.004};
+  machine.play(1);
+  EXPECT_EQ(machine.rung(), 4U);
+  EXPECT_EQ(machine.changes.size(), 1U);
 }
 
 TEST(QualityControlTest, ARungThatFailsIsNotReturnedTo) {

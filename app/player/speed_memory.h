@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/frame/frame.h"
+
+namespace limpid::app {
+
+/// Time per frame of filters, as measured in earlier runs: by device, filter, pixel format and size. Kept in
+/// a JSON file. Thread-safe.
+class SpeedMemory {
+ public:
+  /// Reads `file`, which may not exist; a damaged file is ignored with a warning. `file`: empty if nothing is
+  /// kept. `device`: describes the device that filters frames of this format.
+  SpeedMemory(std::filesystem::path file, std::string device, const FrameFormat& format);
+
+  /// Seconds per frame of a filter such as "vbm4d:profile=np"; computed from the most similar size if this
+  /// one was not measured. Nothing if the filter was not measured on this device.
+  std::optional<double> seconds(const std::string& filter) const;
+  /// A measurement. Replaces one that differs by more than 30 %.
+  void note(const std::string& filter, double seconds);
+  /// Writes new measurements to the file, beside those that other processes have written meanwhile. Warns if
+  /// that fails.
+  void save();
+
+  /// $XDG_CACHE_HOME/limpid/speeds.json, or the same below ~/.cache; empty if neither variable is set.
+  static std::filesystem::path default_file();
+
+ private:
+  struct Entry {
+    std::string device;
+    std::string filter;
+    std::string format;
+    double samples = 0;  ///< of a frame
+    double seconds = 0;
+  };
+  using Entries = std::vector<Entry>;
+
+  static Entries read(const std::filesystem::path& file);
+  static Entry& find_or_add(Entries& entries, const Entry& like);
+
+  const std::filesystem::path file_;
+  const std::string device_;
+  const std::string format_;
+  const double samples_;
+  mutable std::mutex mutex_;
+  Entries entries_;
+  Entries changed_;  ///< since the file was written
+};
+
+}  // namespace limpid::app
