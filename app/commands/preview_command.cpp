@@ -14,6 +14,8 @@
 #include "app/commands/viewing_options.h"
 #include "app/console/diagnostics.h"
 #include "app/console/interrupt.h"
+#include "app/console/process_usage.h"
+#include "app/options/media_options.h"
 #include "core/base/error.h"
 #include "core/engine/field_control.h"
 #include "io/screen/audio_output.h"
@@ -24,10 +26,72 @@ namespace {
 struct PreviewOptions {
   std::string input;
   bool loop = false;
+  std::string start;
+  std::string end;
+  double loop_megabytes = 0;
   bool close_at_end = false;
   bool no_audio = false;
   ViewerCommandOptions viewing;
 };
+
+/// A file with the fields of its frames.
+struct OpenedFile {
+  OpenedFile(const std::string& path, const io::ReaderOptions& options, FieldChoice choice, Engine& engine)
+      : reader(path, options),
+        // The filter can change during playback.
+        fields(choice, {.before = 1, .after = 1}, engine) {}
+
+  io::Reader reader;
+  FieldControl fields;
+};
+
+FrameSource source_of(const std::shared_ptr<OpenedFile>& file) {
+  FrameSource source;
+  source.read = [file] {
+    io::Reader::Item item = file->reader.read();
+    if (Frame* const frame = std::get_if<Frame>(&item)) {
+      file->fields.decide(*frame);
+    }
+    return item;
+  };
+  if (file->reader.can_seek()) {
+    source.seek = [file](double seconds, double before, const std::function<bool()>& given_up,
+                         const std::function<void(Frame)>& glimpse) {
+      file->reader.seek(seconds, before, given_up, glimpse);
+      file->fields.reset();
+    };
+  }
+  return source;
+}
+
+Passage passage_of(const PreviewOptions& options) {
+  const auto time = [](const char* option, const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(parse_time(option, text));
+  };
+  Passage passage{time("--start", options.start), time("--end", options.end)};
+  if (passage.end && *passage.end <= passage.begin.value_or(0)) {
+    throw UsageError("--end: the passage ends before it begins");
+  }
+  return passage;
+}
+
+void check_passage(const PreviewOptions& options, const io::Reader& reader) {
+  const Passage passage = passage_of(options);
+  const double duration = reader.video().duration;
+  if (passage != Passage{} && !reader.can_seek()) {
+    throw UsageError(options.input + ": cannot seek, so --start and --end are not possible");
+  }
+  if (duration > 0 && passage.begin.value_or(0) >= duration) {
+    throw UsageError(fmt::format("--start: {} s is not before the end of {}, {:.3f} s", *passage.begin,
+                                 options.input, duration));
+  }
+}
+
+std::size_t loop_bytes(const PreviewOptions& options) {
+  constexpr double kMegabyte = 1e6;
+  return options.loop_megabytes > 0 ? static_cast<std::size_t>(options.loop_megabytes * kMegabyte)
+                                    : static_cast<std::size_t>(available_memory() / 4);
+}
 
 ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& reader, Engine& engine) {
   ViewerCommandOptions& viewing = options.viewing;
@@ -35,6 +99,7 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
       options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
   ViewerOptions result = viewing.viewer_options(reader, engine, name);
   result.loop = options.loop;
+  result.passage = passage_of(options);
   result.keep_open = !options.close_at_end && result.frames == 0;
   result.input = options.input;
   if (options.input != "-") {
@@ -57,28 +122,23 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
 std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& engine,
                       InterruptWatch& interrupts, int& exit_code) {
   ViewerCommandOptions& viewing = options.viewing;
-  io::Reader reader(options.input, viewing.reader);
+  const auto file =
+      std::make_shared<OpenedFile>(options.input, viewing.reader, viewing.denoising.fields.choice(), *engine);
+  const io::Reader& reader = file->reader;
   viewing.restore_settings(options.input, reader.video().format, *engine);
   if (const std::string why = viewing.objection(reader, *engine); !why.empty()) {
     throw UsageError(why);
   }
   PlayerStages stages = viewing.stages(engine, reader, false);
-  // The filter can change during playback.
-  FieldControl fields(viewing.denoising.fields.choice(), {.before = 1, .after = 1}, *engine);
-  stages.read = [&reader, &fields] {
-    io::Reader::Item item = reader.read();
-    if (Frame* const frame = std::get_if<Frame>(&item)) {
-      fields.decide(*frame);
-    }
-    return item;
-  };
+  static_cast<FrameSource&>(stages) = source_of(file);
   if (reader.can_seek()) {
-    stages.seek = [&reader, &fields](double seconds, double before, const std::function<bool()>& given_up,
-                                     const std::function<void(Frame)>& glimpse) {
-      reader.seek(seconds, before, given_up, glimpse);
-      fields.reset();
+    stages.open_again = [&viewing, &engine, path = options.input] {
+      io::ReaderOptions again = viewing.reader;
+      again.allocate = {};  // frames that are kept in ordinary memory
+      return source_of(std::make_shared<OpenedFile>(path, again, viewing.denoising.fields.choice(), *engine));
     };
   }
+  check_passage(options, reader);
   ViewerOptions viewer_options = file_viewer_options(options, reader, *engine);
   const bool scripted = !viewer_options.screenshot.empty();
   std::unique_ptr<io::AudioOutput> audio;
@@ -91,7 +151,9 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
   }
   std::string next;
   {
-    Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader));
+    PlayerOptions player_options = viewing.player_options(reader);
+    player_options.loop_bytes = loop_bytes(options);
+    Viewer viewer(std::move(viewer_options), std::move(stages), std::move(player_options));
     const ClosingNotice notice(viewing.closing);
     viewer.set_audio(std::move(audio));
     viewer.run(interrupts.stop());
@@ -129,6 +191,7 @@ int preview(PreviewOptions& options, Console& console) {
   ViewerCommandOptions& viewing = options.viewing;
   set_up_logging(console, viewing.logging);
   viewing.check();
+  static_cast<void>(passage_of(options));
   InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
   int exit_code = kExitDone;
@@ -139,6 +202,8 @@ int preview(PreviewOptions& options, Console& console) {
     if (!is_first) {  // they describe the first file
       viewing.reader.input_format.clear();
       viewing.reader.options.clear();
+      options.start.clear();
+      options.end.clear();
     }
     is_first = false;
     next = show_file(options, engine, interrupts, exit_code);
@@ -157,7 +222,22 @@ void add_preview_command(CommandLine& program, Command& selected) {
   command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")
       ->required()
       ->file();
-  command->add_flag("--loop", options->loop, "Repeat the video")->group(kPlaying);
+  command->add_flag("--loop", options->loop, "Repeat the passage of --start and --end, or the whole video")
+      ->group(kPlaying);
+  command->add_option("--start", options->start, "Start of the passage to play [start of the input]")
+      ->type_name("[[H:]M:]S")
+      ->group(kPlaying);
+  command->add_option("--end", options->end, "End of the passage to play [end of the input]")
+      ->type_name("[[H:]M:]S")
+      ->group(kPlaying);
+  command
+      ->add_option(
+          "--loop-memory", options->loop_megabytes,
+          "Memory for a passage that is repeated: if it fits, it is denoised once at full quality, in "
+          "MB [a quarter of the free memory]")
+      ->type_name("MB")
+      ->in_range(1.0, 1e7)
+      ->group(kPlaying);
   command->add_flag("--close-at-end", options->close_at_end, "Close the window after the last frame")
       ->group(kPlaying);
   command->add_flag("--no-audio", options->no_audio, "Do not play audio")->group(kPlaying);

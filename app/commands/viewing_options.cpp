@@ -334,6 +334,7 @@ PlayerStages ViewerCommandOptions::stages(const std::shared_ptr<Engine>& denoisi
                                            const NoiseModel& level) {
     return denoising_engine->make_denoiser(offline_filter(settings), level, frame.format);
   };
+  stages.make_renderer = stages.make_refiner;
   return stages;
 }
 

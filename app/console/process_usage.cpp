@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 namespace limpid::app {
 
@@ -20,6 +21,16 @@ std::int64_t resident_bytes() {
 std::int64_t open_files() {
   const std::filesystem::directory_iterator files("/proc/self/fd");
   return std::distance(begin(files), end(files));
+}
+
+std::int64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string name; file >> name;) {
+    if (std::int64_t kibibytes = 0; name == "MemAvailable:" && file >> kibibytes) {
+      return kibibytes * 1024;
+    }
+  }
+  return 0;
 }
 
 }  // namespace limpid::app

@@ -34,6 +34,7 @@ struct ControlState {
   double speed = 1;
   std::optional<double> volume;  ///< 0 to 1; nothing without audio
   Passage passage;
+  bool loops = false;  ///< the passage is repeated
 
   PlayerSettings settings;  ///< as the user asked for
   std::string used;         ///< filter of the frame that is shown, such as "recursive:profile=np"
@@ -62,10 +63,18 @@ struct ControlState {
 /// An answer to the question before the window closes while a file is written.
 enum class QuitAnswer : std::uint8_t { kFinish, kCancel, kBack };
 
+/// A passage whose handles are dragged.
+struct PassageRequest {
+  Passage passage;
+  double at = 0;          ///< time of the handle that is held
+  bool is_final = false;  ///< it has been released
+};
+
 /// Requests that the user made with the pointer. Buttons have the effect of their keys.
 struct ControlRequests {
   std::vector<std::string> keys;
   std::optional<double> seek;  ///< seconds
+  std::optional<PassageRequest> passage;
   std::optional<double> speed;
   std::optional<double> volume;  ///< 0 to 1
   std::optional<double> gain;

@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "app/player/played_frame.h"
 #include "core/frame/frame.h"
 
 namespace limpid::app {
@@ -21,7 +22,8 @@ struct DecodedFrame {
   double time = 0;
   std::uint64_t sequence = 0;  ///< PlayedFrame::sequence
   std::chrono::steady_clock::time_point decoded_at;
-  bool source_is_late = false;  ///< PlayedFrame::source_is_late
+  bool source_is_late = false;     ///< PlayedFrame::source_is_late
+  PlayedFramePointer result = {};  ///< computed earlier, or null
 };
 
 /// Frames between the reading and the denoising thread. Each frame belongs to a request to read from a

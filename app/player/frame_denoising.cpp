@@ -202,6 +202,9 @@ void FrameDenoising::remember(const DecodedFrame& frame) {
 }
 
 void FrameDenoising::send(DecodedFrame frame) {
+  if (frame.result != nullptr && frame.result->settings == settings_) {
+    return pass_on_result(frame);
+  }
   const QualityRung rung = quality_.rung(settings_, Clock::now());
   if (!noise_ || settings_.noise != used_.noise) {
     noise_.emplace(settings_.noise, *stages_.engine, noise_log(settings_.noise));
@@ -230,6 +233,26 @@ void FrameDenoising::send(DecodedFrame frame) {
     }
   }
   stage_.send(std::move(frame.frame), level, make);
+}
+
+// The result was computed earlier.
+void FrameDenoising::pass_on_result(const DecodedFrame& frame) {
+  drain();  // results of frames before come first
+  stage_.abandon();
+  sent_.clear();
+  past_.clear();
+  auto played = std::make_shared<PlayedFrame>(*frame.result);
+  played->sequence = frame.sequence;
+  played->decoded_at = frame.decoded_at;
+  played->sent_at = idle_since_ = Clock::now();
+  played->source_is_late = frame.source_is_late;
+  deliver(played);
+}
+
+void FrameDenoising::deliver(const std::shared_ptr<PlayedFrame>& frame) {
+  if (!request_.superseded.stop_requested() && frame->sequence >= request_.first_wanted) {
+    queues_.presentation.put(request_.superseded, frame);
+  }
 }
 
 // A new filter gets the frames before as context.
@@ -297,9 +320,7 @@ bool FrameDenoising::receive() {
     return true;
   }
   measure_pace();
-  if (frame->sequence >= request_.first_wanted) {
-    queues_.presentation.put(request_.superseded, frame);
-  }
+  deliver(frame);
   return true;
 }
 

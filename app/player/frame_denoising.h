@@ -73,6 +73,8 @@ class FrameDenoising {
   void measure_pace();
   void remember(const DecodedFrame& frame);
   void send(DecodedFrame frame);
+  void pass_on_result(const DecodedFrame& frame);
+  void deliver(const std::shared_ptr<PlayedFrame>& frame);
   static std::shared_ptr<PlayedFrame> frame_of(const Sent& sent);
   void send_context(int frames, const NoiseModel& level, const DenoiseStage::Maker& make);
   void show_waiting(const Sent& sent);

@@ -56,32 +56,51 @@ bool FrameReading::wants_frame() const {
 
 void FrameReading::read_next() {
   const auto given_up = [this] { return superseded_.stop_requested(); };
-  const auto glimpse = [this, begun = Clock::now()](StoredFrame key_frame) {
-    show_glimpse(std::move(key_frame), begun);
-  };
   const std::optional<SeekTarget> target = std::exchange(target_, std::nullopt);
+  if (target && loop_.find(*target)) {
+    stepping_back_ = false;  // nothing has to be decoded ahead
+  }
   std::optional<StoredFrame> frame;
-  if (!target || store_.seek(*target, given_up, glimpse)) {
-    frame = store_.next(given_up);
+  PlayedFramePointer result;
+  if (loop_.exists()) {
+    result = loop_.next();
+    frame = result != nullptr ? std::optional(StoredFrame{result->noisy, result->time}) : std::nullopt;
+  } else {
+    frame = next_of_source(target, given_up);
   }
   queues_.presentation.drop_glimpse();  // the target is there
   if (given_up()) {
     return;
   }
-  has_ended_ = !frame;
-  if (frame) {
-    pass_on(std::move(*frame));
+  has_ended_ = !frame || (passage_.end && frame->time >= *passage_.end);
+  if (!has_ended_) {
+    pass_on(std::move(*frame), std::move(result));
   } else {
     queues_.decoded.end(superseded_);
     queues_.denoising.wake();
   }
 }
 
-void FrameReading::pass_on(StoredFrame stored) {
+std::optional<StoredFrame> FrameReading::next_of_source(const std::optional<SeekTarget>& target,
+                                                        const FrameStore::GivenUp& given_up) {
+  const auto glimpse = [this, begun = Clock::now()](StoredFrame key_frame) {
+    show_glimpse(std::move(key_frame), begun);
+  };
+  std::optional<StoredFrame> frame;
+  if (!target || store_.seek(*target, given_up, glimpse)) {
+    do {
+      frame = store_.next(given_up);
+    } while (frame && frame->time < passage_.begin.value_or(frame->time) - kSameInstant);
+  }
+  return frame;
+}
+
+void FrameReading::pass_on(StoredFrame stored, PlayedFramePointer result) {
   queues_.decoded.put(superseded_, {.frame = std::move(stored.frame),
                                     .time = stored.time,
                                     .sequence = next_sequence_++,
-                                    .decoded_at = Clock::now()});
+                                    .decoded_at = Clock::now(),
+                                    .result = std::move(result)});
   queues_.denoising.wake();
 }
 

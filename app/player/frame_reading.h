@@ -4,11 +4,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
 #include "app/player/frame_store.h"
+#include "app/player/loop_frames.h"
+#include "app/player/passage.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
 #include "core/frame/reach.h"
@@ -43,13 +46,19 @@ class FrameReading {
   /// FrameStore::set_reach().
   void set_reach(const Reach& reach) { store_.set_reach(reach); }
   void find_neighbors(NeighborSearch search) { search_ = std::move(search); }
+  /// Reads the frames of a passage only. A seek must follow.
+  void set_passage(const Passage& passage) { passage_ = passage; }
+  /// Reads the frames of a passage from memory, from the next seek into it on; null: from the source.
+  void use_loop(std::shared_ptr<const LoopFrames> frames) { loop_.set_frames(std::move(frames)); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   bool wants_frame() const;
   void read_next();
-  void pass_on(StoredFrame stored);
+  std::optional<StoredFrame> next_of_source(const std::optional<SeekTarget>& target,
+                                            const FrameStore::GivenUp& given_up);
+  void pass_on(StoredFrame stored, PlayedFramePointer result = {});
   void show_glimpse(StoredFrame key_frame, Clock::time_point begun);
   bool serve_from_store();
   void serve_search();
@@ -61,6 +70,8 @@ class FrameReading {
   std::stop_token superseded_;  ///< of the request whose frames are read
   std::optional<SeekTarget> target_;
   std::optional<NeighborSearch> search_;
+  LoopPosition loop_;
+  Passage passage_;
   bool stepping_back_ = false;
   bool has_ended_ = false;
   std::uint64_t next_sequence_ = 0;

@@ -27,30 +27,38 @@ std::size_t bytes_of(const FrameFormat& format) {
   return samples * format.bytes_per_sample();
 }
 
+StoredFrame stored_frame(Frame frame, double frames_per_second) {
+  const double time =
+      io::presentation_time(frame).value_or(static_cast<double>(frame.index) / frames_per_second);
+  return {std::move(frame), time};
+}
+
 }  // namespace
+
+std::optional<StoredFrame> next_frame(const FrameSource& source, double frames_per_second) {
+  for (;;) {
+    io::Reader::Item item = source.read();
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      return std::nullopt;
+    }
+    if (Frame* const frame = std::get_if<Frame>(&item)) {
+      return stored_frame(std::move(*frame), frames_per_second);
+    }
+  }
+}
 
 FrameStore::FrameStore(FrameSource source, const FrameStoreOptions& options, StageCounters& counters)
     : source_(std::move(source)), options_(options), counters_(counters) {}
 
 StoredFrame FrameStore::with_time(Frame frame) const {
-  const double time =
-      io::presentation_time(frame).value_or(static_cast<double>(frame.index) / options_.frames_per_second);
-  return {std::move(frame), time};
+  return stored_frame(std::move(frame), options_.frames_per_second);
 }
 
 std::optional<StoredFrame> FrameStore::decode() {
-  return timed(counters_.busy_ns, [&]() -> std::optional<StoredFrame> {
-    for (;;) {
-      io::Reader::Item item = source_.read();
-      if (std::holds_alternative<io::Reader::End>(item)) {
-        return std::nullopt;
-      }
-      if (Frame* const frame = std::get_if<Frame>(&item)) {
-        ++counters_.frames;
-        return with_time(std::move(*frame));
-      }
-    }
-  });
+  std::optional<StoredFrame> frame =
+      timed(counters_.busy_ns, [&] { return next_frame(source_, options_.frames_per_second); });
+  counters_.frames += frame ? 1 : 0;
+  return frame;
 }
 
 // Decodes one more frame. False at the end.

@@ -40,6 +40,10 @@ struct StoredFrame {
   double time = 0;  ///< seconds, in the source
 };
 
+/// The next frame of a source, with its time, or nothing at the end. `frames_per_second`: of the source, at
+/// least roughly.
+std::optional<StoredFrame> next_frame(const FrameSource& source, double frames_per_second);
+
 /// Consecutive frames of a source.
 struct Surroundings {
   std::vector<Frame> frames;

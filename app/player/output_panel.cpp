@@ -105,19 +105,19 @@ void PanelPart::draw_pair() {
 }
 
 void PanelPart::draw_passage() {
-  draw_heading("Passage to write");
+  draw_heading("Passage to write or repeat");
   const Passage& passage = state_.passage;
   const auto time = [](const std::optional<double>& at, const char* name) {
     return at ? fmt::format("{} {}", name, time_text(*at)) : std::string(name);
   };
   ask("in", time(passage.begin, "In").c_str(), passage.begin.has_value(), "I",
-      "Begin of the passage to write: this frame. Key: I");
+      "Begin of the passage: this frame. Key: I");
   ImGui::SameLine();
   ask("out", time(passage.end, "Out").c_str(), passage.end.has_value(), "O",
-      "End of the passage to write: this frame. Key: O");
+      "End of the passage: this frame. Key: O");
   if (passage != Passage{}) {
     ImGui::SameLine();
-    ask("whole file", "All", false, "X", "Write the whole file again. Key: X");
+    ask("whole file", "All", false, "X", "The whole file again. Key: X");
   } else {
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();

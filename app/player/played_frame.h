@@ -32,7 +32,7 @@ struct PlayedFrame {
   Clock::time_point sent_at;    ///< to the denoiser
   bool source_is_late = false;  ///< the source cannot keep up, so the clock waits for it
   bool is_waiting = false;      ///< `denoised` is still to come
-  bool is_refined = false;      ///< denoised by PlayerStages::make_refiner
+  bool is_refined = false;      ///< denoised by PlayerStages::make_refiner or make_renderer
   bool is_glimpse = false;      ///< the key frame before the requested frame
 };
 using PlayedFramePointer = std::shared_ptr<const PlayedFrame>;
@@ -52,6 +52,12 @@ struct PlayerStages : FrameSource {
   /// The same denoiser, but one that waits for later frames. On a thread of its own.
   std::function<std::unique_ptr<Denoiser>(const PlayerSettings&, const Frame&, const NoiseModel&)>
       make_refiner;
+  /// Opens the source once more, for the frames of a passage that is repeated. Empty if it can be opened once
+  /// only. On a thread of its own, like make_renderer.
+  std::function<FrameSource()> open_again;
+  /// The same denoiser as make_refiner.
+  std::function<std::unique_ptr<Denoiser>(const PlayerSettings&, const Frame&, const NoiseModel&)>
+      make_renderer;
   std::shared_ptr<Engine> engine;  ///< estimates the noise if requested
   /// Receives every frame that has been denoised during playback, in order. May be empty.
   std::function<void(const PlayedFrame&)> denoised;
@@ -68,6 +74,8 @@ struct PlayerOptions {
   /// Memory for decoded frames, so that steps back need no decoding. At most some hundred frames, and half as
   /// many again while more are decoded.
   std::size_t kept_bytes = std::size_t{256} << 20;
+  /// Limit of the memory for the frames and results of a passage that is repeated.
+  std::size_t loop_bytes = std::size_t{1} << 30;
 };
 
 /// Measurements of a playing Player.

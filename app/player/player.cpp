@@ -12,6 +12,8 @@ namespace {
 
 // A frame is refined once it has been shown for so long.
 constexpr std::chrono::milliseconds kRest{100};
+// The results of a passage are computed once its settings have not changed for so long.
+constexpr std::chrono::milliseconds kLoopRest{200};
 
 }  // namespace
 
@@ -22,6 +24,7 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
       queues_{.reading = {},
               .denoising = {},
               .refining = {},
+              .looping = {},
               .decoded = {options.live, counters_.dropped_before},
               .presentation = {{.live = options.live,
                                 .frames_per_second = options.frames_per_second,
@@ -31,21 +34,33 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
       reading_(stages_, options_, counters_, queues_, position_ends_.get_token()),
       denoising_(stages_, options_, counters_, queues_,
                  {.superseded = request_ends_.get_token(), .position = position_ends_.get_token()}),
-      refining_stage_(stages_, queues_, [this](const RefiningRequest& request) {
-        const auto deliver = [this, frame = request.frame](Surroundings neighbors) {
-          queues_.refining.post(
-              [this, frame, neighbors = std::move(neighbors)] { refining_stage_.receive(frame, neighbors); });
-        };
-        queues_.reading.post(
-            [this, search = NeighborSearch{request.frame->time, request.reach, request.superseded, deliver}] {
-              reading_.find_neighbors(search);
+      refining_stage_(
+          stages_, queues_,
+          [this](const RefiningRequest& request) {
+            const auto deliver = [this, frame = request.frame](Surroundings neighbors) {
+              queues_.refining.post([this, frame, neighbors = std::move(neighbors)] {
+                refining_stage_.receive(frame, neighbors);
+              });
+            };
+            queues_.reading.post(
+                [this, search = NeighborSearch{request.frame->time, request.reach, request.superseded,
+                                               deliver}] { reading_.find_neighbors(search); });
+          }),
+      loop_rendering_(
+          stages_, options_, queues_.looping,
+          [this](const std::stop_token& superseded, const std::shared_ptr<const LoopFrames>& frames) {
+            queues_.reading.post([this, superseded, frames] {
+              if (!superseded.stop_requested()) {
+                reading_.use_loop(frames);
+              }
             });
-      }) {
+          }) {
   reading_.set_reach(refining_reach());
   try {
     start([this] { reading_.run(); });
     start([this] { denoising_.run(); });
     start([this] { refining_stage_.run(); });
+    start([this] { loop_rendering_.run(); });
   } catch (...) {
     stop(std::chrono::milliseconds(0));  // those that run
     throw;
@@ -67,14 +82,16 @@ void Player::start(const std::function<void()>& loop) {
 }
 
 bool Player::stop(std::chrono::milliseconds patience) {
-  for (std::stop_source* const source : {&position_ends_, &request_ends_, &refining_ends_}) {
+  for (std::stop_source* const source : {&position_ends_, &request_ends_, &refining_ends_, &loop_ends_}) {
     source->request_stop();
   }
-  for (CommandQueue* const queue : {&queues_.reading, &queues_.denoising, &queues_.refining}) {
+  for (CommandQueue* const queue :
+       {&queues_.reading, &queues_.denoising, &queues_.refining, &queues_.looping}) {
     queue->close();
   }
   denoising_.cancel();
   refining_stage_.cancel();
+  loop_rendering_.cancel();
   const Clock::time_point end = Clock::now() + patience;
   return std::ranges::all_of(
       ends_, [end](std::future<void>& each) { return each.wait_until(end) == std::future_status::ready; });
@@ -149,6 +166,30 @@ void Player::set_settings(const PlayerSettings& settings) {
     denoise_shown_again();
   }
   follow_refining();
+  if (loop_) {
+    render_loop();
+  }
+}
+
+void Player::set_passage(const std::optional<Passage>& passage, bool repeats) {
+  queues_.reading.post([this, played = passage.value_or(Passage{})] {
+    reading_.set_passage(played);
+    reading_.use_loop(nullptr);  // results of another passage
+  });
+  loop_ = repeats && passage && stages_.open_again && stages_.make_renderer ? passage : std::nullopt;
+  render_loop();
+}
+
+void Player::render_loop() {
+  loop_ends_.request_stop();
+  loop_ends_ = std::stop_source();
+  loop_rendering_.cancel();
+  if (!loop_) {
+    return queues_.looping.post([this] { loop_rendering_.release(); });
+  }
+  const Reach reach = stages_.refining_reach ? stages_.refining_reach(settings_) : Reach{};
+  LoopRequest request{*loop_, settings_, reach, Clock::now() + kLoopRest, loop_ends_.get_token()};
+  queues_.looping.post([this, request] { loop_rendering_.request(request); });
 }
 
 void Player::set_paused(bool paused) {

@@ -12,6 +12,8 @@
 #include "app/player/frame_denoising.h"
 #include "app/player/frame_reading.h"
 #include "app/player/frame_refining.h"
+#include "app/player/loop_rendering.h"
+#include "app/player/passage.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
 #include "app/player/presentation_queue.h"
@@ -36,6 +38,10 @@ namespace limpid::app {
 /// the end, the shown frame is refined: the frames around it are decoded unless they are kept, and a second
 /// denoiser filters them as `limpid denoise` would. Frames of a live source are not refined, because it has
 /// no later frames.
+///
+/// A source can end at the end of a passage (set_passage()). If the passage is to be repeated, a further
+/// thread computes its frames as `limpid denoise` does, and these are played from memory as soon as a seek
+/// goes into the passage.
 ///
 /// Work that takes the denoiser long (PresentationQueue::kLong) is canceled for new settings, a seek or the
 /// end, if the engine can be stopped. Meanwhile the first frame, and the first one after a seek, is shown
@@ -79,6 +85,12 @@ class Player {
   bool will_refine() const;
   /// The time that the denoiser has spent on the frame that the counters do not include yet.
   Clock::duration at_work() const;
+  /// Plays no frame behind the passage; the whole source without one. `repeats`: the passage will be played
+  /// again and again, so its results are computed and kept, if they fit into PlayerOptions::loop_bytes. A
+  /// seek must follow.
+  void set_passage(const std::optional<Passage>& passage, bool repeats);
+  /// The state of these results.
+  LoopStatus loop_status() const { return loop_rendering_.status(); }
   /// Lets the clock follow the audio, which is at `position`.
   void follow_audio(double position);
 
@@ -109,6 +121,8 @@ class Player {
   Reach refining_reach() const;
   /// Requests the refinement of the shown frame, or ends it, according to the state.
   void follow_refining();
+  /// Requests the results of the repeated passage, or ends that request.
+  void render_loop();
 
   const PlayerStages stages_;
   const PlayerOptions options_;
@@ -117,6 +131,8 @@ class Player {
   std::stop_source position_ends_;  ///< the request to read from a position
   std::stop_source request_ends_;   ///< the request to denoise
   std::stop_source refining_ends_;  ///< the request to refine
+  std::stop_source loop_ends_;      ///< the request to compute a passage
+  std::optional<Passage> loop_;     ///< the passage that is repeated
   PlayedFramePointer refining_;     ///< the frame that is refined, or null
   std::optional<double> going_to_;  ///< time of the requested frame until it is shown
   bool going_before_ = false;       ///< the frame before that time is requested
@@ -125,6 +141,7 @@ class Player {
   FrameReading reading_;
   FrameDenoising denoising_;
   FrameRefining refining_stage_;
+  LoopRendering loop_rendering_;
   std::vector<std::future<void>> ends_;  ///< of the threads
   std::vector<std::jthread> threads_;    ///< last, as they use the rest
 };

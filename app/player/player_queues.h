@@ -12,6 +12,7 @@ struct PlayerQueues {
   CommandQueue reading;
   CommandQueue denoising;
   CommandQueue refining;
+  CommandQueue looping;
   DecodedFrames decoded;
   PresentationQueue presentation;
 };

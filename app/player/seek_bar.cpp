@@ -19,20 +19,73 @@ constexpr ImU32 kBarGround = IM_COL32(0, 0, 0, 190);
 constexpr ImU32 kBarTrack = IM_COL32(255, 255, 255, 60);
 constexpr ImU32 kBarPlayed = IM_COL32(80, 150, 250, 255);
 constexpr ImU32 kBarPassage = IM_COL32(250, 200, 60, 150);
+constexpr ImU32 kBarHandle = IM_COL32(250, 200, 60, 220);
 constexpr ImU32 kBarKnob = IM_COL32(255, 255, 255, 255);
 constexpr ImU32 kBarTime = IM_COL32(20, 20, 22, 240);
 
+/// Windows at least that wide have a button for loops.
+constexpr double kLoopWidth = 860;
 /// Height of the time line.
 constexpr float kTimeLine = 18;
+
+/// A handle of the passage, above the track of the time line.
+struct PassageHandle {
+  const char* name;
+  const char* tooltip;
+  std::optional<double> Passage::*end;
+};
+
+// Handles for the begin and the end of the passage. The time of the handle that is held, if one is.
+std::optional<double> draw_handles(const ControlState& state, ImVec2 at, float width, ControlItems& items,
+                                   ControlRequests& requests) {
+  static constexpr std::array<PassageHandle, 2> kHandles{
+      {{"passage begin", "Begin of the passage to write or repeat. Keys: I, l", &Passage::begin},
+       {"passage end", "End of the passage to write or repeat. Keys: O, l", &Passage::end}}};
+  constexpr double kLeastLength = 0.04;
+  const float s = items.scale();
+  std::optional<double> held;
+  for (const PassageHandle& handle : kHandles) {
+    const bool is_end = handle.end == &Passage::end;
+    const double time = (state.passage.*handle.end).value_or(is_end ? state.duration : 0);
+    const float x = at.x + width * static_cast<float>(std::clamp(time / state.duration, 0.0, 1.0));
+    const ImVec2 size{9 * s, 9 * s};
+    const float left = std::clamp(is_end ? x : x - size.x, at.x, at.x + width - size.x);
+    ImGui::SetCursorScreenPos({left, at.y});
+    ImGui::InvisibleButton(handle.name, size);
+    items.note(handle.name, handle.tooltip);
+    const bool is_active = ImGui::IsItemActive();
+    ImGui::GetWindowDrawList()->AddRectFilled({left, at.y}, {left + size.x, at.y + size.y},
+                                              is_active || ImGui::IsItemHovered() ? kBarKnob : kBarHandle,
+                                              2 * s);
+    if (!is_active && !ImGui::IsItemDeactivated()) {
+      continue;
+    }
+    const double share = std::clamp(double{(ImGui::GetIO().MousePos.x - at.x) / width}, 0.0, 1.0);
+    Passage passage = state.passage;
+    const double least = is_end ? passage.begin.value_or(0) + kLeastLength : 0;
+    const double most = is_end ? state.duration : passage.end.value_or(state.duration) - kLeastLength;
+    const double pointed = std::max(std::min(share * state.duration, most), least);
+    if (ImGui::IsItemDeactivated()) {
+      requests.passage = PassageRequest{passage, time, true};
+    } else if (ImGui::GetIO().MouseDelta.x != 0) {
+      passage.*handle.end = pointed;
+      requests.passage = PassageRequest{passage, pointed, false};
+    }
+    held = is_active ? std::optional(pointed) : held;
+  }
+  ImGui::SetCursorScreenPos(at);
+  return held;
+}
 
 void draw_time_line(const ControlState& state, float width, ControlItems& items, ControlRequests& requests) {
   const float height = kTimeLine * items.scale();
   const ImVec2 at = ImGui::GetCursorScreenPos();
+  const std::optional<double> handle = draw_handles(state, at, width, items, requests);
   ImGui::InvisibleButton("time line", {width, height});
   const float share = std::clamp((ImGui::GetIO().MousePos.x - at.x) / std::max(width, 1.0F), 0.0F, 1.0F);
-  const double pointed = state.duration * double{share};
+  const double pointed = handle.value_or(state.duration * double{share});
   const bool held = ImGui::IsItemActive();
-  const bool near = held || ImGui::IsItemHovered();
+  const bool near = held || handle || ImGui::IsItemHovered();
   items.note("time line", "");
   // While the pointer drags, each position is requested once.
   if (held && (ImGui::IsItemActivated() || ImGui::GetIO().MouseDelta.x != 0)) {
@@ -48,11 +101,11 @@ void draw_time_line(const ControlState& state, float width, ControlItems& items,
   list->AddRectFilled({at.x, bottom - thickness}, {at.x + width, bottom}, kBarTrack);
   list->AddRectFilled({at.x, bottom - thickness}, {knob, bottom}, kBarPlayed);
   if (state.passage != Passage{}) {
-    list->AddRectFilled({column(state.passage.begin.value_or(0)), at.y + 2 * items.scale()},
+    list->AddRectFilled({column(state.passage.begin.value_or(0)), bottom - 2 * thickness},
                         {column(state.passage.end.value_or(state.duration)), bottom}, kBarPassage);
   }
   if (near) {
-    const std::string time = time_text(pointed, false);
+    const std::string time = time_text(pointed, handle.has_value());
     const ImVec2 size = ImGui::CalcTextSize(time.c_str());
     const float x = std::clamp(ImGui::GetIO().MousePos.x - size.x / 2, at.x, at.x + width - size.x);
     const ImVec2 corner{x, at.y - size.y - 4 * items.scale()};
@@ -160,6 +213,11 @@ void draw_transport(const ControlState& state, float width, bool has_volume, Con
   if (!state.live && roomy) {
     ImGui::SameLine();
     draw_speed(state.speed, items, requests);
+    if (state.can_seek && units >= kLoopWidth) {
+      ImGui::SameLine();
+      ask_by_key(items, requests, "loop", "Loop", state.loops, "l",
+                 "Repeat a passage: set its begin, set its end, stop. Key: l; or drag the handles");
+    }
   }
   if (state.volume && roomy && has_volume) {
     ImGui::SameLine();

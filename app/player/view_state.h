@@ -14,7 +14,10 @@ struct ViewState {
   double gain = 4;  ///< of the difference
   double volume = 1;
   Passage passage;
-  bool labels = true;  ///< over the picture: which side is which
+  bool loops = false;          ///< the passage, or the whole source, is repeated
+  bool plays_passage = false;  ///< playback ends with the passage
+  bool resumes = false;        ///< when the handle of the passage is released
+  bool labels = true;          ///< over the picture: which side is which
   bool help = false;
   bool statistics = false;
   std::string hint;        ///< as long as it applies

@@ -51,6 +51,15 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
   stages.wake = [this] { screen_.window().wake(); };
   keep_results_on_gpu(stages);
   player_ = std::make_unique<Player>(std::move(stages), player_options_);
+  state_.passage = options_.passage;
+  state_.loops = options_.loop && player_->can_seek();
+  state_.plays_passage = options_.passage != Passage{};
+  if (is_bounded()) {
+    player_->set_passage(state_.passage, state_.loops);
+    if (state_.plays_passage) {
+      player_->seek(state_.passage.begin.value_or(0));
+    }
+  }
 }
 
 Viewer::~Viewer() = default;
@@ -177,6 +186,7 @@ void Viewer::follow(Clock::time_point now) {
     state_.asks_to_quit = false;
   }
   follow_pair();
+  follow_loop();
   screen_.follow(now);
   if (const News news = options_.news ? options_.news() : News{}; !news.text.empty()) {
     notices_.report(news, now);
@@ -218,6 +228,22 @@ void Viewer::follow_pair() {
   }
 }
 
+void Viewer::follow_loop() {
+  const LoopStatus::State state = player_->loop_status().state;
+  if (state == LoopStatus::State::kComputing) {
+    screen_.redraw();
+  }
+  if (state == loop_state_) {
+    return;
+  }
+  loop_state_ = state;
+  if (state == LoopStatus::State::kComplete) {
+    notice("loop: final result from memory");
+  } else if (state == LoopStatus::State::kTooLong) {
+    notice("loop: too long for --loop-memory, denoised in each round");
+  }
+}
+
 void Viewer::hint(Clock::time_point now) {
   std::string next = options_.overlay ? standing_hint(now) : "";
   if (next != state_.hint) {
@@ -247,7 +273,9 @@ std::string Viewer::standing_hint(Clock::time_point now) const {
   if (std::string why = shown_->is_waiting ? "" : noise_hint(*shown_); !why.empty()) {
     return why;
   }
-  return is_playing() ? measurements_.slowness(*player_) : "";
+  // A draft is slow while the passage is computed.
+  const bool is_draft = player_->loop_status().state == LoopStatus::State::kComputing;
+  return is_playing() && !is_draft ? measurements_.slowness(*player_) : "";
 }
 
 void Viewer::draw_if_needed() {
@@ -303,9 +331,11 @@ void Viewer::handle_end() {
   if (state_.ended) {
     return;
   }
-  if (options_.loop && player_->can_seek() && shown_ != nullptr) {
-    player_->seek(0);
-    return audio_.seek_with_picture(0);
+  if (state_.loops && player_->can_seek() && shown_ != nullptr) {
+    const double begin = state_.passage.begin.value_or(0);
+    asked_at_ = Clock::now();
+    player_->seek(begin);
+    return audio_.seek_with_picture(begin);
   }
   // A paused picture stays.
   if (!options_.keep_open && (!player_->paused() || !options_.screenshot.empty())) {
@@ -373,6 +403,9 @@ Scene Viewer::scene() const {
   const PlayerSettings& used = player_->settings();
   const bool is_late = Clock::now() - asked_at_ > kHintAfter && shown_->settings != used;
   scene.result_label = result_label(*shown_, is_late, player_options_.live);
+  if (const LoopStatus loop = player_->loop_status(); loop.state == LoopStatus::State::kComputing) {
+    scene.result_label += fmt::format(" - loop: {:.0f} % computed", 100 * loop.share);
+  }
   if (state_.side == Side::kPair) {
     scene.pair = {editor_.pair().result(0, shown_->sequence, used),
                   editor_.pair().result(1, shown_->sequence, used)};
@@ -407,6 +440,7 @@ ControlState Viewer::control_state() const {
   state.speed = player_->speed();
   state.volume = audio_.exists() ? std::optional(state_.volume) : std::nullopt;
   state.passage = state_.passage;
+  state.loops = state_.loops;
   state.settings = state_.side == Side::kPair
                        ? editor_.pair().both(player_->settings())[editor_.pair().choice() ? 1 : 0]
                        : player_->settings();
@@ -548,6 +582,9 @@ void Viewer::grant(const ControlRequests& requests) {
   }
   if (requests.seek) {
     seek_to(*requests.seek);
+  }
+  if (requests.passage) {
+    drag_passage(*requests.passage);
   }
   if (requests.speed) {
     change_speed(*requests.speed);

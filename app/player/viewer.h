@@ -81,6 +81,7 @@ class Viewer {
   void follow(Clock::time_point now);
   void follow_audio();
   void follow_pair();
+  void follow_loop();
   void hint(Clock::time_point now);
   std::string standing_hint(Clock::time_point now) const;
   void draw_if_needed();
@@ -97,6 +98,8 @@ class Viewer {
   bool awaits_refinement() const;
   /// Seconds, of the shown frame or of the target of a seek.
   double position() const { return player_->is_seeking() ? player_->position() : shown_->time; }
+  /// True if playback is limited to the passage.
+  bool is_bounded() const { return state_.loops || state_.plays_passage; }
   bool is_playing() const { return !player_->paused() && !state_.ended; }
 
   // Events.
@@ -113,6 +116,8 @@ class Viewer {
   void ask_to_quit();
   void answer(QuitAnswer answer);
   void toggle_pause();
+  /// Goes to a time within the passage that is played. False, with a notice, if the source can't.
+  bool go_to(double seconds);
   void seek_to(double seconds);
   void step_back();
   void change_speed(double speed);
@@ -134,6 +139,11 @@ class Viewer {
   void show_camera(std::size_t number);
   void show_next_camera();
   void mark_passage(std::optional<double>& end, double time);
+  void show_whole();
+  void step_loop();
+  /// Begins to play the passage at `target` if it is repeated, and ends that otherwise.
+  void use_passage(double target);
+  void drag_passage(const PassageRequest& request);
   void copy_command();
   void show_files(bool profiles);
   void open_file(const std::string& path);
@@ -144,6 +154,7 @@ class Viewer {
   ViewState state_;
   Notices notices_;
   PlayerScreen screen_;
+  LoopStatus::State loop_state_ = LoopStatus::State::kNone;  ///< as shown
   NoiseArea area_;
   PictureMouse mouse_;
   SettingsEditor editor_;

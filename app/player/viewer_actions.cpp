@@ -69,24 +69,35 @@ void Viewer::change_speed(double speed) {
   notice(fmt::format("speed x{:.2f}", speed));
 }
 
-void Viewer::seek_to(double seconds) {
-  double target = std::max(seconds, 0.0);
-  if (options_.duration > 0) {
+bool Viewer::go_to(double seconds) {
+  const Passage played = is_bounded() ? state_.passage : Passage{};
+  double target = seconds;
+  if (played.end) {  // its last frame
+    target = std::min(target, *played.end - 0.5 / player_options_.frames_per_second);
+  } else if (options_.duration > 0) {
     target = std::min(target, options_.duration);
   }
+  target = std::max(target, played.begin.value_or(0));
   if (!player_->seek(target)) {
-    return notice("this source can't go back or forth");
+    notice("this source can't go back or forth");
+    return false;
   }
   asked_at_ = Clock::now();
   audio_.seek_with_picture(target);
   state_.ended = false;
-  notice(time_text(target, false));
+  return true;
+}
+
+void Viewer::seek_to(double seconds) {
+  if (go_to(seconds)) {
+    notice(time_text(player_->position(), false));
+  }
 }
 
 void Viewer::toggle_pause() {
   if (state_.ended && player_->can_seek()) {
     player_->set_paused(false);
-    seek_to(0);
+    seek_to(0);  // or to the beginning of the passage
     return notice("from the beginning");
   }
   player_->set_paused(!player_->paused());
@@ -220,6 +231,71 @@ void Viewer::mark_passage(std::optional<double>& end, double time) {
   notice(fmt::format("passage {} to {}",
                      state_.passage.begin ? time_text(*state_.passage.begin) : "the beginning",
                      state_.passage.end ? time_text(*state_.passage.end) : "the end"));
+  if (is_bounded()) {
+    use_passage(state_.passage.begin.value_or(0));
+  }
+}
+
+void Viewer::use_passage(double target) {
+  player_->set_passage(is_bounded() ? std::optional(state_.passage) : std::nullopt, state_.loops);
+  go_to(target);
+}
+
+void Viewer::show_whole() {
+  const bool was_bounded = is_bounded();
+  state_.passage = {};
+  state_.plays_passage = false;
+  notice("the whole file");
+  if (was_bounded) {
+    use_passage(position());
+  }
+}
+
+// Marks the beginning, then the end, and begins to repeat; ends that.
+void Viewer::step_loop() {
+  if (!player_->can_seek()) {
+    return notice("this source can't go back or forth");
+  }
+  if (state_.loops) {
+    state_.loops = state_.plays_passage = false;
+    notice("no loop");
+    return use_passage(position());
+  }
+  // A quarter of a frame more than the frames have, so that rounding leaves none out.
+  const double frame = 1 / player_options_.frames_per_second;
+  if (state_.passage == Passage{}) {
+    state_.passage.begin = std::max(position() - frame / 4, 0.0);
+    return notice(fmt::format("loop from {}; l sets its end", time_text(*state_.passage.begin)));
+  }
+  if (!state_.passage.end) {
+    mark_passage(state_.passage.end, position() + 3 * frame / 4);
+  }
+  if (state_.passage.end) {
+    state_.loops = true;
+    notice(fmt::format("loop from {} to {}", time_text(state_.passage.begin.value_or(0)),
+                       time_text(*state_.passage.end)));
+    use_passage(state_.passage.begin.value_or(0));
+  }
+}
+
+// While a handle is dragged, the frame at its place is shown.
+void Viewer::drag_passage(const PassageRequest& request) {
+  state_.passage = request.passage;
+  if (request.is_final) {
+    player_->set_paused(player_->paused() && !std::exchange(state_.resumes, false));
+    notice(fmt::format("passage {} to {}", time_text(request.passage.begin.value_or(0)),
+                       time_text(request.passage.end.value_or(options_.duration))));
+    use_passage(is_bounded() ? request.passage.begin.value_or(0) : request.at);
+  } else {
+    state_.resumes = state_.resumes || !player_->paused();
+    player_->set_paused(true);
+    player_->set_passage(std::nullopt, false);
+    player_->seek(request.at);
+    audio_.seek_with_picture(request.at);
+    state_.ended = false;
+    asked_at_ = Clock::now();
+  }
+  screen_.redraw();
 }
 
 void Viewer::step_back() {

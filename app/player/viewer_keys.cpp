@@ -254,7 +254,7 @@ std::vector<KeyLine> ViewerKeys::view() {
         {"4", side(Side::kSideBySide)}}},
       {KeyScope::kFile, "", "A left of the line, B right of it", {{"5", [](Viewer& v) { v.show_pair(); }}}},
       {kAll, "", "gain of the difference", {{"g", gain(2), true}, {"G", gain(0.5), true}}},
-      {kAll, "drag", "move, unlock, center the split line", {{"l", lock}, {"|", center}}},
+      {kAll, "drag", "move, unlock, center the split line", {{"t", lock}, {"|", center}}},
       {kAll, "wheel", "zoom in, out; drag to move", {{"z", zoom(true)}, {"Z", zoom(false)}}},
       {kAll,
        "double click",
@@ -273,10 +273,8 @@ std::vector<KeyLine> ViewerKeys::files() {
       v.mark_passage(v.state_.passage.*end, v.position() + frames / v.player_options_.frames_per_second);
     };
   };
-  const auto whole = [](Viewer& v) {
-    v.state_.passage = {};
-    v.notice("the whole file");
-  };
+  const auto whole = [](Viewer& v) { v.show_whole(); };
+  const auto loop = [](Viewer& v) { v.step_loop(); };
   const auto record = [](Viewer& v) {
     v.notice(v.options_.toggle_recording ? v.options_.toggle_recording() : "this source is not recorded");
   };
@@ -295,8 +293,12 @@ std::vector<KeyLine> ViewerKeys::files() {
   return {
       {KeyScope::kFilm,
        "",
-       "begin, end of the passage to write; the whole file",
+       "begin, end of the passage to write or repeat; the whole file",
        {{"I", mark(&Passage::begin, -0.25)}, {"O", mark(&Passage::end, 0.75)}, {"X", whole}}},
+      {KeyScope::kFilm,
+       "drag the handles on the time line",
+       "loop: set its begin, set its end, stop it",
+       {{"l", loop}}},
       {KeyScope::kFile,
        "",
        "write the passage or file in the background; cancel that",

@@ -30,6 +30,7 @@ struct ViewerOptions {
   double duration = 0;     ///< seconds; 0 if not known
   bool keep_open = false;  ///< stay at the last frame
   bool loop = false;
+  Passage passage;  ///< that is played at first; the whole source if it is empty
   bool still_picture = false;
   std::int64_t frames = 0;  ///< quit when so many have been shown; 0: no limit
   /// File for a picture of the window with the last of `frames`. No frame is dropped then.

@@ -123,6 +123,29 @@ class ControlsScript : public ViewerScript {
   }
 };
 
+TEST(ControlsTest, ThePassageHasHandlesOnTheTimeLine) {
+  ControlsScript script;
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    const Place begin = ControlsScript::find(log, "passage begin");
+    ControlsScript::drag(begin, {begin.x + 256, begin.y});
+    EXPECT_TRUE(log.says("key: passage 0:02.0"));
+    const Place end = ControlsScript::find(log, "passage end");
+    ControlsScript::drag(end, {end.x - 256, end.y});
+    EXPECT_TRUE(log.says(" to 0:07.9"));
+    const Place moved = ControlsScript::find(log, "passage end");
+    ControlsScript::drag(moved, {0, moved.y});
+    EXPECT_TRUE(log.says("key: passage", 3));
+    EXPECT_NEAR(ControlsScript::find(log, "passage end").x, ControlsScript::find(log, "passage begin").x, 30)
+        << "the end stays behind the begin";
+    ControlsScript::click(log, "loop");
+    EXPECT_TRUE(log.says("key: loop from 0:02"));
+    ControlsScript::click(log, "loop");
+    EXPECT_TRUE(log.says("key: no loop"));
+  });
+}
+
 using Said = std::pair<std::string, std::string>;
 
 TEST(ControlsTest, EveryControlDoesItsWork) {

@@ -55,6 +55,7 @@ class PlayerThread : public testing::Test {
       .reading = {},
       .denoising = {},
       .refining = {},
+      .looping = {},
       .decoded = {false, counters.dropped_before},
       .presentation = {{.live = false, .frames_per_second = kRate, .wake = [] {}, .has_room = [] {}},
                        counters.dropped_after}};

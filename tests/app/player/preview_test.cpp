@@ -164,7 +164,7 @@ TEST_F(PreviewTest, ViewsSplitAndZoomShowWhatTheySay) {
   expect_said(process, "key: 0:00");
   expect_said(process, "frame: 0");
 
-  type({"l"});
+  type({"t"});
   expect_said(process, "key: split line follows the pointer");
   for (const int split : {128, 400}) {
     point(window, split - 8, 100);  // where it appears first moves nothing
@@ -398,7 +398,7 @@ TEST_F(PreviewTest, ARealClipIsSplitAndSeeksToTheRightFrame) {
   type({"Home"});
   expect_said(process, "key: 0:00");
   expect_said(process, "frame: 0");
-  type({"l"});
+  type({"t"});
   expect_said(process, "key: split line follows the pointer");
   point(window, 240, 192);
   point(window, 256, 192);

@@ -52,7 +52,7 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
   constexpr int kKeys = 1000;
   constexpr std::array kNames = {"m", "c", "a", "k",  "b",    "B", "g",    "G",     "4",   "TAB", "I", "O",
                                  "X", "+", "-", "UP", "DOWN", "0", "1",    "2",     "3",   "z",   "Z", "i",
-                                 "?", " ", ".", ",",  "[",    "]", "LEFT", "RIGHT", "END", "l",   "|"};
+                                 "?", " ", ".", ",",  "[",    "]", "LEFT", "RIGHT", "END", "l",   "t", "|"};
   setenv("SDL_VIDEODRIVER", "offscreen", 1);
   const FrameFormat format = oracle::yuv(32, 24, 1, 1);
   std::vector<Frame> clip;

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "app/player/loop_rendering.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+// A passage does not fit into the memory for it.
+struct PassageTooLong {};
+
+// A copy in ordinary memory: an engine's own memory is scarce.
+Frame kept_copy(Engine& engine, const Frame& frame) {
+  const Frame on_host = engine.in_host_memory(frame);
+  Frame copy = allocate_frame(on_host.format);
+  describe_alike(on_host, copy);
+  copy_samples(on_host, copy);
+  return copy;
+}
+
+}  // namespace
+
+LoopRendering::LoopRendering(const PlayerStages& stages, const PlayerOptions& options, CommandQueue& commands,
+                             Deliver deliver)
+    : stages_(stages),
+      options_(options),
+      commands_(commands),
+      deliver_(std::move(deliver)),
+      stage_(counters_) {}
+
+void LoopRendering::run() {
+  while (commands_.run()) {
+    if (!request_) {
+      commands_.wait();
+    } else if (request_->superseded.stop_requested()) {
+      request_.reset();
+    } else if (std::chrono::steady_clock::now() < request_->begins_at) {
+      commands_.wait(request_->begins_at);
+    } else {
+      render(*std::exchange(request_, std::nullopt));
+    }
+  }
+}
+
+void LoopRendering::request(LoopRequest request) {
+  request_ = std::move(request);
+  set_status({LoopStatus::State::kComputing, 0});
+}
+
+void LoopRendering::release() {
+  request_.reset();
+  decoded_.reset();
+  stage_.abandon();
+  set_status({});
+}
+
+LoopStatus LoopRendering::status() const {
+  const std::scoped_lock lock(mutex_);
+  return status_;
+}
+
+void LoopRendering::set_status(const LoopStatus& status) {
+  const std::scoped_lock lock(mutex_);
+  status_ = status;
+}
+
+void LoopRendering::render(const LoopRequest& request) {
+  LoopStatus end{LoopStatus::State::kNone, 0};
+  std::shared_ptr<const LoopFrames> frames;
+  try {
+    if (!decoded_ || decoded_->passage != request.passage || decoded_->reach != request.reach) {
+      decode(request);
+    }
+    frames = decoded_ ? filter(request) : nullptr;
+  } catch (const PassageTooLong&) {
+    spdlog::info("the repeated passage does not fit into --loop-memory: each round is denoised again");
+    end.state = LoopStatus::State::kTooLong;
+  } catch (const Error& error) {  // playback goes on
+    spdlog::warn(fmt::format("the repeated passage is not kept: {}", error.what()));
+  }
+  stage_.abandon();
+  if (request.superseded.stop_requested()) {
+    return;
+  }
+  if (frames == nullptr) {
+    decoded_.reset();
+  } else {
+    end = {LoopStatus::State::kComplete, 1};
+    spdlog::debug(fmt::format("loop: {} frames are complete", frames->frames.size()));
+    deliver_(request.superseded, frames);
+  }
+  set_status(end);
+}
+
+// Decodes the passage and its neighbors. Nothing if the request is superseded or the passage is empty.
+void LoopRendering::decode(const LoopRequest& request) {
+  decoded_.reset();
+  Decoded decoded{.passage = request.passage, .reach = request.reach, .frames = {}};
+  const FrameSource source = stages_.open_again();
+  const auto given_up = [&request] { return request.superseded.stop_requested(); };
+  const auto before = static_cast<std::size_t>(request.reach.before);
+  const double begin = request.passage.begin.value_or(0);
+  if (begin > 0) {
+    source.seek(begin, static_cast<double>(2 * before + 1) / options_.frames_per_second, given_up, {});
+  }
+  std::size_t behind = 0;
+  while (std::optional<StoredFrame> frame =
+             given_up() ? std::nullopt : next_frame(source, options_.frames_per_second)) {
+    const bool is_before = frame->time < begin - kSameInstant;
+    const bool is_behind = request.passage.end && frame->time >= *request.passage.end;
+    const std::size_t bytes = frame_bytes(frame->frame.format);
+    if (is_behind && behind++ == static_cast<std::size_t>(request.reach.after)) {
+      break;
+    }
+    decoded.frames.push_back(std::move(*frame));
+    decoded.begin += is_before ? 1 : 0;
+    decoded.end += is_behind ? 0 : 1;
+    if (decoded.begin > before) {
+      decoded.frames.erase(decoded.frames.begin());
+      --decoded.begin;
+      --decoded.end;
+    }
+    if (bytes * (decoded.frames.size() + decoded.end - decoded.begin) > options_.loop_bytes) {
+      throw PassageTooLong();
+    }
+  }
+  if (!given_up() && decoded.end > decoded.begin) {
+    decoded_ = std::move(decoded);
+  }
+}
+
+std::shared_ptr<const LoopFrames> LoopRendering::filter(const LoopRequest& request) {
+  NoiseControl noise(request.settings.noise, *stages_.engine);
+  stage_.abandon();
+  stage_.set_mix(request.settings.noise.mix);
+  sent_ = 0;
+  under_way_.clear();
+  auto results = std::make_shared<LoopFrames>();
+  results->begin = request.passage.begin.value_or(0);
+  const auto total = static_cast<double>(decoded_->end - decoded_->begin);
+  const auto is_over = [&] { return request.superseded.stop_requested(); };
+  const auto send_leveled = [&] {
+    while (std::optional<LeveledFrame> frame = is_over() ? std::nullopt : noise.receive()) {
+      while ((stage_.is_full() || stage_.owes_a_result()) && receive(*results)) {
+      }
+      send(std::move(*frame), noise.found(), request.settings);
+      set_status({LoopStatus::State::kComputing, static_cast<double>(results->frames.size()) / total});
+    }
+  };
+  for (std::size_t i = 0; i < decoded_->frames.size() && !is_over(); ++i) {
+    Frame frame = decoded_->frames[i].frame;
+    frame.context_only = i < decoded_->begin || i >= decoded_->end;
+    noise.send(std::move(frame));
+    send_leveled();
+  }
+  noise.flush();
+  send_leveled();
+  stage_.flush();
+  while (!is_over() && !under_way_.empty() && receive(*results)) {
+  }
+  return is_over() || !under_way_.empty() ? nullptr : results;
+}
+
+void LoopRendering::send(LeveledFrame frame, const NoiseEstimate& noise, const PlayerSettings& settings) {
+  const StoredFrame& stored = decoded_->frames[sent_++];
+  if (!frame.frame.context_only) {
+    auto played = std::make_shared<PlayedFrame>();
+    played->noisy = stored.frame;
+    played->settings = played->used = settings;
+    played->used.looks_ahead = true;
+    played->level = frame.level;
+    played->noise = noise;
+    played->time = stored.time;
+    played->is_refined = true;
+    under_way_.push_back(std::move(played));
+  }
+  stage_.send(std::move(frame.frame), frame.level, [&](const Frame& first, const NoiseModel& level) {
+    return stages_.make_renderer(settings, first, level);
+  });
+}
+
+// Takes a result. False if there is none.
+bool LoopRendering::receive(LoopFrames& results) {
+  const std::optional<Frame> result = stage_.receive();
+  if (!result || under_way_.empty()) {
+    return false;
+  }
+  under_way_.front()->denoised = kept_copy(*stages_.engine, *result);
+  results.frames.push_back(std::move(under_way_.front()));
+  under_way_.pop_front();
+  return true;
+}
+
+}  // namespace limpid::app
