@@ -361,6 +361,7 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
     options.filters.push_back(type.name);
   }
   options.duration = source.video().duration;
+  options.chapters = source.chapters();
   options.frames = frames_;
   options.keep_times = json;
   options.screenshot = screenshot_;

@@ -48,6 +48,13 @@ class AudioSync {
   }
   std::optional<double> position() const { return audio_ != nullptr ? audio_->position() : std::nullopt; }
   void set_volume(double volume) { audio_->set_volume(volume); }
+  /// Plays at another speed from `time` on.
+  void set_speed(double speed, double time) {
+    if (audio_ != nullptr && io::AudioOutput::is_speed(speed)) {
+      audio_->set_speed(speed);
+      seek(time);
+    }
+  }
   /// Why there is no more audio, once; empty while there is.
   std::string take_failure() {
     std::string failure = audio_ != nullptr ? audio_->failure() : "";

@@ -213,9 +213,14 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 center, float side, ImU32 ink
         }
       }
       return;
+    case Icon::kMuted:
     case Icon::kVolume:
       box(-0.9F, -0.3F, -0.5F, 0.3F);
       list.AddTriangleFilled(at(-0.7F, 0), at(0, -0.8F), at(0, 0.8F), ink);
+      if (icon == Icon::kMuted) {
+        list.AddLine(at(0.3F, -0.4F), at(0.9F, 0.4F), ink, line);
+        return list.AddLine(at(0.3F, 0.4F), at(0.9F, -0.4F), ink, line);
+      }
       list.PathArcTo(at(0, 0), 0.6F * unit, -0.8F, 0.8F);
       return list.PathStroke(ink, 0, line);
   }

@@ -13,7 +13,18 @@
 
 namespace limpid::app {
 
-enum class Icon : std::uint8_t { kPlay, kPause, kBack, kForward, kOpen, kSettings, kFull, kWindow, kVolume };
+enum class Icon : std::uint8_t {
+  kPlay,
+  kPause,
+  kBack,
+  kForward,
+  kOpen,
+  kSettings,
+  kFull,
+  kWindow,
+  kVolume,
+  kMuted
+};
 
 /// The values that a slider and its field can have.
 struct ValueRange {

@@ -18,6 +18,7 @@
 #include "app/player/view.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "io/media/reader.h"
 #include "io/media/size.h"
 
 namespace limpid::app {
@@ -33,6 +34,9 @@ struct ControlState {
   bool full_screen = false;
   double speed = 1;
   std::optional<double> volume;  ///< 0 to 1; nothing without audio
+  bool muted = false;
+  std::int64_t frame = 0;  ///< its number
+  std::span<const io::Chapter> chapters;
   Passage passage;
   bool loops = false;  ///< the passage is repeated
 
@@ -49,6 +53,9 @@ struct ControlState {
   std::vector<std::string> filters;
 
   Side side = Side::kSplit;
+  bool swapped = false;
+  bool mirrored = false;
+  bool pixels = false;
   int zoom = 0;
   double gain = 4;          ///< of the difference
   bool loops_back = false;  ///< other programs receive a live source

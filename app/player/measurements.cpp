@@ -123,7 +123,7 @@ std::string noise_hint(const PlayedFrame& shown) {
     return "nothing is changed: the result is the original; D: less of it";
   }
   if (settings.strength.luma <= 0 && settings.strength.chroma <= 0) {
-    return "nothing is changed: the strength is 0; UP: raise it";
+    return "nothing is changed: the strength is 0; Shift+UP: raise it";
   }
   if (settings.noise) {
     return is_below(shown.noise, 0) ? "nothing is changed: the noise level is 0; +: raise it" : "";

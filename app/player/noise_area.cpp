@@ -12,9 +12,7 @@
 #include "core/settings/noise_profile.h"
 
 namespace limpid::app {
-namespace {
 
-// The region of the stored frame that a part of the picture on the screen shows.
 Region stored_region(io::Rectangle part, const ViewerOptions& options) {
   const io::Orientation& turned = options.display.orientation;
   const FrameFormat& format = options.format;
@@ -25,6 +23,8 @@ Region stored_region(io::Rectangle part, const ViewerOptions& options) {
   return turned.transposed ? Region{part.y, part.x, part.height, part.width}
                            : Region{part.x, part.y, part.width, part.height};
 }
+
+namespace {
 
 // The part of the displayed picture that shows a region of the stored frame.
 io::Rectangle displayed_part(const Region& region, const ViewerOptions& options) {

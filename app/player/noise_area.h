@@ -14,6 +14,9 @@
 
 namespace limpid::app {
 
+/// The region of the stored frame that a part of the displayed picture shows.
+Region stored_region(io::Rectangle part, const ViewerOptions& options);
+
 /// The area of the picture in which the noise is measured.
 class NoiseArea {
  public:

@@ -24,6 +24,7 @@ class PanelPart {
 
   void draw_camera();
   void draw_sides();
+  void draw_looks();
   void draw_zoom();
   void draw_pair();
   void draw_passage();
@@ -69,13 +70,23 @@ void PanelPart::draw_sides() {
   ask("denoised", "Denoised", state_.side == Side::kDenoised, "2", "Key: 2");
   ask("side by side", "Side by side", state_.side == Side::kSideBySide, "4", "Key: 4");
   ImGui::SameLine();
-  ask("difference", "Difference", state_.side == Side::kDifference, "0", "Show the removed noise. Key: 0");
+  ask("difference", "Difference", state_.side == Side::kDifference, "6", "Show the removed noise. Key: 6");
   if (state_.side == Side::kDifference) {
     auto gain = static_cast<float>(state_.gain);
     if (items_.value("gain", "Gain", gain, {1, 32, 32, 4, 0, ""}, "Gain of the difference. Keys: g, G")) {
       requests_.gain = double{gain};
     }
   }
+}
+
+void PanelPart::draw_looks() {
+  ask("swap", "Swap sides", state_.swapped, "x", "Denoised left of the line, noisy right of it. Key: x");
+  ImGui::SameLine();
+  ask("mirror", "Mirror", state_.mirrored, "h",
+      "Exchange left and right of both pictures, in this window only. Key: h");
+  ImGui::SameLine();
+  ask("pixels", "Pixels", state_.pixels, "P",
+      "Values of the pixel below the pointer, noisy and denoised. Key: P");
 }
 
 void PanelPart::draw_zoom() {
@@ -181,6 +192,7 @@ void draw_view(const ControlState& state, ControlItems& items, ControlRequests& 
   PanelPart part(state, items, requests);
   draw_heading("View");
   part.draw_sides();
+  part.draw_looks();
   part.draw_zoom();
   part.draw_pair();
 }

@@ -56,6 +56,12 @@ View::Point PictureMouse::in_picture(const io::WindowEvent& event) const {
   return screen_.view().to_picture({event.x - picture_left_, event.y}, screen_.picture_area(state_.side));
 }
 
+View::Point PictureMouse::pixel() const {
+  const io::Size area = screen_.picture_area(state_.side);
+  const bool is_right = state_.side == Side::kSideBySide && position_.x >= area.width;
+  return screen_.view().to_picture({position_.x - (is_right ? area.width : 0), position_.y}, area);
+}
+
 // Returns true if the pointer holds the box now.
 bool PictureMouse::grab_area(const io::WindowEvent& event) {
   if (!area_.box() || event.right || !screen_.shows_controls()) {

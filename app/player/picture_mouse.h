@@ -35,6 +35,8 @@ class PictureMouse {
   bool holds_picture() const { return holds_picture_; }
   /// The last position, in pixels of the window.
   View::Point position() const { return position_; }
+  /// The position in the picture, which may be outside of it.
+  View::Point pixel() const;
   /// Counts presses, of which a double click is one.
   std::uint64_t gesture() const { return gesture_; }
   void count(const io::WindowEvent& press) { gesture_ += press.clicks == 2 ? 0 : 1; }

@@ -140,21 +140,28 @@ void PlayerScreen::draw_picture(const Scene& scene, const ViewState& state) {
   upload_pictures(scene, side);
   const io::Size size = stage();
   View::Placement placement = view_.place(picture_area(state.side));
+  if (state.mirrored) {
+    placement.source.x = view_.picture().width - placement.source.x - placement.source.width;
+  }
+  const auto [left_choice, right_choice] =
+      state.swapped ? std::pair(io::PictureChoice::kSecond, io::PictureChoice::kFirst)
+                    : std::pair(io::PictureChoice::kFirst, io::PictureChoice::kSecond);
   const auto draw_part = [&](io::PictureChoice choice, int left, int right) {
     painter_.draw({placement.source,
                    placement.target,
                    {left, 0, right - left, size.height},
                    placement.smooth,
                    choice,
-                   state.gain},
+                   state.gain,
+                   state.mirrored},
                   window_->size());
   };
   window_->clear();
   switch (side) {
     case Side::kSplit:
     case Side::kPair:
-      draw_part(io::PictureChoice::kFirst, 0, split_.column(size.width));
-      draw_part(io::PictureChoice::kSecond, split_.column(size.width), size.width);
+      draw_part(left_choice, 0, split_.column(size.width));
+      draw_part(right_choice, split_.column(size.width), size.width);
       break;
     case Side::kNoisy:
       draw_part(io::PictureChoice::kFirst, 0, picture_area(state.side).width);
@@ -170,9 +177,9 @@ void PlayerScreen::draw_picture(const Scene& scene, const ViewState& state) {
       draw_part(io::PictureChoice::kDifference, 0, size.width);
       break;
     case Side::kSideBySide:
-      draw_part(io::PictureChoice::kFirst, 0, size.width / 2);
+      draw_part(left_choice, 0, size.width / 2);
       placement.target.x += size.width / 2;
-      draw_part(io::PictureChoice::kSecond, size.width / 2, size.width);
+      draw_part(right_choice, size.width / 2, size.width);
       break;
   }
 }
@@ -261,10 +268,16 @@ void PlayerScreen::draw_labels(const Scene& scene, ViewState& state) {
     drawn += (drawn.empty() ? "" : " | ") + text;
     box.draw(left_of_it ? x - margin - box.size().width : x + margin, bottom - margin - box.size().height);
   };
+  std::array<std::string, 2> sides{"noisy", scene.result_label};
+  std::array<std::string, 2> pair = scene.pair_labels;
+  if (state.swapped) {
+    std::swap(sides[0], sides[1]);
+    std::swap(pair[0], pair[1]);
+  }
   switch (shown_side(*scene.shown, state.side)) {
     case Side::kSplit:
-      label("noisy", split, true);
-      label(scene.result_label, split, false);
+      label(sides[0], split, true);
+      label(sides[1], split, false);
       break;
     case Side::kNoisy:
       label("noisy", 0, false);
@@ -273,12 +286,12 @@ void PlayerScreen::draw_labels(const Scene& scene, ViewState& state) {
       label(scene.result_label, 0, false);
       break;
     case Side::kPair:
-      label(scene.pair_labels[0], split, true);
-      label(scene.pair_labels[1], split, false);
+      label(pair[0], split, true);
+      label(pair[1], split, false);
       break;
     case Side::kSideBySide:
-      label("noisy", 0, false);
-      label(scene.result_label, size.width / 2, false);
+      label(sides[0], 0, false);
+      label(sides[1], size.width / 2, false);
       break;
     case Side::kDifference:
       label(fmt::format("noisy - denoised, x{:.3g}", state.gain), 0, false);
@@ -315,6 +328,9 @@ void PlayerScreen::draw_text(const Scene& scene, const ViewState& state) {
   };
   if (!scene.notice.empty()) {
     tell(scene.notice);
+  }
+  if (!scene.pixel.empty() && !state.help) {
+    tell(scene.pixel);
   }
   if (!state.hint.empty() && !state.help) {
     tell(state.hint);

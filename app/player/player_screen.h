@@ -33,6 +33,7 @@ struct Scene {
   std::optional<Statistics> statistics;  ///< if they are shown
   std::vector<std::string> help;         ///< lines, if the help is shown
   std::string notice;
+  std::string pixel;  ///< values of the pixel below the pointer, if they are shown
 };
 
 /// The requests of the user while a scene was drawn.

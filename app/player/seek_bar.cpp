@@ -104,6 +104,10 @@ void draw_time_line(const ControlState& state, float width, ControlItems& items,
     list->AddRectFilled({column(state.passage.begin.value_or(0)), bottom - 2 * thickness},
                         {column(state.passage.end.value_or(state.duration)), bottom}, kBarPassage);
   }
+  for (const io::Chapter& chapter : state.chapters) {
+    const float x = column(chapter.begin);
+    list->AddRectFilled({x, bottom - 2 * thickness}, {x + items.scale(), bottom}, kBarKnob);
+  }
   if (near) {
     const std::string time = time_text(pointed, handle.has_value());
     const ImVec2 size = ImGui::CalcTextSize(time.c_str());
@@ -119,10 +123,10 @@ void draw_time_line(const ControlState& state, float width, ControlItems& items,
       thickness * 0.9F, kBarKnob);
 }
 
-void draw_volume(double volume, bool has_slider, ControlItems& items, ControlRequests& requests) {
-  auto value = static_cast<float>(volume * 100);
-  if (items.icon("mute", Icon::kVolume, "Mute, or full volume. Keys: / and *")) {
-    requests.volume = volume > 0 ? 0 : 1;
+void draw_volume(const ControlState& state, bool has_slider, ControlItems& items, ControlRequests& requests) {
+  auto value = static_cast<float>(state.muted ? 0 : *state.volume * 100);
+  if (items.icon("mute", state.muted ? Icon::kMuted : Icon::kVolume, "Mute. Key: m")) {
+    requests.keys.emplace_back("m");
   }
   if (!has_slider) {
     return;
@@ -132,7 +136,7 @@ void draw_volume(double volume, bool has_slider, ControlItems& items, ControlReq
   if (ImGui::SliderFloat("###volume", &value, 0, 100, "%.0f %%", ImGuiSliderFlags_AlwaysClamp)) {
     requests.volume = double{value} / 100;
   }
-  items.note("volume", "Volume. Keys: / and *");
+  items.note("volume", "Volume. Keys: 9 and 0");
 }
 
 void draw_speed(double speed, ControlItems& items, ControlRequests& requests) {
@@ -147,15 +151,18 @@ void draw_speed(double speed, ControlItems& items, ControlRequests& requests) {
     }
     ImGui::EndCombo();
   }
-  items.note("speed", "Speed. Keys: [ ] and BACKSPACE");
+  items.note("speed", "Speed, with the pitch of sound kept from x0.5 to x2. Keys: [ ] { } and BACKSPACE");
 }
 
-// The position and, if known, the duration; with fractions of a second for short clips.
-std::string times_text(double position, double duration) {
+// The position and, if known, the duration, and perhaps the number of the frame; with fractions of a second
+// for short clips.
+std::string times_text(const ControlState& state, bool has_number) {
   constexpr double kShort = 10;
+  const double duration = state.duration;
   const bool fraction = duration > 0 && duration < kShort;
-  return time_text(position, fraction) +
-         (duration > 0 ? " / " + time_text(std::max(duration, position), fraction) : "");
+  return time_text(state.position, fraction) +
+         (duration > 0 ? " / " + time_text(std::max(duration, state.position), fraction) : "") +
+         (has_number ? fmt::format("   frame {}", state.frame) : "");
 }
 
 // Buttons at the right end, with words where there is room.
@@ -209,7 +216,8 @@ void draw_transport(const ControlState& state, float width, bool has_volume, Con
     ImGui::SameLine();
   }
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(state.live ? "live" : times_text(state.position, state.duration).c_str());
+  const bool has_number = units >= kLoopWidth;
+  ImGui::TextUnformatted(state.live ? "live" : times_text(state, has_number).c_str());
   if (!state.live && roomy) {
     ImGui::SameLine();
     draw_speed(state.speed, items, requests);
@@ -221,7 +229,7 @@ void draw_transport(const ControlState& state, float width, bool has_volume, Con
   }
   if (state.volume && roomy && has_volume) {
     ImGui::SameLine();
-    draw_volume(*state.volume, units > (state.writing ? 760 : kStrengthRowWidth), items, requests);
+    draw_volume(state, units > (state.writing ? 760 : kStrengthRowWidth), items, requests);
   }
 }
 
@@ -260,7 +268,7 @@ void draw_extra_rows(const ControlState& state, int rows, ControlItems& items, C
     }
   }
   if (state.volume) {
-    draw_volume(*state.volume, true, items, requests);
+    draw_volume(state, true, items, requests);
   }
 }
 

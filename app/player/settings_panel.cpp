@@ -82,8 +82,9 @@ class SettingsPanel {
 
   void draw_main_strength(const char* label) {
     Strength& strength = settings_.noise.strength;
-    if (items_.value("strength", label, strength.luma, {0, kMostShownStrength, kMostStrength, 1, 2, ""},
-                     "Factor of the noise level. A double click resets it to 1. Keys: UP, DOWN")) {
+    if (items_.value(
+            "strength", label, strength.luma, {0, kMostShownStrength, kMostStrength, 1, 2, ""},
+            "Factor of the noise level. A double click resets it to 1. Keys: Shift+UP, Shift+DOWN")) {
       follow_luma();
     }
   }
@@ -118,7 +119,7 @@ class SettingsPanel {
     if (has_chroma_ &&
         items_.value("chroma strength", "Chroma", strength.chroma,
                      {0, kMostShownStrength, kMostStrength, state_.linked ? 1 : strength.luma, 2, ""},
-                     "Factor of the noise level of chroma. Keys: Shift+UP, Shift+DOWN") &&
+                     "Factor of the noise level of chroma. Keys: Ctrl+UP, Ctrl+DOWN") &&
         state_.linked) {
       strength.luma = strength.chroma;
     }
@@ -187,7 +188,7 @@ class SettingsPanel {
     const auto& qualities = state_.still_picture ? kPictureQualities : kVideoQualities;
     for (const auto& [name, wanted, profile] : qualities) {
       const bool exists = std::ranges::find(state_.filters, wanted) != state_.filters.end();
-      const std::string tooltip = fmt::format("{}, profile {}. Keys: m, c", wanted, profile);
+      const std::string tooltip = fmt::format("{}, profile {}. Keys: e, c", wanted, profile);
       if (exists && items_.choice(fmt::format("quality {}", name).c_str(), name,
                                   filter.name == wanted && filter.profile == profile, tooltip.c_str())) {
         filter.name = wanted;
@@ -221,7 +222,7 @@ class SettingsPanel {
     const float width = ImGui::GetContentRegionAvail().x;
     const std::vector<std::string>& profiles = filter_type(settings_.filter.name).profiles;
     ImGui::SetNextItemWidth(profiles.empty() ? width : width * 0.6F);
-    draw_list("filter", settings_.filter.name, state_.filters, "Filter. Keys: m, M");
+    draw_list("filter", settings_.filter.name, state_.filters, "Filter. Keys: e, E");
     if (!profiles.empty()) {
       ImGui::SameLine();
       ImGui::SetNextItemWidth(-1);

@@ -47,7 +47,9 @@ View::Placement View::place(io::Size window) const {
 }
 
 void View::set_zoom(int zoom, double x, double y, io::Size window) {
-  const auto [at_x, at_y] = to_picture({x, y}, window);
+  const View::Point at = to_picture({x, y}, window);
+  const double at_x = mirrored(at.x);
+  const double at_y = at.y;
   zoom_ = zoom;
   if (zoom_ > 0) {
     center_x_ = std::clamp<double>(at_x - (x - window.width / 2.0) / zoom_, 0, picture_.width);
@@ -71,6 +73,11 @@ int View::next_zoom(bool greater, io::Size window) const {
   return larger > fitting ? larger : zoom_;
 }
 
+void View::mirror() {
+  mirrored_ = !mirrored_;
+  center_x_ = picture_.width - center_x_;
+}
+
 void View::pan(double dx, double dy) {
   if (zoom_ > 0) {
     center_x_ = std::clamp<double>(center_x_ - dx / zoom_, 0, picture_.width);
@@ -84,13 +91,13 @@ int View::picture_column(double x, io::Size window) const {
 
 View::Point View::to_picture(Point at, io::Size window) const {
   const auto [source, target, smooth] = place(window);
-  return {source.x + (at.x - target.x) * source.width / target.width,
+  return {mirrored(source.x + (at.x - target.x) * source.width / target.width),
           source.y + (at.y - target.y) * source.height / target.height};
 }
 
 View::Point View::to_window(Point at, io::Size window) const {
   const auto [source, target, smooth] = place(window);
-  return {target.x + (at.x - source.x) * target.width / source.width,
+  return {target.x + (mirrored(at.x) - source.x) * target.width / source.width,
           target.y + (at.y - source.y) * target.height / source.height};
 }
 

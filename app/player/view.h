@@ -24,6 +24,8 @@ class View {
 
   static constexpr int kGreatestZoom = 8;
 
+  io::Size picture() const { return picture_; }
+
   struct Placement {
     io::Rectangle source;  ///< of the picture
     io::Rectangle target;  ///< of the window
@@ -38,6 +40,9 @@ class View {
   void set_zoom(int zoom, double x, double y, io::Size window);
   /// The next zoom of 0, 1, 2, 4, 8 that shows the picture larger or smaller in this window.
   int next_zoom(bool greater, io::Size window) const;
+  /// Exchanges left and right. place() then has places in the mirrored picture.
+  void mirror();
+  bool is_mirrored() const { return mirrored_; }
   /// Moves the picture by so many window pixels.
   void pan(double dx, double dy);
 
@@ -54,9 +59,12 @@ class View {
   io::Rectangle picture_part(double x0, double y0, double x1, double y1, io::Size window) const;
 
  private:
+  double mirrored(double x) const { return mirrored_ ? picture_.width - x : x; }
+
   io::Size picture_;
   double pixel_aspect_;
   int zoom_ = 0;
+  bool mirrored_ = false;
   // The position in the picture that is in the middle of the window when zoomed.
   double center_x_ = 0;
   double center_y_ = 0;

@@ -13,6 +13,10 @@ struct ViewState {
   Side side = Side::kSplit;
   double gain = 4;  ///< of the difference
   double volume = 1;
+  bool muted = false;
+  bool swapped = false;   ///< the denoised picture is on the left
+  bool mirrored = false;  ///< left and right of both pictures are exchanged
+  bool pixels = false;    ///< the values of the pixel below the pointer are shown
   Passage passage;
   bool loops = false;          ///< the passage, or the whole source, is repeated
   bool plays_passage = false;  ///< playback ends with the passage

@@ -41,6 +41,7 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       screen_(options_),
       area_(options_, stages.engine, picture_size(options_)),
       mouse_(screen_, area_, state_),
+      pixels_(options_, stages.engine),
       editor_(options_.format.color_model, options_.filters),
       input_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
       output_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
@@ -203,7 +204,8 @@ void Viewer::follow_audio() {
     spdlog::warn(fmt::format("{}: no more sound: {}", options_.source, failure));
     return notice("no more sound: " + failure);
   }
-  if (const std::optional<double> heard = audio_.play(is_playing() && player_->speed() == 1)) {
+  if (const std::optional<double> heard =
+          audio_.play(is_playing() && io::AudioOutput::is_speed(player_->speed()))) {
     player_->follow_audio(*heard);
   }
 }
@@ -393,7 +395,7 @@ bool Viewer::awaits_refinement() const {
   return !options_.screenshot.empty() && report().shown >= options_.frames && player_->will_refine();
 }
 
-Scene Viewer::scene() const {
+Scene Viewer::scene() {
   Scene scene;
   scene.shown = shown_;
   scene.notice = notices_.text();
@@ -418,6 +420,9 @@ Scene Viewer::scene() const {
   if (state_.statistics) {
     scene.statistics = statistics();
   }
+  if (state_.pixels) {
+    scene.pixel = pixels_.text(*shown_, mouse_.pixel());
+  }
   if (state_.help) {
     std::vector<KeyHelp> help;
     std::ranges::copy_if(key_help(), std::back_inserter(help), [this](const KeyHelp& each) {
@@ -439,6 +444,9 @@ ControlState Viewer::control_state() const {
   state.full_screen = screen_.window().is_full_screen();
   state.speed = player_->speed();
   state.volume = audio_.exists() ? std::optional(state_.volume) : std::nullopt;
+  state.muted = state_.muted;
+  state.frame = shown_->noisy.index;
+  state.chapters = options_.chapters;
   state.passage = state_.passage;
   state.loops = state_.loops;
   state.settings = state_.side == Side::kPair
@@ -458,6 +466,9 @@ ControlState Viewer::control_state() const {
   state.camera = options_.source;
   state.filters = options_.filters;
   state.side = state_.side;
+  state.swapped = state_.swapped;
+  state.mirrored = state_.mirrored;
+  state.pixels = state_.pixels;
   state.zoom = screen_.view().zoom();
   state.gain = state_.gain;
   state.recording = options_.recording ? options_.recording() : "";
@@ -569,6 +580,9 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
     grant(mouse_.release(event, shown_ != nullptr));
   } else if (!on_controls) {
     grant(mouse_.handle(event));
+  }
+  if (state_.pixels) {
+    screen_.redraw();
   }
 }
 

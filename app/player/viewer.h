@@ -17,6 +17,7 @@
 #include "app/player/noise_area.h"
 #include "app/player/notices.h"
 #include "app/player/picture_mouse.h"
+#include "app/player/pixel_values.h"
 #include "app/player/player.h"
 #include "app/player/player_screen.h"
 #include "app/player/settings_editor.h"
@@ -93,7 +94,7 @@ class Viewer {
   void save_awaited();
 
   // The contents of the window.
-  Scene scene() const;
+  Scene scene();
   ControlState control_state() const;
   bool awaits_refinement() const;
   /// Seconds, of the shown frame or of the target of a seek.
@@ -122,6 +123,9 @@ class Viewer {
   void step_back();
   void change_speed(double speed);
   void change_volume(double volume);
+  void toggle_mute();
+  void go_to_chapter(int step);
+  void toggle_mirror();
   void change_side(Side side);
   void change_gain(double gain);
   void change_zoom(int zoom, View::Point at);
@@ -157,6 +161,7 @@ class Viewer {
   LoopStatus::State loop_state_ = LoopStatus::State::kNone;  ///< as shown
   NoiseArea area_;
   PictureMouse mouse_;
+  PixelValues pixels_;
   SettingsEditor editor_;
   FileInput input_;
   FileOutput output_;

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/engine/noise_tracker.h"
 #include "core/filter/filter.h"
+#include "io/screen/fonts.h"
 
 namespace limpid::app {
 namespace {
@@ -61,11 +62,8 @@ void Viewer::change_speed(double speed) {
   if (std::abs(speed - 1) < 0.01) {
     speed = 1;
   }
-  const bool was_heard = player_->speed() == 1;
   player_->set_speed(speed);
-  if (speed == 1 && !was_heard) {
-    audio_.seek(player_->position());
-  }
+  audio_.set_speed(speed, player_->position());
   notice(fmt::format("speed x{:.2f}", speed));
 }
 
@@ -217,8 +215,43 @@ void Viewer::change_volume(double volume) {
     return notice("no audio");
   }
   state_.volume = std::clamp(volume, 0.0, 1.0);
+  state_.muted = false;
   audio_.set_volume(state_.volume);
   notice(fmt::format("volume {:.0f} %", 100 * state_.volume));
+}
+
+void Viewer::toggle_mute() {
+  if (!audio_.exists()) {
+    return notice("no audio");
+  }
+  state_.muted = !state_.muted;
+  audio_.set_volume(state_.muted ? 0 : state_.volume);
+  notice(state_.muted ? "muted" : fmt::format("volume {:.0f} %", 100 * state_.volume));
+}
+
+// One chapter back goes to the beginning of this one, unless that has just begun.
+void Viewer::go_to_chapter(int step) {
+  const std::vector<io::Chapter>& chapters = options_.chapters;
+  if (chapters.empty()) {
+    return notice("no chapters");
+  }
+  constexpr double kJustBegun = 2;
+  const double now = position() + (step > 0 ? kSameInstant : -kJustBegun);
+  const auto behind =
+      std::ranges::find_if(chapters, [now](const io::Chapter& each) { return each.begin > now; });
+  if (step > 0 && behind == chapters.end()) {
+    return notice("the last chapter");
+  }
+  const auto chapter = step > 0 || behind == chapters.begin() ? behind : behind - 1;
+  seek_to(chapter->begin);
+  notice(fmt::format("chapter {} of {}{}", chapter - chapters.begin() + 1, chapters.size(),
+                     chapter->title.empty() ? "" : ": " + io::valid_utf8(chapter->title)));
+}
+
+void Viewer::toggle_mirror() {
+  state_.mirrored = !state_.mirrored;
+  screen_.view().mirror();
+  notice(state_.mirrored ? "mirrored" : "not mirrored");
 }
 
 void Viewer::mark_passage(std::optional<double>& end, double time) {

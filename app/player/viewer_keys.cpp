@@ -90,26 +90,38 @@ std::vector<KeyLine> ViewerKeys::playing() {
            "",
            "one frame forward, back",
            {{".", [](Viewer& v) { v.player_->step_forward(); }, true}, {",", step_back, true}}},
-          {KeyScope::kFilm, "", "5 s back, forward", {{"LEFT", seek(-5), true}, {"RIGHT", seek(5), true}}},
           {KeyScope::kFilm,
            "",
-           "60 s back, forward",
-           {{"Shift+LEFT", seek(-60), true},
-            {"Shift+RIGHT", seek(60), true},
-            {"PGDN", seek(-60), true},
-            {"PGUP", seek(60), true}}},
+           "5 s, 1 s, 1 min back, forward",
+           {{"LEFT", seek(-5), true},
+            {"RIGHT", seek(5), true},
+            {"Shift+LEFT", seek(-1), true},
+            {"Shift+RIGHT", seek(1), true},
+            {"DOWN", seek(-60), true},
+            {"UP", seek(60), true}}},
           {KeyScope::kFilm,
            "",
-           "go to the beginning, the end",
-           {{"HOME", [](Viewer& v) { v.seek_to(0); }}, {"END", end}}},
+           "go to the beginning, the end; previous, next chapter",
+           {{"HOME", [](Viewer& v) { v.seek_to(0); }},
+            {"END", end},
+            {"PGDN", [](Viewer& v) { v.go_to_chapter(-1); }},
+            {"PGUP", [](Viewer& v) { v.go_to_chapter(1); }}}},
           {KeyScope::kFilm,
            "",
-           "slower, faster, normal speed",
-           {{"[", speed(1 / kSpeedStep), true}, {"]", speed(kSpeedStep), true}, {"BACKSPACE", speed(0)}}},
+           "slower, faster, normal, half, double speed",
+           {{"[", speed(1 / kSpeedStep), true},
+            {"]", speed(kSpeedStep), true},
+            {"BACKSPACE", speed(0)},
+            {"{", speed(0.5)},
+            {"}", speed(2)}}},
           {KeyScope::kMoving,
            "",
-           "lower, raise the volume",
-           {{"/", volume(-0.1), true}, {"*", volume(0.1), true}}}};
+           "lower, raise the volume; mute",
+           {{"9", volume(-0.1), true},
+            {"0", volume(0.1), true},
+            {"/", volume(-0.1), true},
+            {"*", volume(0.1), true},
+            {"m", [](Viewer& v) { v.toggle_mute(); }}}}};
 }
 
 // Does an edit, which is a function of the editor, the settings in use and the estimated noise.
@@ -163,11 +175,11 @@ std::vector<KeyLine> ViewerKeys::settings() {
   return {{kAll,
            "",
            "raise, lower the strength",
-           {{"UP", strength(1, true), true}, {"DOWN", strength(-1, true), true}}},
+           {{"Shift+UP", strength(1, true), true}, {"Shift+DOWN", strength(-1, true), true}}},
           {kAll,
            "",
            "raise, lower the strength of chroma",
-           {{"Shift+UP", strength(1, false), true}, {"Shift+DOWN", strength(-1, false), true}}},
+           {{"Ctrl+UP", strength(1, false), true}, {"Ctrl+DOWN", strength(-1, false), true}}},
           {kAll,
            "",
            "more, less of the original in the result",
@@ -200,8 +212,8 @@ std::vector<KeyLine> ViewerKeys::settings() {
           {kAll,
            "",
            "next, previous filter; next, previous profile",
-           {{"m", step(&Editor::filter, 1)},
-            {"M", step(&Editor::filter, -1)},
+           {{"e", step(&Editor::filter, 1)},
+            {"E", step(&Editor::filter, -1)},
             {"c", step(&Editor::profile, 1)},
             {"C", step(&Editor::profile, -1)}}},
           {kAll, "", "quality that keeps pace, or always this filter", {{"Q", change(&Editor::pace)}}},
@@ -230,6 +242,14 @@ std::vector<KeyLine> ViewerKeys::view() {
     v.screen_.split().center();
     v.notice("split line in the middle");
   };
+  const auto swap = [](Viewer& v) {
+    v.state_.swapped = !v.state_.swapped;
+    v.notice(v.state_.swapped ? "denoised on the left" : "denoised on the right");
+  };
+  const auto pixels = [](Viewer& v) {
+    v.state_.pixels = !v.state_.pixels;
+    v.notice(v.state_.pixels ? "pixel values" : "no pixel values");
+  };
   const auto panel = [](Viewer& v) {
     v.screen_.controls().toggle_panel();
     v.notice(v.screen_.controls().is_open() ? "settings open" : "settings closed");
@@ -246,15 +266,19 @@ std::vector<KeyLine> ViewerKeys::view() {
   return {
       {kAll,
        "",
-       "difference, noisy, denoised, split, side by side",
-       {{"0", side(Side::kDifference)},
-        {"1", side(Side::kNoisy)},
+       "noisy, denoised, split, side by side, difference",
+       {{"1", side(Side::kNoisy)},
         {"2", side(Side::kDenoised)},
         {"3", side(Side::kSplit)},
-        {"4", side(Side::kSideBySide)}}},
+        {"4", side(Side::kSideBySide)},
+        {"6", side(Side::kDifference)}}},
       {KeyScope::kFile, "", "A left of the line, B right of it", {{"5", [](Viewer& v) { v.show_pair(); }}}},
       {kAll, "", "gain of the difference", {{"g", gain(2), true}, {"G", gain(0.5), true}}},
       {kAll, "drag", "move, unlock, center the split line", {{"t", lock}, {"|", center}}},
+      {kAll,
+       "",
+       "swap the sides; mirror; values of the pixel below the pointer",
+       {{"x", swap}, {"h", [](Viewer& v) { v.toggle_mirror(); }}, {"P", pixels}}},
       {kAll, "wheel", "zoom in, out; drag to move", {{"z", zoom(true)}, {"Z", zoom(false)}}},
       {kAll,
        "double click",
@@ -292,13 +316,9 @@ std::vector<KeyLine> ViewerKeys::files() {
   };
   return {
       {KeyScope::kFilm,
-       "",
-       "begin, end of the passage to write or repeat; the whole file",
-       {{"I", mark(&Passage::begin, -0.25)}, {"O", mark(&Passage::end, 0.75)}, {"X", whole}}},
-      {KeyScope::kFilm,
-       "drag the handles on the time line",
-       "loop: set its begin, set its end, stop it",
-       {{"l", loop}}},
+       "drag the handles",
+       "begin, end of the passage; the whole file; loop: set both ends, stop",
+       {{"I", mark(&Passage::begin, -0.25)}, {"O", mark(&Passage::end, 0.75)}, {"X", whole}, {"l", loop}}},
       {KeyScope::kFile,
        "",
        "write the passage or file in the background; cancel that",

@@ -44,6 +44,7 @@ struct ViewerOptions {
   int zoom = 0;
   double split = 0.5;  ///< of the window's width, until the pointer moves
   io::WindowOptions window;
+  std::vector<io::Chapter> chapters;
   std::string notice;                       ///< shown with the first frame
   std::shared_ptr<io::Window> open_window;  ///< that is used instead of a new one, with its size
   double text_size = 1;                     ///< factor of the size that suits the screen and the window

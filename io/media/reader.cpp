@@ -76,4 +76,18 @@ std::int64_t Reader::decoded_frames() const { return state_->decoder().frames();
 std::int64_t Reader::copies() const { return state_->copies(); }
 Source Reader::source() const { return state_->source(); }
 
+std::vector<Chapter> Reader::chapters() const {
+  const Source source = this->source();
+  std::vector<Chapter> chapters;
+  for (unsigned i = 0; i < source.input.nb_chapters; ++i) {
+    const AVChapter& each = *source.input.chapters[i];
+    const AVDictionaryEntry* const title = av_dict_get(each.metadata, "title", nullptr, 0);
+    const double begin = static_cast<double>(each.start) * av_q2d(each.time_base) +
+                         static_cast<double>(source.time_offset) / AV_TIME_BASE;
+    chapters.push_back({std::max(begin, 0.0), title != nullptr ? title->value : ""});
+  }
+  std::ranges::sort(chapters, {}, &Chapter::begin);
+  return chapters;
+}
+
 }  // namespace limpid::io

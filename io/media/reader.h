@@ -93,6 +93,12 @@ struct VideoProperties {
   bool still_picture = false;    ///< one picture, not a video
 };
 
+/// A chapter of a source.
+struct Chapter {
+  double begin = 0;   ///< seconds, as in presentation_time()
+  std::string title;  ///< in UTF-8; may be empty
+};
+
 /// A packet of a stream that is copied without decoding.
 class Packet;
 struct Source;
@@ -144,6 +150,9 @@ class Reader {
             const std::function<void(Frame)>& glimpse = {});
   /// True if the source can seek; false for pipes and devices.
   bool can_seek() const;
+
+  /// The chapters of a source that is read from its beginning, in order.
+  std::vector<Chapter> chapters() const;
 
   /// Diagnostics so far, without damage before a range or before the target of a seek.
   Diagnostics diagnostics() const;

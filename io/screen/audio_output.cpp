@@ -29,6 +29,7 @@ extern "C" {
 #include "io/media/libav.h"
 #include "io/media/source.h"
 #include "io/screen/sdl.h"
+#include "io/screen/tempo.h"
 
 namespace limpid::io {
 namespace {
@@ -166,13 +167,16 @@ struct AudioOutput::State {
   bool playing = false;
   std::optional<double> target;  ///< of a seek
   float volume = 1;
+  double speed = 1;
   std::optional<double> queued_until;  ///< time of the end of what is queued
   std::exception_ptr failure;          ///< why there is no more sound
+  Tempo tempo{kRate};
   std::jthread thread;
 
   bool is_over() const { return stopped || (interrupted && interrupted()); }
   void run();
   void fail(const std::exception_ptr& why);
+  /// Seconds of the device.
   double queued() const { return static_cast<double>(SDL_GetQueuedAudioSize(device.id())) / kBytesPerSecond; }
 
  private:
@@ -246,6 +250,7 @@ void AudioOutput::State::go_to(double seconds) {
   flushed_ = false;
   ended_ = false;
   const std::scoped_lock lock(mutex);
+  tempo.set_speed(speed);
   SDL_ClearQueuedAudio(device.id());
   queued_until.reset();
 }
@@ -314,9 +319,9 @@ void AudioOutput::State::queue_some() {
     return static_cast<std::size_t>(std::llround(seconds * kRate)) * kChannels;
   };
   const auto queue = [this](const float* samples, std::size_t count) {
-    std::vector<float> louder(samples, samples + count);
+    std::vector<float> louder = tempo.filter(samples, count);
     std::ranges::for_each(louder, [this](float& sample) { sample *= volume; });
-    SDL_QueueAudio(device.id(), louder.data(), static_cast<Uint32>(count * sizeof(float)));
+    SDL_QueueAudio(device.id(), louder.data(), static_cast<Uint32>(louder.size() * sizeof(float)));
   };
   if (gap > tolerance) {
     const double length = std::min(gap, kAhead);
@@ -426,6 +431,13 @@ void AudioOutput::set_volume(double volume) {
   state_->volume = static_cast<float>(volume);
 }
 
+bool AudioOutput::is_speed(double speed) { return speed >= Tempo::kSlowest && speed <= Tempo::kFastest; }
+
+void AudioOutput::set_speed(double speed) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->speed = speed;
+}
+
 void AudioOutput::seek(double seconds) {
   const std::scoped_lock lock(state_->mutex);
   state_->target = seconds;
@@ -440,7 +452,8 @@ std::optional<double> AudioOutput::position() const {
     return std::nullopt;
   }
   // The device plays its samples one buffer later.
-  return *state_->queued_until - queued - static_cast<double>(kDeviceSamples) / kRate;
+  const double to_come = queued + static_cast<double>(kDeviceSamples) / kRate;
+  return *state_->queued_until - state_->tempo.held() - state_->tempo.speed() * to_come;
 }
 
 std::string AudioOutput::failure() const {

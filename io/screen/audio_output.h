@@ -31,6 +31,9 @@ class AudioOutput {
   void set_playing(bool playing);
   /// Factor of the samples that are queued from now on, 0 to 1.
   void set_volume(double volume);
+  /// Plays faster or slower at the same pitch. A seek must follow. Accepts 0.5 to 2 (is_speed()).
+  void set_speed(double speed);
+  static bool is_speed(double speed);
   /// Goes on at a time, in seconds as the Reader's frames have them.
   void seek(double seconds);
   /// The time that is being heard; nothing while that isn't known: before the sound, behind it, or during a

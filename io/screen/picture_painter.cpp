@@ -167,7 +167,8 @@ void PicturePainter::draw(const PictureDrawing& drawing, Size window) {
   const PictureProgram& program = state_->program(is_difference);
   program.use();
   const Rectangle& from = drawing.source;
-  program.set("source", from.x, from.y, from.x + from.width, from.y + from.height);
+  const int left = drawing.mirrored ? from.x + from.width : from.x;
+  program.set("source", left, from.y, 2 * from.x + from.width - left, from.y + from.height);
   const auto column = [&](int x) { return 2.0 * x / window.width - 1; };
   const auto row = [&](int y) { return 1 - 2.0 * y / window.height; };
   const Rectangle& to = drawing.target;

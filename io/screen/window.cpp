@@ -67,7 +67,10 @@ std::optional<WindowEvent> translate_key(const SDL_KeyboardEvent& pressed) {
   if ((key.mod & KMOD_CTRL) != 0 && key.sym >= SDLK_a && key.sym <= SDLK_z) {
     event = key_event(std::string("Ctrl+") + static_cast<char>('A' + key.sym - SDLK_a));
   } else if (!name.empty()) {
-    event = key_event(((key.mod & KMOD_SHIFT) != 0 ? "Shift+" : "") + std::string(name));
+    const char* const held = (key.mod & KMOD_CTRL) != 0    ? "Ctrl+"
+                             : (key.mod & KMOD_SHIFT) != 0 ? "Shift+"
+                                                           : "";
+    event = key_event(held + std::string(name));
   } else {
     return std::nullopt;
   }

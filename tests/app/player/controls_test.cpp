@@ -215,7 +215,7 @@ TEST(ControlsTest, SlidersAndListsChangeSettings) {
     ControlsScript::click(log, "speed");
     ControlsScript::click(log, "speed 0.25");
     EXPECT_TRUE(log.says("key: speed x0.25"));
-    press("0");
+    press("6");
     ControlsScript::drag(ControlsScript::find(log, "gain"), {1250, ControlsScript::find(log, "gain").y});
     EXPECT_TRUE(log.says("key: gain of the difference x"));
     const Place line = ControlsScript::find(log, "time line");
@@ -228,31 +228,39 @@ TEST(ControlsTest, SlidersAndListsChangeSettings) {
 
 TEST(ControlsTest, EveryKeyDoesItsWork) {
   ControlsScript script;
+  script.options.chapters = {{0, ""}, {5, "End"}};
   const DebugLog log;
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
     for (const auto& [key, said] : {Said{"TAB", "key: settings closed"},
                                     {" ", "key: paused"},
-                                    {"UP", "key: strength 1.1"},
-                                    {"DOWN", "key: strength 1"},
+                                    {"Shift+UP", "key: strength 1.1"},
+                                    {"Shift+DOWN", "key: strength 1"},
+                                    {"UP", "key: 0:10"},
+                                    {"DOWN", "key: 0:00"},
+                                    {"Shift+RIGHT", "key: 0:01"},
+                                    {"Shift+LEFT", "key: 0:00"},
+                                    {"PGUP", "key: chapter 2 of 2: End"},
+                                    {"PGUP", "key: the last chapter"},
+                                    {"PGDN", "key: chapter 1 of 2"},
                                     {"Ctrl+Z", "key: undo: bilateral, strength 1.1"},
                                     {"Ctrl+Y", "key: redo: bilateral, strength 1"},
                                     {"d", "key: 5 % of the original in the result"},
                                     {"D", "key: 0 % of the original in the result"},
                                     {"+", "key: sigma Y 6.0 U 6.0 V 6.0"},
                                     {"k", "key: luma and chroma separate"},
-                                    {"Shift+UP", "key: strength 1,1.1"},
-                                    {"Shift+DOWN", "key: strength 1"},
+                                    {"Ctrl+UP", "key: strength 1,1.1"},
+                                    {"Ctrl+DOWN", "key: strength 1"},
                                     {"5", "key: there are no settings B"},
                                     {")", "key: sigma Y 6.0 U 7.0 V 7.0"},
                                     {"(", "key: sigma Y 6.0 U 6.0 V 6.0"},
                                     {"a", "key: noise estimated"},
                                     {"v", "key: sigma Y"},
                                     {"n", "are needed to measure noise"},
-                                    {"m", "key: filter bm3d"},
+                                    {"e", "key: filter bm3d"},
                                     {"c", "key: profile"},
                                     {"C", "key: profile"},
-                                    {"M", "key: filter bilateral"},
+                                    {"E", "key: filter bilateral"},
                                     {"Q", "key: quality: automatic"},
                                     {"B", "key: settings copied to B"},
                                     {"b", "key: settings B: bilateral"},
@@ -262,6 +270,15 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
                                     {"4", "key: view: side by side"},
                                     {"g", "key: gain of the difference x8"},
                                     {"G", "key: gain of the difference x4"},
+                                    {"x", "key: denoised on the left"},
+                                    {"x", "key: denoised on the right"},
+                                    {"h", "key: mirrored"},
+                                    {"h", "key: not mirrored"},
+                                    {"P", "key: pixel values"},
+                                    {"P", "key: no pixel values"},
+                                    {"9", "key: no audio"},
+                                    {"0", "key: no audio"},
+                                    {"m", "key: no audio"},
                                     {"/", "key: no audio"},
                                     {"*", "key: no audio"},
                                     {"I", "key: passage 0:"},
@@ -272,7 +289,9 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
                                     {"Z", "key: zoom: fit"},
                                     {"W", "key: no file is being written"},
                                     {"[", "key: speed x0.91"},
-                                    {"BACKSPACE", "key: speed x1.00"}}) {
+                                    {"BACKSPACE", "key: speed x1.00"},
+                                    {"{", "key: speed x0.50"},
+                                    {"}", "key: speed x1.00"}}) {
       const int before = log.count(said);
       press(key);
       EXPECT_TRUE(log.says(said, before + 1)) << key;
@@ -442,8 +461,8 @@ TEST(ControlsTest, AHeldKeyRepeatsStepsAndNotSwitches) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
     hold(SDLK_SPACE, " ", 30);
     hold(SDLK_TAB, nullptr, 30);
-    hold(SDLK_UP, nullptr, 3);
-    EXPECT_TRUE(log.says("key: strength 1.3"));
+    hold(SDLK_KP_PLUS, "+", 3);
+    EXPECT_TRUE(log.says("key: sigma Y 8.0"));
     EXPECT_EQ(log.count("key: paused"), 1);
     EXPECT_EQ(log.count("key: playing"), 0);
     EXPECT_EQ(log.count("key: settings closed"), 1);
@@ -493,7 +512,7 @@ TEST(ControlsTest, EverySettingIsUndoneAndRedone) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
     press(" ");
     const PlayerSettings first = viewer.chosen();
-    const std::vector<const char*> keys{"UP", "k", "Shift+UP", "d", "+", ")", "a", "v", "m", "c", "Q"};
+    const std::vector<const char*> keys{"Shift+UP", "k", "Ctrl+UP", "d", "+", ")", "a", "v", "e", "c", "Q"};
     for (const char* const key : keys) {
       press(key);
     }
@@ -713,7 +732,7 @@ TEST(FilesTest, BothSettingsAreShownOfAPausedPicture) {
   const DebugLog log;
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    for (const char* const key : {"B", "b", "UP", "UP", "UP"}) {
+    for (const char* const key : {"B", "b", "Shift+UP", "Shift+UP", "Shift+UP"}) {
       press(key);
     }
     EXPECT_TRUE(log.says("key: strength 1.3"));

@@ -197,7 +197,7 @@ TEST_F(PreviewTest, ViewsSplitAndZoomShowWhatTheySay) {
   };
   EXPECT_TRUE(shows(after("1", "view: noisy"), saved.noisy, 0, kWidth * kScale));
   EXPECT_TRUE(shows(after("2", "view: denoised"), saved.denoised, 0, kWidth * kScale));
-  EXPECT_TRUE(shows(after("0", "view: difference"), difference_of(saved.noisy, saved.denoised), 0,
+  EXPECT_TRUE(shows(after("6", "view: difference"), difference_of(saved.noisy, saved.denoised), 0,
                     kWidth * kScale, 4 * kRounding));
   type({"1"});
   point(window, 256, 192);
@@ -235,7 +235,7 @@ TEST_F(PreviewTest, KeysChangeSigmaAndMoveToTheRightFrame) {
   type({"c"});
   expect_said(process, "key: profile lc");
   expect_said(process, "with sigma Y 10.0", 2);
-  type({"m"});
+  type({"e"});
   expect_said(process, "key: filter bilateral");
   expect_said(process, "with sigma Y 10.0", 3);
   type({"c"});
@@ -348,7 +348,7 @@ TEST_F(ControlsPreviewTest, HeldKeysAndClosingAreSafe) {
   EXPECT_NE(xdotool({"getwindowgeometry", window}).find("Geometry: 1152x720"), std::string::npos)
       << "1280x720, but at most nine tenths of the screen";
   xdotool({"keydown", "space", "sleep", "1.5", "keyup", "space"});
-  type({"Up"});
+  type({"shift+Up"});
   expect_said(process, "key: strength 1.1");
   const std::string said = process.err_so_far();
   EXPECT_NE(said.find("key: paused"), std::string::npos);

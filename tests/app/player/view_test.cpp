@@ -52,6 +52,18 @@ TEST(ViewTest, ZoomKeepsWhatIsUnderThePointerAndPanMovesIt) {
   EXPECT_GT(view.place(kWindow).source.width, 0) << "it never leaves the window";
 }
 
+TEST(ViewTest, AMirroredPictureHasItsPlacesExchanged) {
+  View view({100, 50}, 1);
+  const io::Size window{200, 100};
+  view.mirror();
+  EXPECT_EQ(view.to_picture({10, 20}, window).x, 95);
+  EXPECT_EQ(view.to_window({95, 10}, window).x, 10);
+  view.set_zoom(4, 50, 50, window);
+  EXPECT_EQ(view.to_picture({50, 50}, window).x, 75) << "the pixel below the pointer stays";
+  view.mirror();
+  EXPECT_EQ(view.to_picture({150, 50}, window).x, 75) << "it has changed sides";
+}
+
 TEST(ViewTest, SmallPicturesAreInTheMiddle) {
   View view({10, 20}, 1);
   view.set_zoom(8, 0, 0, kWindow);

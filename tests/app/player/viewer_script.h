@@ -37,11 +37,15 @@ inline constexpr double kRate = 100;
 inline void press(const std::string& key) {
   SDL_Event event{};
   static const std::map<std::string, SDL_Keycode> names{
-      {"LEFT", SDLK_LEFT}, {"RIGHT", SDLK_RIGHT},        {"UP", SDLK_UP},   {"DOWN", SDLK_DOWN},
-      {"END", SDLK_END},   {"ESC", SDLK_ESCAPE},         {"TAB", SDLK_TAB}, {"ENTER", SDLK_RETURN},
-      {"HOME", SDLK_HOME}, {"BACKSPACE", SDLK_BACKSPACE}};
+      {"LEFT", SDLK_LEFT}, {"RIGHT", SDLK_RIGHT},         {"UP", SDLK_UP},       {"DOWN", SDLK_DOWN},
+      {"END", SDLK_END},   {"ESC", SDLK_ESCAPE},          {"TAB", SDLK_TAB},     {"ENTER", SDLK_RETURN},
+      {"HOME", SDLK_HOME}, {"BACKSPACE", SDLK_BACKSPACE}, {"PGUP", SDLK_PAGEUP}, {"PGDN", SDLK_PAGEDOWN}};
   const std::string plain = key.starts_with("Shift+") ? key.substr(6) : key;
-  if (key.starts_with("Ctrl+")) {
+  if (const auto held = names.find(key.starts_with("Ctrl+") ? key.substr(5) : ""); held != names.end()) {
+    event.type = SDL_KEYDOWN;
+    event.key.keysym.mod = KMOD_CTRL;
+    event.key.keysym.sym = held->second;
+  } else if (key.starts_with("Ctrl+")) {
     event.type = SDL_KEYDOWN;
     event.key.keysym.mod = KMOD_CTRL;
     event.key.keysym.sym = SDLK_a + key.back() - 'A';

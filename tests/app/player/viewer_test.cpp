@@ -143,7 +143,7 @@ TEST(ViewerTest, AQuickerFilterHelpsBeforeTheFirstFrameIsDenoised) {
       press(key);  // there is nothing of a denoised frame yet
     }
     EXPECT_TRUE(ViewerScript::reaches(begun, 2)) << "with the other profile";
-    press("m");
+    press("e");
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
   });
 }
@@ -353,10 +353,10 @@ TEST(ViewerTest, SettingsThatChangeNothingAreExplained) {
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(ViewerScript::shows(viewer, 1));
     for (int i = 0; i < 10; ++i) {
-      press("DOWN");
+      press("Shift+DOWN");
     }
-    EXPECT_TRUE(log.says("hint: nothing is changed: the strength is 0; UP: raise it"));
-    press("UP");
+    EXPECT_TRUE(log.says("hint: nothing is changed: the strength is 0; Shift+UP: raise it"));
+    press("Shift+UP");
     for (int i = 0; i < 20; ++i) {
       press("d");
     }
@@ -397,7 +397,7 @@ TEST(ViewerTest, APictureHasNoTransport) {
       press(key);
     }
     EXPECT_TRUE(log.says("key: SPACE p, click: not for pictures"));
-    EXPECT_TRUE(log.says("key: I O X: not for pictures"));
+    EXPECT_TRUE(log.says("key: I O X l, drag the handles: not for pictures"));
     press("?");
     EXPECT_TRUE(log.says("key: keys"));
   });

@@ -468,7 +468,7 @@ TEST_F(WebcamOnScreenTest, TheWindowOutlivesItsRecording) {
       camera("yuyv", 0, kNoise))));
   expect_said(live, "news: the recording has ended: " + path("out.mkv") + ": can't write");
   EXPECT_GE(frame_count(path("out.partial.mkv")), 1U) << "at once";
-  type({"m"});
+  type({"e"});
   expect_said(live, "key: filter");
   type({"c"});
   expect_said(live, "shown: frame");

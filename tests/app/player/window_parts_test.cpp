@@ -15,6 +15,7 @@
 #include "app/player/noise_area.h"
 #include "app/player/notices.h"
 #include "app/player/picture_mouse.h"
+#include "app/player/pixel_values.h"
 #include "app/player/player_screen.h"
 #include "app/player/settings_pair.h"
 #include "core/engines.h"
@@ -197,6 +198,20 @@ TEST_F(WindowPart, ThePointerPausesZoomsAndMarks) {
   EXPECT_TRUE(requests.measures_noise);
   EXPECT_FALSE(requests.toggles_pause);
   EXPECT_EQ(area.box()->box(), (io::Rectangle{10, 10, 20, 20}));
+}
+
+TEST_F(WindowPart, PixelsAreShownAsStored) {
+  PixelValues values(options, engine);
+  const PlayedFrame shown = noisy_frame(1);
+  const auto sample = [&](int plane, int x, int y) {
+    return std::to_string(shown.noisy.planes[static_cast<std::size_t>(plane)].row<std::uint8_t>(y)[x]);
+  };
+  const std::string text = values.text(shown, {5.7, 9.2});
+  EXPECT_TRUE(text.starts_with("x 5, y 9:  noisy Y " + sample(0, 5, 9) + " U " + sample(1, 2, 4) + " V "))
+      << text;
+  EXPECT_NE(text.find("   denoised Y "), std::string::npos) << text;
+  EXPECT_EQ(values.text(shown, {-0.5, 9}), "");
+  EXPECT_EQ(values.text(shown, {5, 1e6}), "");
 }
 
 TEST_F(WindowPart, AFileIsRefusedWithTheReason) {

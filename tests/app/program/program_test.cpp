@@ -12,7 +12,7 @@ namespace limpid::test {
 
 void ProgramTest::SetUp() {
   setenv("XDG_STATE_HOME", path("state").c_str(), 1);  // not the developer's
-  setenv("XDG_CACHE_HOME", path("cache").c_str(), 1);
+  setenv("XDG_CACHE_HOME", cache_.path().c_str(), 1);
   static const bool has_ffmpeg = [] {
     try {
       return run({"ffmpeg", "-version"}).exit_code == 0 && run({"ffprobe", "-version"}).exit_code == 0;

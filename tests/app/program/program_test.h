@@ -45,6 +45,7 @@ class ProgramTest : public testing::Test {
 
  private:
   TemporaryFolder folder_;
+  TemporaryFolder cache_;
 };
 
 /// Runs limpid with these arguments.

@@ -156,6 +156,26 @@ TEST_F(AudioOutputTest, GoesOnExactlyWhereItIsSent) {
   EXPECT_NEAR(sound.back(), 0.06, 1e-5) << "the end";
 }
 
+TEST_F(AudioOutputTest, HalfSpeedTakesTwiceTheTimeAndPositionsAreThoseOfTheSource) {
+  const std::string file =
+      make("tone.mkv", kPictures + "-f lavfi -i sine=440:d=0.6 -c:v ffv1 -c:a pcm_s16le");
+  const Reader reader(file);
+  std::string why;
+  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, {}, why);
+  ASSERT_NE(audio, nullptr) << why;
+  audio->set_speed(0.5);
+  audio->seek(0);
+  const std::vector<Reading> readings = play(*audio);
+  const double length = static_cast<double>(played().sound.size()) / kRate;
+  EXPECT_NEAR(length, 1.2, 0.25) << "the filter keeps the last samples";
+  ASSERT_GT(readings.size(), 10U);
+  const Reading& last = readings.back();
+  EXPECT_LT(last.position, 0.61);
+  const Reading& middle = readings[readings.size() / 2];
+  const double heard = static_cast<double>(middle.before - readings.front().before) / kRate;
+  EXPECT_NEAR(middle.position - readings.front().position, heard / 2, 0.06);
+}
+
 TEST_F(AudioOutputTest, JoinedRecordingsMayChangeTheirChannelsRateAndClock) {
   const std::string stereo =
       make("stereo.ts", kPictures + "-f lavfi -i aevalsrc='0.5|0.5:s=44100:d=0.4' -c:v mpeg2video -c:a mp2");
