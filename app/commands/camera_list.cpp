@@ -17,6 +17,18 @@
 
 namespace limpid::app {
 
+namespace {
+
+// The name of a camera, with its device if another one has the same name; the device if it has no name.
+std::string camera_name(const std::vector<io::Camera>& cameras, const std::string& device) {
+  const auto camera = std::ranges::find(cameras, device, &io::Camera::node);
+  const std::string name = camera != cameras.end() ? camera->name : io::video_device_name(device);
+  const bool is_unique = std::ranges::count(cameras, name, &io::Camera::name) < 2;
+  return name.empty() ? device : printable(name) + (is_unique ? "" : " (" + device + ")");
+}
+
+}  // namespace
+
 int print_cameras(const std::string& device, bool as_json) {
   const std::vector<io::Camera> cameras = io::list_cameras(device);
   if (as_json) {
@@ -61,6 +73,8 @@ int print_cameras(const std::string& device, bool as_json) {
   return kExitDone;
 }
 
+std::string camera_name(const std::string& device) { return camera_name(io::list_cameras(), device); }
+
 std::vector<CameraChoice> camera_choices(const std::string& device) {
   std::vector<CameraChoice> choices;
   std::vector<io::Camera> cameras = io::list_cameras();
@@ -79,9 +93,10 @@ std::vector<CameraChoice> camera_choices(const std::string& device) {
                             .node = camera.node,
                             .format = format.name,
                             .size = fmt::format("{}x{}", size.width, size.height),
-                            .fps = rates.empty() ? "" : fmt::format("{:.6g}", std::ranges::max(rates))};
+                            .fps = rates.empty() ? "" : fmt::format("{:.6g}", std::ranges::max(rates)),
+                            .microphone = ""};
         choice.name =
-            fmt::format("{} {} {} {}{}", printable(camera.name), camera.node, choice.size, choice.format,
+            fmt::format("{}, {} {}{}", camera_name(cameras, camera.node), choice.size, choice.format,
                         choice.fps.empty() ? "" : fmt::format(" {} fps", choice.fps));
         choices.push_back(std::move(choice));
       }

@@ -137,8 +137,8 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
 void ViewerCommandOptions::add_window_to(CommandLine& command) {
   constexpr const char* kWindow = "Window";
   command
-      .add_option("--view", view_,
-                  "Picture to show: split, noisy, denoised, difference or side (side by side) [split]")
+      .add_option("--view", view,
+                  "Picture to show: split, noisy, denoised, difference or side (side by side) [" + view + "]")
       ->type_name("NAME")
       ->one_of({"split", "noisy", "denoised", "difference", "side"})
       ->group(kWindow);
@@ -270,7 +270,7 @@ void ViewerCommandOptions::check() {
   settings_.keeps_pace =
       screenshot_.empty() && (quality_.empty() ? !denoising.filter.is_given() : quality_ == "auto");
   resolve_settings();
-  static_cast<void>(parse_side(view_));
+  static_cast<void>(parse_side(view));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
   }
@@ -372,7 +372,7 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
   options.controls = controls_;
   options.statistics = statistics_;
   options.notice = notice_;
-  options.side = parse_side(view_);
+  options.side = parse_side(view);
   options.zoom = zoom_;
   options.split = split_;
   options.text_size = text_size_;

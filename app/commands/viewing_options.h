@@ -35,6 +35,7 @@ class ViewerCommandOptions {
   bool json = false;
   bool overwrite = false;  ///< an existing screenshot or recording
   bool no_memory = false;
+  std::string view = "split";  ///< name of the view at first; set before add_to()
   /// The longest time that filters wait for later frames of a live source, in milliseconds.
   double latency_ms = 0;
   /// Set before the viewer is destroyed, to end a wait for the source.
@@ -91,7 +92,6 @@ class ViewerCommandOptions {
   std::string notice_;                   ///< on the settings, for the window
 
   std::string quality_;
-  std::string view_ = "split";
   int zoom_ = 0;
   double split_ = 0.5;
   double text_size_ = 1;

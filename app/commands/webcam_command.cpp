@@ -30,9 +30,11 @@
 #include "app/player/headless_player.h"
 #include "app/player/live_outputs.h"
 #include "app/player/live_source.h"
+#include "app/player/sound_level.h"
 #include "core/base/error.h"
 #include "core/base/lower_case.h"
 #include "io/media/camera.h"
+#include "io/media/microphone.h"
 #include "io/media/writer.h"
 
 namespace limpid::app {
@@ -50,6 +52,8 @@ struct WebcamOptions {
   std::string loopback;
   bool no_window = false;
   bool no_audio = false;
+  bool mirror = false;
+  double most_load = 100;
   ViewerCommandOptions viewing;
   std::string failure;  ///< of the camera that was chosen before, for the window
 };
@@ -238,65 +242,114 @@ ViewerReport run(Shown& shown, LiveOutputs& outputs, ViewerCommandOptions& viewi
   return shown.report();
 }
 
+/// The choice of a microphone, and its level.
+void add_microphone(ViewerOptions& shown, const WebcamOptions& options, const SoundLevel& level) {
+  const io::ReaderOptions& reader = options.viewing.reader;
+  shown.microphone = reader.sound_device;
+  if (!options.no_audio && reader.input_format == "v4l2") {
+    shown.microphones = io::list_microphones(reader.sound_format);
+  }
+  if (!reader.sound_device.empty()) {
+    shown.sound_level = [&level] { return level.get(); };
+  }
+}
+
+PlayerOptions live_player_options(const WebcamOptions& options, const io::Reader& source) {
+  PlayerOptions player_options = options.viewing.player_options(source);
+  player_options.live = true;
+  player_options.duration = 0;
+  player_options.most_load = options.most_load / 100;
+  if (player_options.most_load < 1 && !player_options.settings.keeps_pace) {
+    throw UsageError("--max-load requires --quality auto");
+  }
+  return player_options;
+}
+
+struct FoundCameras {
+  std::vector<CameraChoice> choices;
+  std::string name;      ///< of the camera to show
+  std::string loopback;  ///< device; empty if none is known
+};
+
+/// To be called before the camera is in use, as some cameras answer only one program.
+FoundCameras find_cameras(const WebcamOptions& options) {
+  FoundCameras found{.choices = {}, .name = options.source, .loopback = options.loopback};
+  if (!options.no_window) {
+    found.choices = camera_choices(options.source);
+    if (options.viewing.reader.input_format == "v4l2") {
+      found.name = camera_name(options.source);
+    }
+    if (found.loopback.empty()) {
+      found.loopback = io::first_video_output();
+    }
+  }
+  return found;
+}
+
+/// The next item of the source. `told`: whether the end of the audio has been told.
+io::Reader::Item read_live(LiveSource& source, LiveOutputs& outputs, SoundLevel& level,
+                           const std::string& sound_device, bool& told) {
+  io::Reader::Item item = source.read();
+  outputs.serve();
+  if (const std::string why = told ? "" : source.reader().sound_failure(); !why.empty()) {
+    told = true;
+    outputs.warn(fmt::format("{}: the audio ended: {}", sound_device, why));
+  }
+  if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {
+    level.add(io::peak_of(**packet, source.reader()));
+    outputs.recorder().offer(*packet);
+  }
+  return item;
+}
+
 /// Shows one camera. Returns the camera to show next, or nothing at the end.
 std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::shared_ptr<Engine>& engine,
                                         const InterruptWatch& interrupts, int& exit_code) {
   ViewerCommandOptions& viewing = options.viewing;
-  // Before the camera is in use: some answer only one program.
-  const bool loops_back = !options.loopback.empty();
-  std::vector<CameraChoice> cameras;
-  std::string loopback = options.loopback;
-  if (!options.no_window) {
-    cameras = camera_choices(options.source);
-    loopback = loops_back ? loopback : io::first_video_output();
-  }
+  const FoundCameras found = find_cameras(options);
   LiveSource source({options.source, viewing.reader, viewing.denoising.fields.choice(), options.no_window},
                     *engine);
   warn_of_other_choice(options, source.reader().video());
+  PlayerOptions player_options = live_player_options(options, source.reader());
   LiveOutputs outputs(
       {options.record, viewing.overwrite, viewing.frames(),
        [&](const std::string& name, io::Overwrite overwrite) {
          return open_recording(options, source.reader(), *engine, name, overwrite);
        }},
-      loops_back, loopback,
+      !options.loopback.empty(), found.loopback,
       [&source](const std::string& device) { return open_loopback(device, source.reader()); }, engine);
   outputs.begin();
 
   PlayerStages stages = viewing.stages(engine, source.reader(), true);
-  stages.read = [&source, &outputs, &viewing, told = false]() mutable {
-    io::Reader::Item item = source.read();
-    outputs.serve();
-    if (const std::string why = told ? "" : source.reader().sound_failure(); !why.empty()) {
-      told = true;
-      outputs.warn(fmt::format("{}: the audio ended: {}", viewing.reader.sound_device, why));
-    }
-    if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {
-      outputs.recorder().offer(*packet);
-    }
-    return item;
+  SoundLevel level;
+  stages.read = [&source, &outputs, &viewing, &level, told = false]() mutable {
+    return read_live(source, outputs, level, viewing.reader.sound_device, told);
   };
   stages.denoised = [&outputs](const PlayedFrame& frame) {
     outputs.offer(frame.denoised, filter_text(frame.used));
   };
-  PlayerOptions player_options = viewing.player_options(source.reader());
-  player_options.live = true;
-  player_options.duration = 0;
-  ViewerOptions shown = viewer_options(viewing, source, *engine, options.source, outputs);
-  shown.cameras = cameras;
+  ViewerOptions shown = viewer_options(viewing, source, *engine, found.name, outputs);
+  shown.camera = options.source;
+  shown.mirrored = options.mirror;
+  shown.cameras = found.choices;
   shown.notice = std::exchange(options.failure, "");
   ViewerReport report;
   std::optional<CameraChoice> next;
   if (options.no_window) {
+    spdlog::info(fmt::format("{}: running, {}, without a window; Ctrl+C ends it", options.source,
+                             limpid::to_string(source.reader().video().format)));
     HeadlessPlayer player(
         {.frames = shown.frames, .keep_times = shown.keep_times, .is_needed = shown.is_needed},
         std::move(stages), player_options);
     report = run(player, outputs, viewing, interrupts);
   } else {
+    add_microphone(shown, options, level);
     Viewer viewer(std::move(shown), std::move(stages), std::move(player_options));
     report = run(viewer, outputs, viewing, interrupts);
     next = viewer.next_camera();
     viewing.window = viewer.window();
     viewing.use_settings(viewer.chosen(), source.reader().video().format, *engine);
+    options.mirror = viewer.state().mirrored;
     options.loopback = outputs.loopback().was_on() ? outputs.loopback().node() : "";
   }
   if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
@@ -308,6 +361,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
 }
 
 void set_camera(WebcamOptions& options, const CameraChoice& choice) {
+  options.viewing.reader.sound_device = choice.microphone;
   options.source = choice.node;
   options.input_format = choice.format;
   options.size = choice.size;
@@ -330,19 +384,21 @@ int show_webcam(WebcamOptions& options, Console& console) {
   const io::ReaderOptions reader = viewing.reader;
   settle_input(options);
   int exit_code = kExitDone;
-  CameraChoice shown{"", options.source, options.input_format, options.size, options.fps};
+  CameraChoice shown{"",           options.source, options.input_format,
+                     options.size, options.fps,    reader.sound_device};
   std::optional<CameraChoice> next = show_camera(options, engine, interrupts, exit_code);
   while (next) {
     viewing.reader = reader;
     viewing.closing = false;
-    options.record.clear();  // it has ended with the camera before
-    set_camera(options, *next);
+    options.record.clear();                                    // it has ended with the camera before
+    CameraChoice chosen = next->node.empty() ? shown : *next;  // another microphone only
+    chosen.microphone = next->microphone.empty() ? shown.microphone : next->microphone;
+    set_camera(options, chosen);
     try {
-      const CameraChoice chosen = *next;
       next = show_camera(options, engine, interrupts, exit_code);
       shown = chosen;
     } catch (const Error& error) {
-      if (*next == shown) {
+      if (chosen == shown) {
         throw;
       }
       spdlog::error(error.what());
@@ -406,6 +462,10 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->group(kOutput);
   command->add_flag("--no-audio", options->no_audio, "Record no audio")->group(kOutput);
   command
+      ->add_flag("--mirror", options->mirror,
+                 "Exchange left and right in the window; outputs stay as they are")
+      ->group("Window");
+  command
       ->add_option("--loopback", options->loopback,
                    "Also write the denoised frames to a v4l2loopback device, as a camera for other programs")
       ->type_name("/dev/videoN")
@@ -413,9 +473,17 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->group(kOutput);
   command
       ->add_flag("--no-window", options->no_window,
-                 "Run without a window, and wait for a camera that is unplugged")
+                 "Run without a window, and wait for a camera that is absent or unplugged")
       ->group(kOutput);
+  options->viewing.view = "denoised";
   options->viewing.add_to(*command);
+  command
+      ->add_option("--max-load", options->most_load,
+                   "Share of the time that denoising may take, in percent of all processors or of the GPU: "
+                   "a quicker filter is used above it [100]")
+      ->type_name("PERCENT")
+      ->in_range(1.0, 100.0)
+      ->group("Filter and quality");
   command
       ->add_option("--latency", options->viewing.latency_ms,
                    "Longest time that filters wait for later frames, in milliseconds [0]")

@@ -13,6 +13,7 @@ struct CameraChoice {
   std::string format;
   std::string size;  ///< such as "1280x720"
   std::string fps;
+  std::string microphone;  ///< as the option --audio takes it; empty: the one in use
   bool operator==(const CameraChoice&) const = default;
 };
 

@@ -18,6 +18,7 @@
 #include "app/player/view.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "io/media/microphone.h"
 #include "io/media/reader.h"
 #include "io/media/size.h"
 
@@ -60,11 +61,14 @@ struct ControlState {
   double gain = 4;          ///< of the difference
   bool loops_back = false;  ///< other programs receive a live source
   std::span<const CameraChoice> cameras;
-  std::string camera;             ///< the one that is shown
-  std::string recording;          ///< of a live source: state of the recording
-  std::optional<double> writing;  ///< progress of a file that is written, 0 to 1
-  std::string written;            ///< its name
-  bool asks_to_quit = false;      ///< while a file is written
+  std::string camera;  ///< name of the one that is shown
+  std::span<const io::Microphone> microphones;
+  std::string microphone;            ///< device of the one in use
+  std::optional<float> sound_level;  ///< 0 to 1
+  std::string recording;             ///< of a live source: state of the recording
+  std::optional<double> writing;     ///< progress of a file that is written, 0 to 1
+  std::string written;               ///< its name
+  bool asks_to_quit = false;         ///< while a file is written
 };
 
 /// An answer to the question before the window closes while a file is written.
@@ -86,7 +90,8 @@ struct ControlRequests {
   std::optional<double> volume;  ///< 0 to 1
   std::optional<double> gain;
   std::optional<int> zoom;
-  std::optional<std::size_t> camera;  ///< of ControlState::cameras
+  std::optional<std::size_t> camera;      ///< of ControlState::cameras
+  std::optional<std::size_t> microphone;  ///< of ControlState::microphones
   std::optional<PlayerSettings> settings;
   std::optional<QuitAnswer> quit;
 };

@@ -31,10 +31,12 @@ FrameDenoising::FrameDenoising(const PlayerStages& stages, const PlayerOptions& 
                                const DenoisingRequest& request)
     : stages_(stages),
       live_(options.live),
+      most_load_(options.most_load),
       counters_(counters),
       queues_(queues),
       stage_(counters.denoise),
-      quality_(stages.ladder, QualityChoice::Seconds(1 / options.frames_per_second), stages.measured),
+      quality_(stages.ladder, QualityChoice::Seconds(options.most_load / options.frames_per_second),
+               stages.measured),
       settings_(options.settings),
       request_(request) {}
 
@@ -103,7 +105,7 @@ void FrameDenoising::take_next(const DecodedFrames::Next& next, bool is_late) {
   if (is_late && next.successor) {
     ++counters_.dropped_before;
     const auto interval = queues_.presentation.pacing([](const Pacing& pacing) { return pacing.interval(); });
-    steps_down_ = quality_.add_dropped(interval, Clock::now());
+    steps_down_ = quality_.add_dropped(most_load_ * interval, Clock::now());
     return;
   }
   frame->source_is_late = is_late;
@@ -180,7 +182,7 @@ void FrameDenoising::measure_pace() {
       [](const Pacing& pacing) { return std::pair(pacing.keeps_time(), pacing.interval()); });
   if (!keeps_time) {
     quality_.rest(Clock::now());
-  } else if (quality_.add(took, interval, Clock::now())) {
+  } else if (quality_.add(took, most_load_ * interval, Clock::now())) {
     steps_down_ = true;
   }
 }

@@ -84,6 +84,7 @@ class FrameDenoising {
 
   const PlayerStages& stages_;
   const bool live_;
+  const double most_load_;
   PlayerCounters& counters_;
   PlayerQueues& queues_;
   DenoiseStage stage_;

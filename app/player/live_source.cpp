@@ -9,16 +9,40 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "io/media/camera.h"
 
 namespace limpid::app {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenAttempts{200};
+
+}  // namespace
 
 LiveSource::LiveSource(Options options, Engine& engine)
     : options_(std::move(options)),
-      reader_(std::make_unique<io::Reader>(options_.name, options_.reader)),
+      reader_(open_first()),
       // Cameras and screens deliver frames when it is time for them; libavfilter's sources do not wait.
       needs_pace_(options_.reader.input_format == "lavfi"),
       // Any filter may be chosen while it plays.
       fields_(options_.fields, {.before = 1, .after = 1}, engine) {}
+
+std::unique_ptr<io::Reader> LiveSource::open_first() const {
+  const auto is_absent = [this] {
+    return options_.waits && options_.reader.input_format == "v4l2" &&
+           !io::is_video_device_present(options_.name);
+  };
+  if (is_absent()) {
+    spdlog::warn(
+        fmt::format("{}: there is no such camera yet; waiting until it is plugged in", options_.name));
+  }
+  while (is_absent()) {
+    if (options_.reader.interrupted()) {
+      throw Error(options_.name + ": interrupted while waiting for the camera");
+    }
+    std::this_thread::sleep_for(kBetweenAttempts);
+  }
+  return std::make_unique<io::Reader>(options_.name, options_.reader);
+}
 
 io::Reader::Item LiveSource::read() {
   io::Reader::Item item = reader_->read();
@@ -50,7 +74,6 @@ bool LiveSource::reopen() {
                            text_of(reader_->diagnostics(), io::Diagnostic::Kind::kFailure)));
   reader_->end_sound();  // for the next reader
   while (!options_.reader.interrupted()) {
-    constexpr std::chrono::milliseconds kBetweenAttempts{200};
     std::this_thread::sleep_for(kBetweenAttempts);
     std::unique_ptr<io::Reader> next;
     try {

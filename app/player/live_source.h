@@ -12,17 +12,18 @@
 
 namespace limpid::app {
 
-/// A camera, or another source of live frames. Waits for a camera that was unplugged, if requested, and opens
-/// it again. All functions belong to the thread that reads, once it runs.
+/// A camera, or another source of live frames. Waits for a camera that is absent or was unplugged, if
+/// requested, and opens it again. All functions belong to the thread that reads, once it runs.
 class LiveSource {
  public:
   struct Options {
     std::string name;          ///< of the device, or a filter graph
     io::ReaderOptions reader;  ///< with `interrupted`
     FieldChoice fields = FieldChoice::kAuto;
-    bool waits = false;  ///< for a camera that was unplugged
+    bool waits = false;  ///< for a camera that is absent or was unplugged
   };
 
+  /// Throws Error if the source cannot be opened, or if an interrupt ends the wait for it.
   LiveSource(Options options, Engine& engine);
 
   const io::Reader& reader() const { return *reader_; }
@@ -33,6 +34,7 @@ class LiveSource {
  private:
   using Clock = std::chrono::steady_clock;
 
+  std::unique_ptr<io::Reader> open_first() const;
   void wait_for(const Frame& frame);
   bool reopen();
 

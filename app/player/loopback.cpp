@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "app/console/console.h"
 #include "core/base/error.h"
 #include "io/media/camera.h"
 
@@ -27,6 +28,11 @@ void Loopback::begin() {
   sink_ = std::move(opened);
   failed_ = false;
   failure_ = nullptr;
+  const std::string name = io::video_device_name(device_);
+  news_ = {fmt::format("loopback to {}: select the camera \"{}\" in the meeting program", device_,
+                       name.empty() ? device_ : printable(name)),
+           false};
+  spdlog::info(news_.text);
 }
 
 std::string Loopback::toggle() {
@@ -50,7 +56,6 @@ void Loopback::serve() {
       tell("loopback off", false);
     } else {
       begin();
-      tell("loopback to " + device_, false);
     }
   } catch (const std::exception& error) {
     tell(error.what(), true);

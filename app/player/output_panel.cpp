@@ -4,6 +4,8 @@
 #include <imgui.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -23,6 +25,7 @@ class PanelPart {
       : state_(state), items_(items), requests_(requests) {}
 
   void draw_camera();
+  void draw_microphone();
   void draw_sides();
   void draw_looks();
   void draw_zoom();
@@ -57,8 +60,38 @@ void PanelPart::draw_camera() {
       items_.note("camera", "Camera and format. Key: V");
     }
   }
-  ask("loopback", "Loopback", state_.loops_back, "L",
-      "Be a camera for other programs, through v4l2loopback. Key: L");
+  ask("loopback", "Be a camera for meetings", state_.loops_back, "L",
+      "Other programs receive the denoised video, through v4l2loopback. Key: L");
+  draw_microphone();
+}
+
+void PanelPart::draw_microphone() {
+  if (state_.microphones.empty() && !state_.sound_level) {
+    return;
+  }
+  draw_heading("Microphone");
+  ImGui::SetNextItemWidth(-1);
+  const auto used = std::ranges::find(state_.microphones, state_.microphone, &io::Microphone::device);
+  const std::string name = used != state_.microphones.end() ? used->name : state_.microphone;
+  if (ImGui::BeginCombo("###microphone", name.empty() ? "none" : name.c_str())) {
+    for (std::size_t i = 0; i < state_.microphones.size(); ++i) {
+      const io::Microphone& each = state_.microphones[i];
+      if (ImGui::Selectable((each.name + "###" + each.device).c_str(), each.device == state_.microphone)) {
+        requests_.microphone = i;
+      }
+      items_.note(("microphone " + each.device).c_str(), "");
+    }
+    ImGui::EndCombo();
+  } else {
+    items_.note("microphone", "Microphone for recordings. The camera is opened again");
+  }
+  if (state_.sound_level) {
+    // Decibels below full scale.
+    constexpr float kLeast = -60;
+    const float level = 20 * std::log10(std::max(*state_.sound_level, 1e-3F));
+    ImGui::ProgressBar(1 - level / kLeast, {-1, 0}, fmt::format("level {:.0f} dB", level).c_str());
+    items_.note("level", "Level of the microphone, in decibels below the greatest");
+  }
 }
 
 void PanelPart::draw_sides() {

@@ -70,6 +70,7 @@ struct PlayerOptions {
   bool live = false;
   double frames_per_second = 25;  ///< of the source, at least roughly
   double duration = 0;            ///< limit of seeks in seconds; 0 if not known
+  double most_load = 1;           ///< share of the time for denoising, by which the quality is chosen
   PlayerSettings settings;
   /// Memory for decoded frames, so that steps back need no decoding. At most some hundred frames, and half as
   /// many again while more are decoded.

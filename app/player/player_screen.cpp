@@ -18,6 +18,7 @@ namespace {
 // Frames of controls that show the effect of an event.
 constexpr int kFramesToSettle = 2;
 constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
+constexpr ImU32 kRecordingInk = IM_COL32(230, 40, 40, 255);
 constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
 
 io::WindowOptions window_options(const ViewerOptions& options) {
@@ -303,6 +304,18 @@ void PlayerScreen::draw_labels(const Scene& scene, ViewState& state) {
   }
 }
 
+// Right above, with a red dot.
+void PlayerScreen::draw_recording(const std::string& text) {
+  const int line = text_line();
+  const int margin = text_margin(line);
+  const TextBox box({"     " + layer_.text(text)}, line, stage().width - 2 * margin);
+  const int left = stage().width - margin - box.size().width;
+  box.draw(left, margin);
+  const auto middle = static_cast<float>(margin) + static_cast<float>(box.size().height) / 2;
+  ImGui::GetBackgroundDrawList()->AddCircleFilled({static_cast<float>(left + line * 3 / 4), middle},
+                                                  static_cast<float>(line) * 0.35F, kRecordingInk);
+}
+
 int PlayerScreen::bottom_of_pictures(const Scene& scene) const {
   const int window = window_->size().height;
   const bool bar = shows_controls() && scene.shown != nullptr;
@@ -318,6 +331,9 @@ void PlayerScreen::draw_text(const Scene& scene, const ViewState& state) {
     Statistics shown = *scene.statistics;
     shown.source = layer_.text(shown.source);
     statistics_box(shown, line, size).draw(margin, margin);
+  }
+  if (!scene.recording.empty()) {
+    draw_recording(scene.recording);
   }
   int bottom = bottom_of_pictures(scene) - margin - 2 * line - margin;  // above the labels
   const auto tell = [&](const std::string& text) {

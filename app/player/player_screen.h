@@ -33,7 +33,8 @@ struct Scene {
   std::optional<Statistics> statistics;  ///< if they are shown
   std::vector<std::string> help;         ///< lines, if the help is shown
   std::string notice;
-  std::string pixel;  ///< values of the pixel below the pointer, if they are shown
+  std::string recording;  ///< its state, while one is made
+  std::string pixel;      ///< values of the pixel below the pointer, if they are shown
 };
 
 /// The requests of the user while a scene was drawn.
@@ -102,6 +103,7 @@ class PlayerScreen {
   void draw_picture(const Scene& scene, const ViewState& state);
   void draw_line() const;
   void draw_box(const NoiseArea& noise, Side side) const;
+  void draw_recording(const std::string& text);
   void draw_labels(const Scene& scene, ViewState& state);
   void draw_text(const Scene& scene, const ViewState& state);
 

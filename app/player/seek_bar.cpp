@@ -21,6 +21,7 @@ constexpr ImU32 kBarPlayed = IM_COL32(80, 150, 250, 255);
 constexpr ImU32 kBarPassage = IM_COL32(250, 200, 60, 150);
 constexpr ImU32 kBarHandle = IM_COL32(250, 200, 60, 220);
 constexpr ImU32 kBarKnob = IM_COL32(255, 255, 255, 255);
+constexpr ImU32 kRecording = IM_COL32(200, 30, 30, 255);
 constexpr ImU32 kBarTime = IM_COL32(20, 20, 22, 240);
 
 /// Windows at least that wide have a button for loops.
@@ -233,6 +234,18 @@ void draw_transport(const ControlState& state, float width, bool has_volume, Con
   }
 }
 
+void draw_record(const ControlState& state, ControlItems& items, ControlRequests& requests) {
+  const bool records = !state.recording.empty();
+  for (const ImGuiCol part : {ImGuiCol_Button, ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive}) {
+    ImGui::PushStyleColor(part, records ? kRecording : ImGui::GetColorU32(part));
+  }
+  if (items.button("record", records ? state.recording.c_str() : "Record",
+                   "Begin or end a recording. Key: r")) {
+    requests.keys.emplace_back("r");
+  }
+  ImGui::PopStyleColor(3);
+}
+
 void draw_buttons(const ControlState& state, float width, const BarParts& parts, ControlItems& items,
                   ControlRequests& requests) {
   const float s = items.scale();
@@ -241,9 +254,8 @@ void draw_buttons(const ControlState& state, float width, const BarParts& parts,
     draw_transport(state, width, parts.extra_rows < 2, items, requests);
     ImGui::SameLine();
   }
-  if (state.live && items.button("record", state.recording.empty() ? "Record" : state.recording.c_str(),
-                                 "Begin or end a recording. Key: r")) {
-    requests.keys.emplace_back("r");
+  if (state.live) {
+    draw_record(state, items, requests);
   }
   if (parts.progress) {  // as wide as the other buttons allow
     draw_progress(state, std::clamp(width - 760 * s, 110 * s, 240 * s), items, requests);

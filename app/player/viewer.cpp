@@ -49,6 +49,10 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
   state_.side = options_.side;
   state_.labels = options_.overlay;
   state_.statistics = options_.statistics;
+  if (options_.mirrored) {
+    state_.mirrored = true;
+    screen_.view().mirror();
+  }
   stages.wake = [this] { screen_.window().wake(); };
   keep_results_on_gpu(stages);
   player_ = std::make_unique<Player>(std::move(stages), player_options_);
@@ -417,6 +421,7 @@ Scene Viewer::scene() {
                                          scene.pair[i] != nullptr ? settings_text(both[i]) : "computing");
     }
   }
+  scene.recording = options_.recording ? options_.recording() : "";
   if (state_.statistics) {
     scene.statistics = statistics();
   }
@@ -464,6 +469,9 @@ ControlState Viewer::control_state() const {
   state.loops_back = options_.loops_back && options_.loops_back();
   state.cameras = options_.cameras;
   state.camera = options_.source;
+  state.microphones = options_.microphones;
+  state.microphone = options_.microphone;
+  state.sound_level = options_.sound_level ? std::optional(options_.sound_level()) : std::nullopt;
   state.filters = options_.filters;
   state.side = state_.side;
   state.swapped = state_.swapped;
@@ -615,6 +623,9 @@ void Viewer::grant(const ControlRequests& requests) {
   }
   if (requests.camera) {
     show_camera(*requests.camera);
+  }
+  if (requests.microphone) {
+    use_microphone(options_.microphones[*requests.microphone].device);
   }
   if (requests.settings) {
     change_settings(*requests.settings, settings_text(*requests.settings), mouse_.gesture());

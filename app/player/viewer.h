@@ -142,6 +142,7 @@ class Viewer {
   void restore_pair();
   void show_camera(std::size_t number);
   void show_next_camera();
+  void use_microphone(const std::string& device);
   void mark_passage(std::optional<double>& end, double time);
   void show_whole();
   void step_loop();

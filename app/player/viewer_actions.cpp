@@ -38,8 +38,8 @@ void Viewer::close_top() {
 
 void Viewer::show_next_camera() {
   const auto& all = options_.cameras;
-  const auto is_other = [&](const CameraChoice& each) { return each.node != options_.source; };
-  const auto own = std::ranges::find(all, options_.source, &CameraChoice::node);
+  const auto is_other = [&](const CameraChoice& each) { return each.node != options_.camera; };
+  const auto own = std::ranges::find(all, options_.camera, &CameraChoice::node);
   const auto next = std::find_if(own, all.end(), is_other);
   const auto first = std::ranges::find_if(all, is_other);
   if (first == all.end()) {
@@ -196,6 +196,14 @@ void Viewer::restore_pair() {
   if (const std::optional<PlayerSettings> chosen = editor_.pair().restore(player_->settings())) {
     player_->set_settings(*chosen);
   }
+}
+
+// The camera is opened again, as both are one source.
+void Viewer::use_microphone(const std::string& device) {
+  next_camera_ = CameraChoice{
+      .name = options_.source, .node = "", .format = "", .size = "", .fps = "", .microphone = device};
+  state_.quits = true;
+  notice("microphone: " + device);
 }
 
 void Viewer::show_camera(std::size_t number) {

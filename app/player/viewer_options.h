@@ -14,6 +14,7 @@
 #include "app/player/view.h"
 #include "core/engine/field_control.h"
 #include "core/frame/frame.h"
+#include "io/media/microphone.h"
 #include "io/media/picture_filter.h"
 #include "io/media/reader.h"
 #include "io/screen/window.h"
@@ -59,7 +60,12 @@ struct ViewerOptions {
   std::function<std::string()> toggle_loopback;
   /// True while other programs receive the frames. Empty for files.
   std::function<bool()> loops_back;
+  std::string camera;                 ///< device of the camera that is shown
   std::vector<CameraChoice> cameras;  ///< that the window can show instead
+  std::vector<io::Microphone> microphones;
+  std::string microphone;              ///< device of the one in use; empty if there is none
+  std::function<float()> sound_level;  ///< of the microphone, 0 to 1; empty without one
+  bool mirrored = false;
   /// Returns messages that no key requested; called regularly. May be empty, and so may the text.
   std::function<News()> news;
   /// Called regularly if there is no display: once it returns false, run() ends. May be empty.

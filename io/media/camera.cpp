@@ -212,6 +212,19 @@ std::string first_video_output() {
   return "";
 }
 
+std::string video_device_name(const std::string& node) {
+  const DeviceFile file(node);
+  v4l2_capability capability{};
+  return file.is_open() && file.ask(VIDIOC_QUERYCAP, capability)
+             ? reinterpret_cast<const char*>(capability.card)
+             : "";
+}
+
+bool is_video_device_present(const std::string& node) {
+  const DeviceFile file(node);
+  return file.is_open() || (errno != ENOENT && errno != ENODEV && errno != ENXIO);
+}
+
 bool is_capture_format(const std::string& name) {
   avdevice_register_all();
   const AVInputFormat* const format = av_find_input_format(name.c_str());

@@ -36,6 +36,12 @@ std::vector<Camera> list_cameras(const std::string& device = "");
 /// there is none.
 std::string first_video_output();
 
+/// The name of a Video4Linux device, such as "Integrated Camera"; empty if it does not answer.
+std::string video_device_name(const std::string& node);
+
+/// True if a device can be opened, or is there and cannot; false if it is absent.
+bool is_video_device_present(const std::string& node);
+
 /// True if libavdevice captures by this name, as in ReaderOptions::input_format ("v4l2", "x11grab", "lavfi",
 /// ...).
 bool is_capture_format(const std::string& name);

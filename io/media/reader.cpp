@@ -74,6 +74,9 @@ int Reader::decoder_threads() const { return state_->decoder().threads(); }
 std::int64_t Reader::decoded_packets() const { return state_->decoder().packets(); }
 std::int64_t Reader::decoded_frames() const { return state_->decoder().frames(); }
 std::int64_t Reader::copies() const { return state_->copies(); }
+int Reader::codec_of(const Packet& packet) const {
+  return source().input.streams[packet.stream()]->codecpar->codec_id;
+}
 Source Reader::source() const { return state_->source(); }
 
 std::vector<Chapter> Reader::chapters() const {

@@ -158,6 +158,8 @@ class Reader {
   Diagnostics diagnostics() const;
   /// The error that ended the audio of ReaderOptions::sound_device; empty while it lasts or without one.
   std::string sound_failure() const;
+  /// libav's number of the codec of a packet that read() has returned.
+  int codec_of(const Packet& packet) const;
   /// Closes ReaderOptions::sound_device, so that another Reader can open it.
   void end_sound();
 

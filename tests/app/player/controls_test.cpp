@@ -226,6 +226,27 @@ TEST(ControlsTest, SlidersAndListsChangeSettings) {
   });
 }
 
+TEST(ControlsTest, AMicrophoneIsChosenAndHasALevel) {
+  ControlsScript script;
+  script.player_options.live = true;
+  script.options.sound_level = [] { return 0.1F; };
+  script.options.microphones = {{"default", "Default"}, {"hw:1", "Headset"}};
+  script.options.microphone = "default";
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    ControlsScript::click(log, "output");
+    ControlsScript::find(log, "level");
+    ControlsScript::click(log, "microphone");
+    ControlsScript::click(log, "microphone hw:1");
+    EXPECT_TRUE(log.says("key: microphone: hw:1"));
+    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(viewer.next_camera());
+    EXPECT_EQ(viewer.next_camera()->microphone, "hw:1");
+    EXPECT_TRUE(viewer.next_camera()->node.empty()) << "the same camera";
+  });
+}
+
 TEST(ControlsTest, EveryKeyDoesItsWork) {
   ControlsScript script;
   script.options.chapters = {{0, ""}, {5, "End"}};

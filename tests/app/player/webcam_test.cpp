@@ -240,6 +240,48 @@ TEST_F(WebcamTest, WaitsForAnUnpluggedCameraWithoutAWindow) {
   expect_failure(limpid(webcam({kCamera, "--no-window"})), 2, {"--no-window", "--loopback", "--record"});
 }
 
+TEST_F(WebcamTest, WaitsForACameraThatIsAbsentAtTheStart) {
+  const std::vector<std::string> environment = joined(
+      {"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=absent", "LIMPID_TEST_CAMERA_AFTER=" + path("plugged")},
+      camera("yuyv", 0, "color=gray:size=64x48"));
+  const auto headless = [&](const std::string& frames) {
+    return joined(
+        environment,
+        limpid_command(webcam({kCamera, "--no-window", "--record", path("out.mkv"), "--frames", frames})));
+  };
+  Process process(headless("5"));
+  expect_said(process, "/dev/video70: there is no such camera yet; waiting until it is plugged in");
+  write_file(path("plugged"), "");
+  const Outcome outcome = process.wait();
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("/dev/video70: running, 64x48"), std::string::npos) << outcome.err;
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+
+  std::filesystem::remove(path("plugged"));
+  Process interrupted(headless("5"));
+  expect_said(interrupted, "waiting until it is plugged in");
+  interrupted.send_signal(SIGINT);
+  EXPECT_NE(interrupted.wait().exit_code, 0);
+}
+
+TEST_F(WebcamTest, SaysWhatToSelectInTheMeetingProgram) {
+  const Outcome outcome =
+      run(with_camera("yuyv", 0, webcam({kCamera, "--no-window", "--loopback", kLoopback, "--frames", "3"})));
+  expect_success(outcome);
+  EXPECT_NE(
+      outcome.err.find("loopback to /dev/video71: select the camera \"Stand-in loopback\" in the meeting "
+                       "program"),
+      std::string::npos)
+      << outcome.err;
+}
+
+TEST_F(WebcamTest, ALimitOfLoadNeedsAChoiceOfQuality) {
+  expect_failure(run(with_camera("yuyv", 0, webcam({kCamera, "--max-load", "50"}))), 2,
+                 {"--max-load requires --quality auto"});
+  expect_success(
+      run(with_camera("yuyv", 0, {"webcam", kCamera, "--max-load", "50", "--frames", "5", "--sigma", "5"})));
+}
+
 TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
   const Outcome outcome = run({"env", "SDL_VIDEODRIVER=offscreen", LIMPID_PROGRAM, "webcam",
                                "testsrc2=size=64x48:rate=20:duration=0.5", "--input-format", "lavfi",
@@ -387,7 +429,7 @@ TEST_F(WebcamOnScreenTest, TheWindowHasALoopbackSwitchAndAMenuOfCameras) {
   };
   click("output");
   click("loopback");
-  expect_said(live, "news: loopback to /dev/video71");
+  expect_said(live, "news: loopback to /dev/video71: select the camera \"Stand-in loopback\"");
   type({"L"});
   expect_said(live, "news: loopback off");
   EXPECT_GT(std::filesystem::file_size(path("loopback.yuv")), 0U);

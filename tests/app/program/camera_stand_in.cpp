@@ -9,6 +9,8 @@
 //   LIMPID_TEST_LAMP      a file with the nanoseconds of the steady clock at which a lamp before the camera
 //   was
 //                         switched last, an odd number if on: while it is, the camera shows FILE.lit instead
+//   LIMPID_TEST_CAMERA_AFTER  a file; the camera is absent until it exists
+//   LIMPID_TEST_CAMERA_THEN   WIDTHxHEIGHT, of the camera that is plugged in again
 //   LIMPID_TEST_LOOPBACK  the file that frames written to the loopback device go to
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -314,8 +316,16 @@ int answer_loopback(unsigned long request, void* argument) {
 
 int open_file(const char* name, const char* path, int flags, mode_t mode) {
   if (path == kCamera && std::getenv("LIMPID_TEST_CAMERA") != nullptr) {
+    if (const char* const file = std::getenv("LIMPID_TEST_CAMERA_AFTER");
+        file != nullptr && access(file, F_OK) != 0) {
+      return fail(ENOENT);
+    }
     const std::scoped_lock lock(mutex);
     Camera& c = camera();
+    const char* const then = std::getenv("LIMPID_TEST_CAMERA_THEN");
+    if (c.unplugged() && then != nullptr && std::sscanf(then, "%ux%u", &c.width, &c.height) == 2) {
+      c.content[0].resize(std::size_t{2} * c.width * c.height);
+    }
     c.descriptor = memfd_create("camera", MFD_CLOEXEC);
     c.nonblocking = (flags & O_NONBLOCK) != 0;
     // A camera that was unplugged is plugged in again.
