@@ -175,7 +175,7 @@ TEST_F(WebcamTest, RecordingsHaveSoundInStepWithTheFrames) {
       return place == std::string::npos ? -1 : std::stod(seen.err.substr(place + mark.size()));
     };
     EXPECT_GT(time_after("black_end:"), 0) << seen.err;
-    EXPECT_NEAR(std::remainder(time_after("black_end:") - time_after("silence_end: "), 1), 0, 0.05)
+    EXPECT_NEAR(std::remainder(time_after("black_end:") - time_after("silence_end: "), 1), 0, 0.02)
         << seen.err;
   }
   expect_success(limpid(
@@ -280,6 +280,28 @@ TEST_F(WebcamTest, ALimitOfLoadNeedsAChoiceOfQuality) {
                  {"--max-load requires --quality auto"});
   expect_success(
       run(with_camera("yuyv", 0, {"webcam", kCamera, "--max-load", "50", "--frames", "5", "--sigma", "5"})));
+}
+
+TEST_F(WebcamTest, ACameraThatIsBackWithAnotherSizeEndsWithACompleteRecording) {
+  const std::vector<std::string> environment =
+      joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=absent", "LIMPID_TEST_CAMERA_THEN=32x24"},
+             camera("yuyv", 12, "color=gray:size=64x48"));
+  expect_failure(
+      run(joined(environment, limpid_command(webcam({kCamera, "--no-window", "--record", path("out.mkv")})))),
+      1, {"/dev/video70: is back with 32x24", "instead of 64x48", "start again"});
+  EXPECT_GE(frame_count(path("out.mkv")), 3U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"frame.yuyv", "out.mkv"}));
+}
+
+TEST_F(WebcamTest, ARecordingGoesOnWithoutItsMicrophone) {
+  const Outcome outcome =
+      limpid({"webcam", "testsrc2=size=64x48:rate=20", "--input-format", "lavfi", "--audio",
+              "sine=duration=0.5", "--audio-format", "lavfi", "--no-window", "--record", path("out.mkv"),
+              "--frames", "40", "--filter", "bilateral", "--sigma", "2"});
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("sine=duration=0.5: the audio ended: "), std::string::npos) << outcome.err;
+  EXPECT_EQ(frame_count(path("out.mkv")), 40U);
+  EXPECT_GT(packet_count(path("out.mkv"), "a"), 5U);
 }
 
 TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
