@@ -25,10 +25,12 @@
 // shared memory (surroundings.h). Trajectories of 9 and 17 pictures, the lengths for reaches of 4 and 8, have
 // the DCT's matrix as constants and use its symmetry. Groups of 16 patches of one picture, which occur where
 // patches cannot be followed, use Haar's transform in the same way. All other groups, of up to 4, 8 or 16
-// patches, process two patches at a time and multiply by matrices in global memory.
+// patches, process two patches at a time and multiply by matrices in global memory; two long trajectories
+// need the matrix of one, after Haar's transform of both.
 //
 // The first step is computed in single precision, since the second step's trajectories are sensitive to the
-// least change of the basic estimate. The second step's operands are half floats. Bound by latency.
+// least change of the basic estimate. The second step's operands are half floats, which it reads in pairs of
+// a basic estimate and a noisy sample. Bound by latency.
 
 namespace limpid::cuda {
 namespace {
@@ -90,9 +92,9 @@ __device__ __forceinline__ const HalfDct<kLength>& half_dct() {
   }
 }
 
-// The groups that a kernel is compiled for: one trajectory of kPatches pictures, kPatches patches of one
-// picture, or any group of up to kPatches patches.
-enum class GroupKind { kTrajectory, kPicture, kAny };
+// The groups that a function is compiled for: one trajectory of kPatches pictures, kPatches patches of one
+// picture, two trajectories with up to kPatches patches, or any group of up to kPatches patches.
+enum class GroupKind { kTrajectory, kPicture, kPair, kAny };
 
 // The part of a group in one lane: two coefficients or samples of each patch.
 template <int kPatches, GroupKind kKind>
@@ -210,7 +212,7 @@ struct GroupArguments {
   int own;
   GroupSamples samples;
   const void* noisy[kMostPictures];
-  const void* basic[kMostPictures];
+  const void* pairs[kMostPictures];
   void* sums[kMostPictures];
   GroupSums format;
   float bound;  // threshold of a coefficient (first step) or sigma^2
@@ -227,6 +229,9 @@ struct GroupArguments {
   const float* transforms;
   const unsigned* interpolating;
 };
+
+// True for groups that GroupKind::kPair is for: their matrix is that of one trajectory.
+__device__ __forceinline__ bool is_pair(int size, int frames) { return size > 8 && size == 2 * frames; }
 
 // A group as a warp processes it. Each lane has the patch of its number, which is in `picture`.
 struct TakenGroup {
@@ -246,12 +251,12 @@ struct TakenGroup {
 // Data that all warps of a block read.
 struct SharedPlanes {
   const void* noisy[kMostPictures];
-  const void* basic[kMostPictures];
+  const void* pairs[kMostPictures];
   void* sums[kMostPictures];
 };
 
 // The number of patches whose surroundings a warp copies at a time.
-constexpr int kPatchesAtOnce = 10;
+constexpr int kPatchesAtOnce = 4;
 struct SharedSurroundings {
   uint2 matrices[InterpolatingTransforms::kWords / (2 * kWarp)][kWarp];
   Surroundings of_patches[kGroupWarps][kPatchesAtOnce];
@@ -273,64 +278,88 @@ struct GroupLane {
   const uint2 (*matrices)[kWarp];
 };
 
-template <bool kExact>
 __device__ __forceinline__ Operand load_operand(const __half* at, int pitch) {
   const auto* samples = reinterpret_cast<const unsigned short*>(at);
   return {__ldg(samples) | static_cast<unsigned>(__ldg(samples + pitch)) << 16, 0};
 }
 
-template <bool kExact>
 __device__ __forceinline__ Operand load_operand(const float* at, int pitch) {
-  return split<kExact>(__ldg(at), __ldg(at + pitch));
+  return split<true>(__ldg(at), __ldg(at + pitch));
 }
 
-// Loads patches i and i + 1 of a group, if they exist, and returns their 2D coefficients.
-template <bool kExact, typename Sample>
+// First step: loads patches i and i + 1 of a group, if they exist, and returns their 2D coefficients.
+template <typename Sample>
 __device__ __forceinline__ void load_two(const void* const* planes, const TakenGroup& taken,
                                          const GroupLane& lane, int pitch, int i, int size,
-                                         float (&coefficients)[4]) {
+                                         float (&coefficients)[1][4]) {
   Operand patches[2] = {};
 #pragma unroll
   for (int j = 0; j < 2; ++j) {
     if (i + j < size) {
       const int picture = __shfl_sync(kAllLanes, taken.picture, i + j);
       const int offset = __shfl_sync(kAllLanes, taken.offset, i + j);
-      patches[j] =
-          load_operand<kExact>(static_cast<const Sample*>(planes[picture]) + offset + lane.offset, pitch);
+      patches[j] = load_operand(static_cast<const Sample*>(planes[picture]) + offset + lane.offset, pitch);
     }
   }
-  transform_pair<kExact, kExact && sizeof(Sample) == sizeof(float)>(lane.forward, patches[0], patches[1],
-                                                                    coefficients);
+  transform_pair<true, sizeof(Sample) == sizeof(float)>(lane.forward, patches[0], patches[1],
+                                                        coefficients[0]);
+}
+
+// Second step: the same, of basic estimates and of noisy samples.
+__device__ __forceinline__ void load_two(const void* const* planes, const TakenGroup& taken,
+                                         const GroupLane& lane, int pitch, int i, int size,
+                                         float (&coefficients)[2][4]) {
+  Operand patches[2][2] = {};
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    if (i + j < size) {
+      const int picture = __shfl_sync(kAllLanes, taken.picture, i + j);
+      const int offset = __shfl_sync(kAllLanes, taken.offset, i + j);
+      const unsigned* const at = static_cast<const unsigned*>(planes[picture]) + offset + lane.offset;
+      const unsigned upper = __ldg(at);
+      const unsigned lower = __ldg(at + pitch);
+      patches[0][j].high = __byte_perm(upper, lower, 0x5410);
+      patches[1][j].high = __byte_perm(upper, lower, 0x7632);
+    }
+  }
+#pragma unroll
+  for (int p = 0; p < 2; ++p) {
+    transform_pair<false, false>(lane.forward, patches[p][0], patches[p][1], coefficients[p]);
+  }
 }
 
 // load_two() for patches that may lie between samples.
-template <typename Sample>
 __device__ __forceinline__ void interpolate_two(const void* const* planes, const TakenGroup& taken,
                                                 const GroupLane& lane, int i, int size,
-                                                float (&coefficients)[4]) {
+                                                float (&coefficients)[2][4]) {
   const int first = i % kPatchesAtOnce;
   if (first == 0) {
-    const auto* const own = static_cast<const Sample*>(planes[taken.picture]) + taken.origin;
+    const auto* const own = static_cast<const unsigned*>(planes[taken.picture]) + taken.origin;
     __syncwarp();  // all lanes have read the previous content
 #pragma unroll
     for (int j = 0; j < kPatchesAtOnce; ++j) {
       if (i + j < size) {
         const auto from = __shfl_sync(kAllLanes, reinterpret_cast<std::uintptr_t>(own), i + j);
-        lane.surroundings[j].start(reinterpret_cast<const Sample*>(from), lane.around);
+        lane.surroundings[j].start(reinterpret_cast<const unsigned*>(from), lane.around);
       }
     }
     Surroundings::finish();
   }
 #pragma unroll
   for (int j = 0; j < 2; ++j) {
-    float its[2] = {};
+    float basic[2] = {};
+    float noisy[2] = {};
     if (i + j < size) {
       const int numbers = __shfl_sync(kAllLanes, taken.matrices, i + j);
       lane.surroundings[first + j].transform(lane.matrices[numbers & 0xFF][lane.lane],
-                                             lane.matrices[numbers >> 8][lane.lane], lane.around, its);
+                                             lane.matrices[numbers >> 8][lane.lane], lane.around, basic,
+                                             noisy);
     }
-    coefficients[2 * j] = its[0];
-    coefficients[2 * j + 1] = its[1];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      coefficients[0][2 * j + k] = basic[k];
+      coefficients[1][2 * j + k] = noisy[k];
+    }
   }
 }
 
@@ -343,55 +372,144 @@ __device__ __forceinline__ void load_factors(const float* matrix, int patch, int
   factors[3] = four.w;
 }
 
+// Haar's transform of two patches of one picture, which is its own inverse.
+__device__ __forceinline__ void add_and_subtract(float (&coefficients)[4]) {
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    const float first = coefficients[j] * kRootOfHalf;
+    const float second = coefficients[2 + j] * kRootOfHalf;
+    coefficients[j] = first + second;
+    coefficients[2 + j] = first - second;
+  }
+}
+
+// Calls visit(i, factor) for a patch's factors of coefficients 0 to kCount - 1.
+template <int kCount, typename Visit>
+__device__ __forceinline__ void for_each_factor(const float* matrix, int patch, const Visit& visit) {
+#pragma unroll
+  for (int k = 0; k < kCount; k += 4) {
+    float factors[4];
+    load_factors(matrix, patch, k, factors);
+#pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      visit(k + l, factors[l]);
+    }
+  }
+}
+
+// Adds the two patches of a picture to the group's coefficients: Haar's transform across, then the DCT over
+// time.
+template <int kPatches, GroupKind kKind>
+__device__ __forceinline__ void add_pair(const float* matrix, int picture, float (&coefficients)[4],
+                                         TrajectoryGroup<kPatches, kKind>& group) {
+  add_and_subtract(coefficients);
+  for_each_factor<kPatches / 2>(matrix, picture, [&](int k, float factor) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      group.x[2 * k][j] = fmaf(factor, coefficients[j], group.x[2 * k][j]);
+      group.x[2 * k + 1][j] = fmaf(factor, coefficients[2 + j], group.x[2 * k + 1][j]);
+    }
+  });
+}
+
+// Inverts add_pair() for the patches of a picture.
+template <int kPatches, GroupKind kKind>
+__device__ __forceinline__ void take_pair(const float* matrix, int picture,
+                                          const TrajectoryGroup<kPatches, kKind>& group,
+                                          float (&coefficients)[4]) {
+  for_each_factor<kPatches / 2>(matrix, picture, [&](int k, float factor) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      coefficients[j] = fmaf(factor, group.x[2 * k][j], coefficients[j]);
+      coefficients[2 + j] = fmaf(factor, group.x[2 * k + 1][j], coefficients[2 + j]);
+    }
+  });
+  add_and_subtract(coefficients);
+}
+
+// Adds patches i and i + 1 to the group's coefficients.
+template <int kPatches, GroupKind kKind>
+__device__ __forceinline__ void add_any(const float* matrix, int i, const float (&coefficients)[4],
+                                        TrajectoryGroup<kPatches, kKind>& group) {
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    for_each_factor<kPatches>(matrix, i + j, [&](int k, float factor) {
+      group.x[k][0] = fmaf(factor, coefficients[2 * j], group.x[k][0]);
+      group.x[k][1] = fmaf(factor, coefficients[2 * j + 1], group.x[k][1]);
+    });
+  }
+}
+
+// Inverts add_any() for patches i and i + 1.
+template <int kPatches, GroupKind kKind>
+__device__ __forceinline__ void take_any(const float* matrix, int i,
+                                         const TrajectoryGroup<kPatches, kKind>& group,
+                                         float (&coefficients)[4]) {
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    for_each_factor<kPatches>(matrix, i + j, [&](int k, float factor) {
+      coefficients[2 * j] = fmaf(factor, group.x[k][0], coefficients[2 * j]);
+      coefficients[2 * j + 1] = fmaf(factor, group.x[k][1], coefficients[2 * j + 1]);
+    });
+  }
+}
+
+// Calls visit(group, number of the plane).
+template <typename Group, int kPlanes, typename Visit>
+__device__ __forceinline__ void for_each_plane(Group (&groups)[kPlanes], const Visit& visit) {
+#pragma unroll
+  for (int plane = 0; plane < kPlanes; ++plane) {
+    visit(groups[plane], plane);
+  }
+}
+
+// The planes that a pass transforms: noisy samples, in the second step after basic estimates.
+constexpr int planes_of(Pass pass) { return pass == Pass::kHardThreshold ? 1 : 2; }
+
+// A group's coefficients in the planes of a pass.
+template <Pass kPass, int kPatches, GroupKind kKind>
+using GroupPlanes = TrajectoryGroup<kPatches, kKind>[planes_of(kPass)];
+
 // Loads a group's patches and transforms them.
 template <Pass kPass, typename Sample, int kPatches, GroupKind kKind>
-__device__ __forceinline__ void load_trajectories(const void* const* planes, const TakenGroup& taken,
+__device__ __forceinline__ void load_trajectories(const SharedPlanes& planes, const TakenGroup& taken,
                                                   const GroupLane& lane, int pitch,
-                                                  TrajectoryGroup<kPatches, kKind>& group) {
-  const auto load = [&](int i, int size, float(&coefficients)[4]) {
-    // All patches of one picture are at whole samples.
-    if constexpr (kPass == Pass::kInterpolatingWiener && kKind != GroupKind::kPicture) {
-      interpolate_two<Sample>(planes, taken, lane, i, size, coefficients);
-    } else {
-      load_two<kPass == Pass::kHardThreshold, Sample>(planes, taken, lane, pitch, i, size, coefficients);
+                                                  GroupPlanes<kPass, kPatches, kKind>& groups) {
+  constexpr int kPlanes = planes_of(kPass);
+  const auto load = [&](int i, int size, float(&coefficients)[kPlanes][4]) {
+    if constexpr (kPass == Pass::kHardThreshold) {
+      load_two<Sample>(planes.noisy, taken, lane, pitch, i, size, coefficients);
+    } else if constexpr (kPass == Pass::kInterpolatingWiener && kKind != GroupKind::kPicture) {
+      interpolate_two(planes.pairs, taken, lane, i, size, coefficients);
+    } else {  // all patches of one picture are at whole samples
+      load_two(planes.pairs, taken, lane, pitch, i, size, coefficients);
     }
   };
-  if constexpr (kKind != GroupKind::kAny) {
+  float coefficients[kPlanes][4];
+  if constexpr (kKind == GroupKind::kTrajectory || kKind == GroupKind::kPicture) {
 #pragma unroll
     for (int i = 0; i < kPatches; i += 2) {
-      float coefficients[4];
       load(i, kPatches, coefficients);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        if (i + j / 2 < kPatches) {
-          group.x[i + j / 2][j % 2] = coefficients[j];
+      for (int j = 0; j < 4 * kPlanes; ++j) {
+        if (const int patch = i + j % 4 / 2; patch < kPatches) {
+          groups[j / 4].x[patch][j % 2] = coefficients[j / 4][j % 4];
         }
       }
     }
-    group.forward();
+    for_each_plane(groups, [](auto& group, int /*plane*/) { group.forward(); });
   } else {
-#pragma unroll
-    for (int k = 0; k < kPatches; ++k) {
-      group.x[k][0] = 0;
-      group.x[k][1] = 0;
-    }
+    for_each_plane(groups, [](auto& group, int /*plane*/) { group = {}; });
 #pragma unroll 1
     for (int i = 0; i < taken.size; i += 2) {
-      float coefficients[4];
       load(i, taken.size, coefficients);
-#pragma unroll
-      for (int k = 0; k < kPatches; k += 4) {
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          float factors[4];
-          load_factors(taken.matrix, i + j, k, factors);
-#pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            group.x[k + l][0] = fmaf(factors[l], coefficients[2 * j], group.x[k + l][0]);
-            group.x[k + l][1] = fmaf(factors[l], coefficients[2 * j + 1], group.x[k + l][1]);
-          }
+      for_each_plane(groups, [&](auto& group, int plane) {
+        if constexpr (kKind == GroupKind::kPair) {
+          add_pair(taken.matrix, i / 2, coefficients[plane], group);
+        } else {
+          add_any(taken.matrix, i, coefficients[plane], group);
         }
-      }
+      });
     }
   }
 }
@@ -439,21 +557,19 @@ __device__ __forceinline__ float threshold_trajectories(const GroupArguments& ar
   return kWhite ? 1.0F / static_cast<float>(sum_over_warp(kept)) : noise.weight_of(kept);
 }
 
-// The second step: multiplies a group by the Wiener factors of the group of basic estimates, and returns the
-// weight. `offset` is the offset of the group's mean, which is shrunk toward black.
-template <Pass kPass, typename Sample, bool kWhite, int kPatches, GroupKind kKind>
-__device__ __forceinline__ float shrink_trajectories(const GroupArguments& arguments,
-                                                     const SharedPlanes& planes, const TakenGroup& taken,
+// The second step: multiplies a group of noisy samples by the Wiener factors of the group of basic estimates,
+// and returns the weight. `offset` is the offset of the group's mean, which is shrunk toward black.
+template <bool kWhite, int kPatches, GroupKind kKind>
+__device__ __forceinline__ float shrink_trajectories(const GroupArguments& arguments, const TakenGroup& taken,
                                                      const GroupNoise<kWhite>& noise, const GroupLane& lane,
                                                      float root, float& deviation,
-                                                     TrajectoryGroup<kPatches, kKind>& group) {
-  const int pitch = arguments.samples.pitch;
+                                                     TrajectoryGroup<kPatches, kKind> (&groups)[2]) {
+  auto& [basic, noisy] = groups;
   const float offset = lane.lane == 0 ? arguments.offset_coefficient * root : 0.0F;
-  __half2 complements[kPatches];
-  load_trajectories<kPass, __half>(planes.basic, taken, lane, pitch, group);
-  group.x[0][0] += offset;
+  basic.x[0][0] += offset;
+  noisy.x[0][0] += offset;
   deviation =
-      noise.deviation_of(taken.brightness, group.x[0][0], 1.0F / (64 * arguments.samples.unit * root), 0);
+      noise.deviation_of(taken.brightness, basic.x[0][0], 1.0F / (64 * arguments.samples.unit * root), 0);
   const LaneNoise own = noise.of(lane);
   const float ratio = arguments.bound * deviation * deviation;
   const float variances[2] = {own.variances[0] * ratio, own.variances[1] * ratio};
@@ -461,27 +577,17 @@ __device__ __forceinline__ float shrink_trajectories(const GroupArguments& argum
 #pragma unroll
   for (int i = 0; i < kPatches; ++i) {
     const float over_time = noise_over_time<kPatches, kKind>(arguments.over_time, taken, i);
-    float factors[2];
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
       const float variance = variances[j] * over_time;
-      factors[j] = variance * reciprocal(fmaf(group.x[i][j], group.x[i][j], variance));
-      const float kept = fmaf(-own.deviations[j], factors[j], own.deviations[j]);
+      const float complement = variance * reciprocal(fmaf(basic.x[i][j], basic.x[i][j], variance));
+      const float kept = fmaf(-own.deviations[j], complement, own.deviations[j]);
       energy = fmaf(kept, kept, energy);
+      noisy.x[i][j] = fmaf(-complement, noisy.x[i][j], noisy.x[i][j]);
     }
-    complements[i] = __floats2half2_rn(factors[0], factors[1]);
   }
-  const float weight = noise.weight_of(noise.units_of(energy));
-  load_trajectories<kPass, Sample>(planes.noisy, taken, lane, pitch, group);
-  group.x[0][0] += offset;
-#pragma unroll
-  for (int i = 0; i < kPatches; ++i) {
-    const float2 complement = __half22float2(complements[i]);
-    group.x[i][0] = fmaf(-complement.x, group.x[i][0], group.x[i][0]);
-    group.x[i][1] = fmaf(-complement.y, group.x[i][1], group.x[i][1]);
-  }
-  group.x[0][0] -= offset;
-  return weight;
+  noisy.x[0][0] -= offset;
+  return noise.weight_of(noise.units_of(energy));
 }
 
 // The compiler cannot infer that the sum is in global memory.
@@ -531,7 +637,7 @@ template <Pass kPass, typename Sum, int kPatches, GroupKind kKind>
 __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, const TakenGroup& taken,
                                                  const GroupLane& lane, int pitch, const float (&scales)[2],
                                                  TrajectoryGroup<kPatches, kKind>& group) {
-  if constexpr (kKind != GroupKind::kAny) {
+  if constexpr (kKind == GroupKind::kTrajectory || kKind == GroupKind::kPicture) {
     group.inverse();
 #pragma unroll
     for (int i = 0; i < kPatches; i += 2) {
@@ -543,18 +649,10 @@ __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, con
 #pragma unroll 1
     for (int i = 0; i < taken.size; i += 2) {
       float coefficients[4] = {};
-#pragma unroll
-      for (int k = 0; k < kPatches; k += 4) {
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          float factors[4];
-          load_factors(taken.matrix, i + j, k, factors);
-#pragma unroll
-          for (int l = 0; l < 4; ++l) {
-            coefficients[2 * j] = fmaf(factors[l], group.x[k + l][0], coefficients[2 * j]);
-            coefficients[2 * j + 1] = fmaf(factors[l], group.x[k + l][1], coefficients[2 * j + 1]);
-          }
-        }
+      if constexpr (kKind == GroupKind::kPair) {
+        take_pair(taken.matrix, i / 2, group, coefficients);
+      } else {
+        take_any(taken.matrix, i, group, coefficients);
       }
       add_two<kPass, Sum>(planes, taken, lane, pitch, i, taken.size, coefficients, scales);
     }
@@ -568,14 +666,14 @@ __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arg
                                                        const TakenGroup& taken) {
   const int pitch = arguments.samples.pitch;
   const float root = sqrtf(static_cast<float>(taken.size));
-  TrajectoryGroup<kPatches, kKind> group;
+  GroupPlanes<kPass, kPatches, kKind> groups;
+  TrajectoryGroup<kPatches, kKind>& group = groups[planes_of(kPass) - 1];
   float deviation;
   float weight;
+  load_trajectories<kPass, Sample, kPatches, kKind>(planes, taken, lane, pitch, groups);
   if constexpr (kPass != Pass::kHardThreshold) {
-    weight =
-        shrink_trajectories<kPass, Sample>(arguments, planes, taken, noise, lane, root, deviation, group);
+    weight = shrink_trajectories(arguments, taken, noise, lane, root, deviation, groups);
   } else {
-    load_trajectories<kPass, Sample>(planes.noisy, taken, lane, pitch, group);
     deviation = noise.deviation_of(taken.brightness, group.x[0][0],
                                    1.0F / (64 * arguments.samples.unit * root), arguments.samples.offset);
     weight = threshold_trajectories(arguments, taken, noise, deviation, lane, group);
@@ -626,11 +724,12 @@ __device__ __forceinline__ TakenGroup take_trajectories(const GroupArguments& ar
   }
   const int shift = taken.origin & (Matrices::kShifts - 1);
   taken.origin -= shift;
-  taken.matrices = Matrices::number_of(quarters_y, 0) + 256 * Matrices::number_of(quarters_x, shift);
+  taken.matrices = Matrices::down(quarters_y) + 256 * Matrices::across(quarters_x, shift);
   taken.matrix = arguments.transforms;
   if (taken.size <= GroupTransforms::kMost) {
-    taken.matrix += GroupTransforms::number_of(patch.frames, patch.members) *
-                    (GroupTransforms::kMost * GroupTransforms::kMost);
+    const int members = is_pair(taken.size, taken.frames) ? 1 : patch.members;
+    taken.matrix +=
+        GroupTransforms::number_of(patch.frames, members) * (GroupTransforms::kMost * GroupTransforms::kMost);
   }
   return taken;
 }
@@ -643,7 +742,7 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
   __shared__ LaneNoise lane_noise[kWhite ? 1 : kWarp];
   if (threadIdx.x < kMostPictures) {
     planes.noisy[threadIdx.x] = arguments.noisy[threadIdx.x];
-    planes.basic[threadIdx.x] = arguments.basic[threadIdx.x];
+    planes.pairs[threadIdx.x] = arguments.pairs[threadIdx.x];
     planes.sums[threadIdx.x] = arguments.sums[threadIdx.x];
   }
   GroupLane lane{.around{static_cast<int>(threadIdx.x) % kWarp, arguments.samples.pitch}};
@@ -704,6 +803,8 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
       filter.template operator()<4, GroupKind::kAny>();
     } else if (size <= 8) {
       filter.template operator()<8, GroupKind::kAny>();
+    } else if (is_pair(size, frames)) {
+      filter.template operator()<16, GroupKind::kPair>();
     } else {
       filter.template operator()<16, GroupKind::kAny>();
     }
@@ -782,30 +883,40 @@ void InterpolatingTransforms::fill(const Bm3dStep& step, unsigned* tables) {
   using namespace limpid::vbm4d;
   std::fill_n(tables, kWords, 0U);
   const std::vector<double> forward = transform_matrices(step.transform_2d, kPatch).forward;
-  for (int quarters = 0; quarters <= kWhole; ++quarters) {
-    for (int shift = 0; shift < kShifts; ++shift) {
-      for (int row = 0; row < kPatch; ++row) {
-        std::array<double, Surroundings::kColumns> factors{};
-        for (int i = 0; i < kPatch; ++i) {
-          const double factor = forward[row * kPatch + i] * kMatrixScale;
-          if (quarters == kWhole) {
-            factors[shift + i] = factor;
-            continue;
-          }
-          for (int tap = 0; tap < kTaps; ++tap) {
-            factors[shift + i + tap] += factor * interpolation_weight(quarters, tap) / (1 << kWeightBits);
-          }
+  // The words of a matrix that is shifted by `shift` columns; word_of(column) and half_of(column) are a
+  // column's place.
+  const auto fill_matrix = [&](int number, int quarters, int shift, const auto& word_of,
+                               const auto& half_of) {
+    for (int row = 0; row < kPatch; ++row) {
+      std::array<double, Surroundings::kColumns> factors{};
+      for (int i = 0; i < kPatch; ++i) {
+        const double factor = forward[row * kPatch + i] * kMatrixScale;
+        if (quarters == kWhole) {
+          factors[shift + i] = factor;
+          continue;
         }
-        const auto rounded = rounded_together(factors);
-        unsigned* const words =
-            tables +
-            (number_of(quarters, shift) * FilterTables::kLanes + row * FilterTables::kLanes / kPatch) * 2;
-        for (int column = 0; column < Surroundings::kColumns; ++column) {
-          // A lane has columns 2 t and 2 t + 1, and those 8 columns to the right.
-          const int t = column % 8 / 2;
-          words[2 * t + column / 8] |= static_cast<unsigned>(rounded[column]) << 16 * (column % 2);
+        for (int tap = 0; tap < kTaps; ++tap) {
+          factors[shift + i + tap] += factor * interpolation_weight(quarters, tap) / (1 << kWeightBits);
         }
       }
+      const auto rounded = rounded_together(factors);
+      unsigned* const words =
+          tables + (number * FilterTables::kLanes + row * FilterTables::kLanes / kPatch) * 2;
+      for (int column = 0; column < Surroundings::kColumns; ++column) {
+        words[word_of(column)] |= static_cast<unsigned>(rounded[column]) << 16 * half_of(column);
+      }
+    }
+  };
+  for (int quarters = 0; quarters <= kWhole; ++quarters) {
+    // A lane has columns 2 t and 2 t + 1, and those 8 columns to the right.
+    fill_matrix(
+        down(quarters), quarters, 0, [](int column) { return column % 8 / 2 * 2 + column / 8; },
+        [](int column) { return column % 2; });
+    for (int shift = 0; shift < kShifts; ++shift) {
+      // A lane has columns t, t + 4, t + 8 and t + 12.
+      fill_matrix(
+          across(quarters, shift), quarters, shift, [](int column) { return column % 4 * 2 + column / 8; },
+          [](int column) { return column / 4 % 2; });
     }
   }
 }
@@ -818,7 +929,7 @@ void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
   arguments.samples = job.samples;
   const bool wiener = job.basic[job.own] != nullptr;
   std::copy(std::begin(job.noisy), std::end(job.noisy), arguments.noisy);
-  std::copy(std::begin(job.basic), std::end(job.basic), arguments.basic);
+  std::copy(std::begin(job.basic), std::end(job.basic), arguments.pairs);
   std::copy(std::begin(job.sums), std::end(job.sums), arguments.sums);
   arguments.format = job.format;
   arguments.weight_unit = std::ldexp(1.0F, job.format.weight_bits);

@@ -64,6 +64,10 @@ struct GroupSamples {
 /// 0.
 void store_halves(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream);
 void store_floats(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream);
+/// Stores basic estimates for groups, each paired with the noisy sample: halves, the estimate first. `noisy`
+/// is from store_halves() or, if not narrow, from store_floats().
+void store_pairs(const FloatPlane& basic, const GroupSamples& samples, bool narrow, const void* noisy,
+                 void* out, cudaStream_t stream);
 
 /// The groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is
 /// number i = (row - first_row) * columns + column.
@@ -190,20 +194,24 @@ class GroupTransforms {
 
 /// Tables of filter_trajectories() for patches between samples, on the current device. They are matrices of 8
 /// rows and 16 columns that combine interpolation along an axis with the 2D transform along it, for samples
-/// of which the first kTapsBefore precede the patch. Their scale is that of FilterTables::forward.
+/// of which the first kTapsBefore precede the patch. Their scale is that of FilterTables::forward. Those for
+/// columns are left operands of a product, those for rows are right ones, whose columns are in the order of
+/// Surroundings.
 class InterpolatingTransforms {
  public:
   static constexpr int kShifts = 4;
   /// Number for patches at whole samples, which need no interpolation.
   static constexpr int kWhole = limpid::vbm4d::kQuarters;
-  static constexpr int kWords = (kWhole + 1) * kShifts * FilterTables::kLanes * 2;
+  static constexpr int kWords = (kWhole + 1) * (1 + kShifts) * FilterTables::kLanes * 2;
 
-  /// The number for a patch at `quarters` after its position, or kWhole, if `shift` other samples precede.
-  LIMPID_HOST_DEVICE static constexpr int number_of(int quarters, int shift) {
-    return quarters * kShifts + shift;
+  /// The number of the matrix along columns, for a patch at `quarters` below its position, or kWhole.
+  LIMPID_HOST_DEVICE static constexpr int down(int quarters) { return quarters; }
+  /// The number of the matrix along rows, for a patch at `quarters` after its position, or kWhole, if `shift`
+  /// other samples precede.
+  LIMPID_HOST_DEVICE static constexpr int across(int quarters, int shift) {
+    return kWhole + 1 + quarters * kShifts + shift;
   }
-  /// Fills host memory of kWords: for each matrix and lane, as an operand (matrix.h), the words of the first
-  /// eight columns and of the others.
+  /// Fills host memory of kWords: for each matrix and lane, the two words of its operand (matrix.h).
   static void fill(const Bm3dStep& step, unsigned* tables);
 };
 
@@ -214,9 +222,10 @@ struct GroupJob {
   GroupSamples samples;
   GroupSums format;  ///< format of the sums; noisy samples are halves if sums are narrow
   const void* noisy[kMostPictures] = {};
-  const void* basic[kMostPictures] = {};  ///< halves; none in the first step
-  void* sums[kMostPictures] = {};         ///< sums of each picture; null if the picture receives no estimates
-  float lambda = 0;                       ///< first step
+  /// Second step: store_pairs(); for a GroupStage, store_halves() of the basic estimates.
+  const void* basic[kMostPictures] = {};
+  void* sums[kMostPictures] = {};  ///< sums of each picture; null if the picture receives no estimates
+  float lambda = 0;                ///< first step
   float sigma = 0;
   limpid::vbm4d::NoiseOverTime over_time{};
   std::span<const float> variances;  ///< Bm3dComponent::coefficient_variances of the step

@@ -75,6 +75,18 @@ __global__ void samples_kernel(FloatPlane values, GroupSamples samples, Sample* 
   });
 }
 
+__device__ __forceinline__ __half as_half(float value) { return __float2half_rn(value); }
+__device__ __forceinline__ __half as_half(__half value) { return value; }
+
+template <typename Sample>
+__global__ void pairs_kernel(FloatPlane basic, GroupSamples samples, const Sample* noisy, __half2* out) {
+  follow_stream();
+  for_each_value(basic, samples.pitch, samples.rows(basic.height), [&](int x, int y, float value) {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(y) * samples.pitch + x;
+    out[at] = __halves2half2(as_half((value - samples.offset) * samples.unit), as_half(noisy[at]));
+  });
+}
+
 template <typename Sample>
 void store_samples(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream) {
   const PlaneLaunch size(samples.pitch, samples.rows(values.height), kSampleRows);
@@ -102,6 +114,16 @@ void store_halves(const FloatPlane& values, const GroupSamples& samples, void* o
 
 void store_floats(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream) {
   store_samples<float>(values, samples, out, stream);
+}
+
+void store_pairs(const FloatPlane& basic, const GroupSamples& samples, bool narrow, const void* noisy,
+                 void* out, cudaStream_t stream) {
+  const PlaneLaunch size(samples.pitch, samples.rows(basic.height), kSampleRows);
+  const auto store = [&]<typename Sample>(const Sample* its_noisy) {
+    launch(pairs_kernel<Sample>, size.grid, size.block, 0, stream, basic, samples, its_noisy,
+           static_cast<__half2*>(out));
+  };
+  narrow ? store(static_cast<const __half*>(noisy)) : store(static_cast<const float*>(noisy));
 }
 
 }  // namespace limpid::cuda

@@ -140,7 +140,7 @@ struct Followed {
 // Block (32, rows, 2): the directions are back and ahead. Each computes the gradient along one axis, for
 // both.
 template <bool kQuarters>
-__global__ void __launch_bounds__(kReferences * 2, 2)
+__global__ void __launch_bounds__(kReferences * 2, 3)
     follow_kernel(const __grid_constant__ TrajectoryJob job) {
   follow_stream();
   using Gradient = PatchGradient<kReferences>;

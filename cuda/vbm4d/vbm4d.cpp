@@ -572,8 +572,14 @@ void Vbm4d::make_basic(const Sequence& sequence, int i) {
     const FloatPlane values = scratch(sequence, c);
     if (values.height > 0) {
       const GroupSamples samples = samples_of(c);
-      picture.basic[c] = take(samples.positions(values.height) * kHalfBytes);
-      store_halves(values, samples, picture.basic[c].as(), sequence.stream);
+      const std::size_t positions = samples.positions(values.height);
+      if (stage_ != nullptr) {
+        picture.basic[c] = take(positions * kHalfBytes);
+        store_halves(values, samples, picture.basic[c].as(), sequence.stream);
+      } else {
+        picture.basic[c] = take(positions * 2 * kHalfBytes);
+        store_pairs(values, samples, narrow_, picture.noisy[c].as(), picture.basic[c].as(), sequence.stream);
+      }
     }
   }
   make_guides(sequence, i, 1);

@@ -264,11 +264,15 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
       trajectories[step].noisy_guides[p] = trajectories[0].guides[p];
       prepare_guide(plane, limpid::vbm4d::kGuideScale,
                     TrajectoryGuide::first_of(guide.as<std::int8_t>(), kWidth), nullptr);
-      DeviceMemory& halves = take(samples.positions(kHeight) * sizeof(std::uint16_t));
-      store_halves(plane, samples, halves.as(), nullptr);
-      (step == 0 ? groups[0].noisy : groups[1].basic)[p] = halves.as();
-      if (step == 0) {
-        groups[1].noisy[p] = halves.as();
+      const std::size_t positions = samples.positions(kHeight);
+      if (step == 1) {
+        DeviceMemory& pairs = take(positions * 2 * sizeof(std::uint16_t));
+        store_pairs(plane, samples, true, groups[0].noisy[p], pairs.as(), nullptr);
+        groups[1].basic[p] = pairs.as();
+      } else {
+        DeviceMemory& halves = take(positions * sizeof(std::uint16_t));
+        store_halves(plane, samples, halves.as(), nullptr);
+        groups[0].noisy[p] = groups[1].noisy[p] = halves.as();
         pyramids.push_back(std::make_unique<MotionPyramid>(kWidth, kHeight));
         pyramids.back()->enqueue(format, uploaded.planes(), nullptr);
       }
