@@ -12,12 +12,16 @@ constexpr int kCompared = recursive::kPatch;
 constexpr int kCompareWarps = 8;
 
 // A warp processes adjacent blocks of 8 x 8 samples; each lane has a column. Few threads write, as all write
-// to one place.
+// to one place. If an earlier component differs, the others do not matter.
 __global__ void __launch_bounds__(kCompareWarps* kWarp)
     compare_kernel(FloatPlane noisy, FloatPlane last, float variance, int component, RecursionFlags* flags) {
   follow_stream();
   const int x = (blockIdx.x * kCompareWarps + threadIdx.x / kWarp) * kWarp + threadIdx.x % kWarp;
   const int begin = blockIdx.y * kCompared;
+  const auto differs = [flags] { return *static_cast<volatile int*>(&flags->different) != 0; };
+  if (__syncthreads_or(differs() ? 1 : 0) != 0) {
+    return;
+  }
   float sum = 0;
   int count = 0;
 #pragma unroll
@@ -38,9 +42,8 @@ __global__ void __launch_bounds__(kCompareWarps* kWarp)
   const float unit = variance * static_cast<float>(count);
   const bool is_first = threadIdx.x % kCompared == 0 && count > 0;
   const unsigned near = __ballot_sync(kAllLanes, is_first && sum <= recursive::kRepeatNear * unit);
-  const int differs = is_first && sum > recursive::kRepeatLimit * unit ? 1 : 0;
-  if (__syncthreads_or(differs) != 0) {  // then the numbers of near blocks do not matter
-    if (threadIdx.x == 0 && *static_cast<volatile int*>(&flags->different) == 0) {
+  if (__syncthreads_or(is_first && sum > recursive::kRepeatLimit * unit ? 1 : 0) != 0) {
+    if (threadIdx.x == 0 && !differs()) {
       flags->different = 1;
     }
   } else if (threadIdx.x % kWarp == 0 && near != 0) {

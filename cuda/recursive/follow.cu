@@ -197,6 +197,23 @@ struct WarpJobs {
   WarpJob of[RecursionFlags::kComponents];
 };
 
+// The interpolation weights along an axis.
+struct TapWeights {
+  float of[recursive::kTaps];
+
+  // `shared` is aligned to vectors.
+  __device__ explicit TapWeights(const float* shared) {
+    static_assert(recursive::kTaps == 8);
+    const float4 first = reinterpret_cast<const float4*>(shared)[0];
+    const float4 second = reinterpret_cast<const float4*>(shared)[1];
+    const float all[] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
+#pragma unroll
+    for (int i = 0; i < recursive::kTaps; ++i) {
+      of[i] = all[i];
+    }
+  }
+};
+
 // Memory of a half warp, which interpolates `kHeight` rows.
 template <int kHeight>
 struct WarpUnit {
@@ -227,7 +244,7 @@ struct WarpUnit {
       }
     }
   }
-  __device__ void interpolate_rows(const float* weights) const {
+  __device__ void interpolate_rows(const TapWeights& weights) const {
     if (lane >= kRows) {
       return;
     }
@@ -239,16 +256,15 @@ struct WarpUnit {
     float sums[kUnitColumns] = {};
 #pragma unroll
     for (int tap = 0; tap < recursive::kTaps; ++tap) {
-      const float weight = weights[tap];
 #pragma unroll
       for (int i = 0; i < kUnitColumns; ++i) {
-        sums[i] = fmaf(row[i + tap], weight, sums[i]);
+        sums[i] = fmaf(row[i + tap], weights.of[tap], sums[i]);
       }
     }
     *reinterpret_cast<float4*>(lines + lane * kUnitColumns) = make_float4(sums[0], sums[1], sums[2], sums[3]);
   }
   // The lane's column, from its first row on.
-  __device__ void interpolate_columns(const float* weights, float (&values)[kRun]) const {
+  __device__ void interpolate_columns(const TapWeights& weights, float (&values)[kRun]) const {
     const float* const first = lines + lane / kUnitColumns * kRun * kUnitColumns + lane % kUnitColumns;
     float column[kRun + recursive::kTaps - 1];
 #pragma unroll
@@ -260,7 +276,7 @@ struct WarpUnit {
       values[i] = 0;
 #pragma unroll
       for (int tap = 0; tap < recursive::kTaps; ++tap) {
-        values[i] = fmaf(column[i + tap], weights[tap], values[i]);
+        values[i] = fmaf(column[i + tap], weights.of[tap], values[i]);
       }
     }
   }
@@ -287,15 +303,11 @@ __device__ void warp_variance(const WarpJob& job, int block, const EighthVector&
 template <int kHeight>
 __device__ void warp_component(const WarpJob& job, SharedWarp& shared) {
   const int width = min(kSide >> job.shift_x, kUnitColumns);
-  const int across = (job.merged.width + width - 1) / width;
-  const int count = across * ((job.merged.height + kHeight - 1) / kHeight);
-  const int number = blockIdx.x * kUnits + threadIdx.x / kHalfWarp;
-  if (blockIdx.x * kUnits >= count) {
+  const int x = static_cast<int>(blockIdx.x * kUnits + threadIdx.x / kHalfWarp) * width;
+  const int y = static_cast<int>(blockIdx.y) * kHeight;
+  if (static_cast<int>(blockIdx.x) * kUnits * width >= job.merged.width || y >= job.merged.height) {
     return;
   }
-  const int own = min(number, count - 1);  // all lanes of a warp work
-  const int x = own % across * width;
-  const int y = own / across * kHeight;
   const int block = static_cast<int>(
       MotionField::block_at(x << job.shift_x, y << job.shift_y, job.blocks.columns, job.blocks.rows));
   const EighthVector of_luma = job.blocks.vectors[block];
@@ -306,16 +318,17 @@ __device__ void warp_component(const WarpJob& job, SharedWarp& shared) {
                      static_cast<int>(threadIdx.x % kHalfWarp)};
   const int column = unit.lane % kUnitColumns;
   const int first_row = unit.lane / kUnitColumns * Unit::kRun;
-  const bool writes =
-      number < count && column < width && x + column < job.merged.width && first_row < kHeight;
+  const bool writes = column < width && x + column < job.merged.width && first_row < kHeight;
+  const TapWeights across(shared.weights[vector.x & (kEighths - 1)]);
+  const TapWeights down(shared.weights[vector.y & (kEighths - 1)]);
   const auto interpolate = [&](const FloatPlane& from, const FloatPlane& to) {
     unit.load(from, x + (vector.x >> 3) - recursive::kTapsBefore,
               y + (vector.y >> 3) - recursive::kTapsBefore);
     __syncwarp();
-    unit.interpolate_rows(shared.weights[vector.x & (kEighths - 1)]);
+    unit.interpolate_rows(across);
     __syncwarp();
     float values[Unit::kRun];
-    unit.interpolate_columns(shared.weights[vector.y & (kEighths - 1)], values);
+    unit.interpolate_columns(down, values);
 #pragma unroll
     for (int i = 0; i < Unit::kRun; ++i) {
       if (const int row = y + first_row + i; writes && row < job.merged.height) {
@@ -329,12 +342,12 @@ __device__ void warp_component(const WarpJob& job, SharedWarp& shared) {
   }
   const bool is_first = x << job.shift_x == block % job.blocks.columns * kSide &&
                         y << job.shift_y == block / job.blocks.columns * kSide;
-  if (unit.lane == 0 && number < count && is_first) {
+  if (unit.lane == 0 && is_first) {
     warp_variance(job, block, vector);
   }
 }
 
-// blockIdx.y selects the component.
+// blockIdx.z selects the component.
 __global__ void __launch_bounds__(kWarpThreads)
     warp_kernel(const __grid_constant__ WarpJobs jobs, const __grid_constant__ InterpolationWeights weights) {
   follow_stream();
@@ -343,7 +356,7 @@ __global__ void __launch_bounds__(kWarpThreads)
     (&shared.weights[0][0])[threadIdx.x] = (&weights.of[0][0])[threadIdx.x];
   }
   __syncthreads();
-  const WarpJob& job = jobs.of[blockIdx.y];
+  const WarpJob& job = jobs.of[blockIdx.z];
   switch (job.shift_y) {
     case 0:
       return warp_component<kSide>(job, shared);
@@ -363,14 +376,15 @@ void find_fractions(const FractionJob& job, cudaStream_t stream) {
 
 void warp_state(std::span<const WarpJob> of_components, cudaStream_t stream) {
   WarpJobs jobs;
-  int most = 0;
+  int columns = 0;
+  int rows = 0;
   for (std::size_t c = 0; c < of_components.size(); ++c) {
     const WarpJob& job = of_components[c];
     jobs.of[c] = job;
-    most = std::max(most, blocks_for(job.merged.width, std::min(kSide >> job.shift_x, kUnitColumns)) *
-                              blocks_for(job.merged.height, kSide >> job.shift_y));
+    columns = std::max(columns, blocks_for(job.merged.width, std::min(kSide >> job.shift_x, kUnitColumns)));
+    rows = std::max(rows, blocks_for(job.merged.height, kSide >> job.shift_y));
   }
-  launch(warp_kernel, dim3(blocks_for(most, kUnits), static_cast<unsigned>(of_components.size())),
+  launch(warp_kernel, dim3(blocks_for(columns, kUnits), rows, static_cast<unsigned>(of_components.size())),
          dim3(kWarpThreads), 0, stream, jobs, InterpolationWeights{recursive::interpolation_weights()});
 }
 
