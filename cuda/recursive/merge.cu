@@ -213,6 +213,39 @@ __device__ float shrink(const PatchJob& job, int lane, const Column& variances, 
   return 1 / fmaxf(PatchLanes::sum(total), recursive::kLeastVariance);
 }
 
+// A patch without a prior.
+__device__ void start_patch(const Column& noisy, MergedPatch& patch) {
+#pragma unroll
+  for (int i = 0; i < kPatchSide; ++i) {
+    patch.merged[i] = noisy[i];
+    patch.gains[i] = 1;
+  }
+  patch.known = false;
+}
+
+__device__ float mean_gain(const MergedPatch& patch) {
+  float gain = 0;
+#pragma unroll
+  for (int i = 0; i < kPatchSide; ++i) {
+    gain += patch.gains[i];
+  }
+  return PatchLanes::sum(gain) * (1.0F / kPatchArea);
+}
+
+// Stores the samples of patch `number` of a band.
+__device__ void store_patch(const PatchJob& job, const PatchResults& results, const PatchLanes& lanes,
+                            int number, const Column& estimate, const MergedPatch& patch) {
+  const int columns = job.grid.columns;
+#pragma unroll
+  for (int i = 0; i < kPatchSide; ++i) {
+    const std::ptrdiff_t at = stored_at(columns, number / columns, number % columns, lanes.lane(), i);
+    results.estimates[at] = estimate[i];
+    if (job.second) {
+      results.merged[at] = patch.merged[i];
+    }
+  }
+}
+
 struct PatchPasses {
   PatchPass of[kMostPasses];
 
@@ -228,6 +261,12 @@ struct SharedVariances {
       of[threadIdx.x % kPatchSide][threadIdx.x / kPatchSide] = job.variances[threadIdx.x];
     }
     __syncthreads();
+  }
+  __device__ void scale(int lane, float factor, Column& out) const {
+#pragma unroll
+    for (int i = 0; i < kPatchSide; ++i) {
+      out[i] = of[i][lane] * factor;
+    }
   }
 };
 
@@ -246,8 +285,7 @@ __global__ void __launch_bounds__(kMergeThreads) merge_kernel(const __grid_const
   const int own = blockIdx.x * kPatchesOfBlock + threadIdx.x / kPatchSide;
   const int number = min(own, count - 1);  // all lanes of a warp work
   const int column = number % job.grid.columns;
-  const int band_row = number / job.grid.columns;
-  const int grid_row = results.first_row + band_row;
+  const int grid_row = results.first_row + number / job.grid.columns;
   const int x = job.grid.x(column);
   const int y = job.grid.y(grid_row);
   const PatchLanes lanes(memory[threadIdx.x / kPatchSide]);
@@ -258,13 +296,8 @@ __global__ void __launch_bounds__(kMergeThreads) merge_kernel(const __grid_const
   Column pilot{};
   MergedPatch patch;
   lanes.load(job.noisy, x, y, noisy);
-#pragma unroll
-  for (int i = 0; i < kPatchSide; ++i) {
-    variances[i] = shared_variances.of[i][lanes.lane()] * factor;
-    patch.merged[i] = noisy[i];
-    patch.gains[i] = 1;
-  }
-  patch.known = false;
+  shared_variances.scale(lanes.lane(), factor, variances);
+  start_patch(noisy, patch);
   if (has_prior || job.second) {
     lanes.load(job.pilot, x, y, pilot);
   }
@@ -280,27 +313,15 @@ __global__ void __launch_bounds__(kMergeThreads) merge_kernel(const __grid_const
   }
   Column estimate;
   const float weight = shrink(job, lanes.lane(), variances, pilot, patch, estimate);
-  float gain = 0;
-#pragma unroll
-  for (int i = 0; i < kPatchSide; ++i) {
-    gain += patch.gains[i];
-  }
-  gain = PatchLanes::sum(gain) * (1.0F / kPatchArea);
   lanes.inverse(estimate);
   if (job.second) {
     lanes.inverse(patch.merged);
   }
+  const float gain = mean_gain(patch);
   if (own >= count) {
     return;
   }
-#pragma unroll
-  for (int i = 0; i < kPatchSide; ++i) {
-    const std::ptrdiff_t at = stored_at(job.grid.columns, band_row, column, lanes.lane(), i);
-    results.estimates[at] = estimate[i];
-    if (job.second) {
-      results.merged[at] = patch.merged[i];
-    }
-  }
+  store_patch(job, results, lanes, number, estimate, patch);
   if (lanes.lane() == 0) {
     results.weights[number] = weight;
     results.gains[static_cast<std::ptrdiff_t>(grid_row) * job.grid.columns + column] = gain;

@@ -734,7 +734,26 @@ __device__ __forceinline__ TakenGroup take_trajectories(const GroupArguments& ar
   return taken;
 }
 
-// kLong: trajectories may have kMostPictures patches.
+// Calls filter.operator()<kPatches, kKind>() for a group. kLong: trajectories may have kMostPictures patches.
+template <bool kLong, typename Filter>
+__device__ __forceinline__ void with_kind(int size, int frames, const Filter& filter) {
+  if (kLong && size == 17) {
+    filter.template operator()<17, GroupKind::kTrajectory>();
+  } else if (size == 9) {
+    filter.template operator()<9, GroupKind::kTrajectory>();
+  } else if (size == 16 && frames == 1) {
+    filter.template operator()<16, GroupKind::kPicture>();
+  } else if (size <= 4) {
+    filter.template operator()<4, GroupKind::kAny>();
+  } else if (size <= 8) {
+    filter.template operator()<8, GroupKind::kAny>();
+  } else if (is_pair(size, frames)) {
+    filter.template operator()<16, GroupKind::kPair>();
+  } else {
+    filter.template operator()<16, GroupKind::kAny>();
+  }
+}
+
 template <bool kWhite, Pass kPass, typename Sample, bool kLong>
 __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArguments arguments) {
   follow_stream();
@@ -790,24 +809,9 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
         arguments.brightness, static_cast<std::ptrdiff_t>(row) * arguments.grid.columns + column);
     const int size = __shfl_sync(kAllLanes, taken.size, 0);
     const int frames = __shfl_sync(kAllLanes, taken.frames, 0);
-    const auto filter = [&]<int kPatches, GroupKind kKind>() {
+    with_kind<kLong>(size, frames, [&]<int kPatches, GroupKind kKind>() {
       filter_trajectories_of<kWhite, kPass, Sample, kPatches, kKind>(arguments, planes, noise, lane, taken);
-    };
-    if (kLong && size == 17) {
-      filter.template operator()<17, GroupKind::kTrajectory>();
-    } else if (size == 9) {
-      filter.template operator()<9, GroupKind::kTrajectory>();
-    } else if (size == 16 && frames == 1) {
-      filter.template operator()<16, GroupKind::kPicture>();
-    } else if (size <= 4) {
-      filter.template operator()<4, GroupKind::kAny>();
-    } else if (size <= 8) {
-      filter.template operator()<8, GroupKind::kAny>();
-    } else if (is_pair(size, frames)) {
-      filter.template operator()<16, GroupKind::kPair>();
-    } else {
-      filter.template operator()<16, GroupKind::kAny>();
-    }
+    });
   }
 }
 
