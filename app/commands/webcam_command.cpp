@@ -410,6 +410,46 @@ int show_webcam(WebcamOptions& options, Console& console) {
   return exit_code;
 }
 
+void add_webcam_outputs(CommandLine& command, WebcamOptions& options) {
+  constexpr const char* kOutput = "Output";
+  command
+      .add_option("--record", options.record,
+                  "Also write the denoised video to a file; the key r starts recording later")
+      ->type_name("OUT")
+      ->file()
+      ->group(kOutput);
+  command
+      .add_flag("-y,--overwrite", options.viewing.overwrite, "Overwrite an existing recording or screenshot")
+      ->group(kOutput);
+  options.encoding.add_to(
+      command, kOutput,
+      {"codec", "crf", "preset", "encoder_option", "pix_fmt", "audio_codec", "audio_bitrate"});
+  command
+      .add_option("--audio", options.viewing.reader.sound_device,
+                  "Audio device to record with the video, such as default or hw:1 [audio of DEVICE, if any]")
+      ->type_name("AUDIO-DEVICE")
+      ->group(kOutput);
+  command
+      .add_option("--audio-format", options.viewing.reader.sound_format,
+                  "Input of libavdevice for --audio: alsa, pulse or another one [alsa]")
+      ->type_name("NAME")
+      ->group(kOutput);
+  command.add_flag("--no-audio", options.no_audio, "Record no audio")->group(kOutput);
+  command
+      .add_flag("--mirror", options.mirror, "Exchange left and right in the window; outputs stay as they are")
+      ->group("Window");
+  command
+      .add_option("--loopback", options.loopback,
+                  "Also write the denoised frames to a v4l2loopback device, as a camera for other programs")
+      ->type_name("/dev/videoN")
+      ->file()
+      ->group(kOutput);
+  command
+      .add_flag("--no-window", options.no_window,
+                "Run without a window, and wait for a camera that is absent or unplugged")
+      ->group(kOutput);
+}
+
 }  // namespace
 
 void add_webcam_command(CommandLine& program, Command& selected) {
@@ -436,45 +476,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->group(kInput);
   options->viewing.input.add_to(*command, kInput, {"input_option"});
   options->viewing.denoising.fields.add_to(*command, kInput);
-  constexpr const char* kOutput = "Output";
-  command
-      ->add_option("--record", options->record,
-                   "Also write the denoised video to a file; the key r starts recording later")
-      ->type_name("OUT")
-      ->file()
-      ->group(kOutput);
-  command
-      ->add_flag("-y,--overwrite", options->viewing.overwrite,
-                 "Overwrite an existing recording or screenshot")
-      ->group(kOutput);
-  options->encoding.add_to(
-      *command, kOutput,
-      {"codec", "crf", "preset", "encoder_option", "pix_fmt", "audio_codec", "audio_bitrate"});
-  command
-      ->add_option("--audio", options->viewing.reader.sound_device,
-                   "Audio device to record with the video, such as default or hw:1 [audio of DEVICE, if any]")
-      ->type_name("AUDIO-DEVICE")
-      ->group(kOutput);
-  command
-      ->add_option("--audio-format", options->viewing.reader.sound_format,
-                   "Input of libavdevice for --audio: alsa, pulse or another one [alsa]")
-      ->type_name("NAME")
-      ->group(kOutput);
-  command->add_flag("--no-audio", options->no_audio, "Record no audio")->group(kOutput);
-  command
-      ->add_flag("--mirror", options->mirror,
-                 "Exchange left and right in the window; outputs stay as they are")
-      ->group("Window");
-  command
-      ->add_option("--loopback", options->loopback,
-                   "Also write the denoised frames to a v4l2loopback device, as a camera for other programs")
-      ->type_name("/dev/videoN")
-      ->file()
-      ->group(kOutput);
-  command
-      ->add_flag("--no-window", options->no_window,
-                 "Run without a window, and wait for a camera that is absent or unplugged")
-      ->group(kOutput);
+  add_webcam_outputs(*command, *options);
   options->viewing.view = "denoised";
   options->viewing.add_to(*command);
   command

@@ -50,6 +50,7 @@ struct ViewerKeys {
 
   static std::vector<KeyLine> playing();
   static std::vector<KeyLine> settings();
+  static std::vector<KeyLine> sides();
   static std::vector<KeyLine> view();
   static std::vector<KeyLine> files();
   static const std::vector<KeyLine>& table();
@@ -223,11 +224,38 @@ std::vector<KeyLine> ViewerKeys::settings() {
            {{"b", [](Viewer& v) { v.flip_settings(); }}, {"B", [](Viewer& v) { v.copy_settings(); }}}}};
 }
 
-std::vector<KeyLine> ViewerKeys::view() {
+std::vector<KeyLine> ViewerKeys::sides() {
   const auto side = [](Side chosen) { return [chosen](Viewer& v) { v.change_side(chosen); }; };
   const auto gain = [](double factor) {
     return [factor](Viewer& v) { v.change_gain(v.state_.gain * factor); };
   };
+  const auto swap = [](Viewer& v) {
+    v.state_.swapped = !v.state_.swapped;
+    v.notice(v.state_.swapped ? "denoised on the left" : "denoised on the right");
+  };
+  const auto pixels = [](Viewer& v) {
+    v.state_.pixels = !v.state_.pixels;
+    v.notice(v.state_.pixels ? "pixel values" : "no pixel values");
+  };
+  constexpr KeyScope kAll = KeyScope::kAll;
+  return {
+      {kAll,
+       "",
+       "noisy, denoised, split, side by side, difference",
+       {{"1", side(Side::kNoisy)},
+        {"2", side(Side::kDenoised)},
+        {"3", side(Side::kSplit)},
+        {"4", side(Side::kSideBySide)},
+        {"6", side(Side::kDifference)}}},
+      {KeyScope::kFile, "", "A left of the line, B right of it", {{"5", [](Viewer& v) { v.show_pair(); }}}},
+      {kAll, "", "gain of the difference", {{"g", gain(2), true}, {"G", gain(0.5), true}}},
+      {kAll,
+       "",
+       "swap the sides; mirror; values of the pixel below the pointer",
+       {{"x", swap}, {"h", [](Viewer& v) { v.toggle_mirror(); }}, {"P", pixels}}}};
+}
+
+std::vector<KeyLine> ViewerKeys::view() {
   const auto zoom = [](bool greater) {
     return [greater](Viewer& v) {
       const int next = v.screen_.view().next_zoom(greater, v.screen_.picture_area(v.state_.side));
@@ -241,14 +269,6 @@ std::vector<KeyLine> ViewerKeys::view() {
   const auto center = [](Viewer& v) {
     v.screen_.split().center();
     v.notice("split line in the middle");
-  };
-  const auto swap = [](Viewer& v) {
-    v.state_.swapped = !v.state_.swapped;
-    v.notice(v.state_.swapped ? "denoised on the left" : "denoised on the right");
-  };
-  const auto pixels = [](Viewer& v) {
-    v.state_.pixels = !v.state_.pixels;
-    v.notice(v.state_.pixels ? "pixel values" : "no pixel values");
   };
   const auto panel = [](Viewer& v) {
     v.screen_.controls().toggle_panel();
@@ -264,21 +284,7 @@ std::vector<KeyLine> ViewerKeys::view() {
   };
   constexpr KeyScope kAll = KeyScope::kAll;
   return {
-      {kAll,
-       "",
-       "noisy, denoised, split, side by side, difference",
-       {{"1", side(Side::kNoisy)},
-        {"2", side(Side::kDenoised)},
-        {"3", side(Side::kSplit)},
-        {"4", side(Side::kSideBySide)},
-        {"6", side(Side::kDifference)}}},
-      {KeyScope::kFile, "", "A left of the line, B right of it", {{"5", [](Viewer& v) { v.show_pair(); }}}},
-      {kAll, "", "gain of the difference", {{"g", gain(2), true}, {"G", gain(0.5), true}}},
       {kAll, "drag", "move, unlock, center the split line", {{"t", lock}, {"|", center}}},
-      {kAll,
-       "",
-       "swap the sides; mirror; values of the pixel below the pointer",
-       {{"x", swap}, {"h", [](Viewer& v) { v.toggle_mirror(); }}, {"P", pixels}}},
       {kAll, "wheel", "zoom in, out; drag to move", {{"z", zoom(true)}, {"Z", zoom(false)}}},
       {kAll,
        "double click",
@@ -346,7 +352,7 @@ std::vector<KeyLine> ViewerKeys::files() {
 const std::vector<KeyLine>& ViewerKeys::table() {
   static const std::vector<KeyLine> all = [] {
     std::vector<KeyLine> lines;
-    for (std::vector<KeyLine> some : {playing(), settings(), view(), files()}) {
+    for (std::vector<KeyLine> some : {playing(), settings(), sides(), view(), files()}) {
       std::ranges::move(some, std::back_inserter(lines));
     }
     return lines;
