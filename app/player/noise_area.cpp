@@ -13,9 +13,8 @@
 
 namespace limpid::app {
 
-Region stored_region(io::Rectangle part, const ViewerOptions& options) {
-  const io::Orientation& turned = options.display.orientation;
-  const FrameFormat& format = options.format;
+Region stored_region(io::Rectangle part, const FrameFormat& format, const io::DisplayProperties& display) {
+  const io::Orientation& turned = display.orientation;
   const int width = turned.transposed ? format.height : format.width;
   const int height = turned.transposed ? format.width : format.height;
   part.x = turned.mirrored_x ? width - part.x - part.width : part.x;
@@ -70,7 +69,7 @@ NoiseArea::Measured NoiseArea::measure(const PlayedFrame& shown) {
                         kLeast)};
   }
   spdlog::debug(fmt::format("box: {}x{} at {},{}", box.width, box.height, box.x, box.y));
-  const Region region = whole_samples(stored_region(box, options_), options_.format,
+  const Region region = whole_samples(stored_region(box, options_.format, options_.display), options_.format,
                                       shown.noisy.interlaced || shown.noisy.combed);
   NoiseTracker tracker(*engine_);
   if (before_sequence_ + 1 == shown.sequence && before_.samples != nullptr) {
@@ -88,8 +87,9 @@ NoiseArea::Measured NoiseArea::measure(const PlayedFrame& shown) {
 }
 
 bool NoiseArea::propose(const PlayedFrame& shown, const io::Rectangle& seen) {
-  const std::optional<Region> region = flattest_region(
-      engine_->in_host_memory(shown.noisy), stored_region(seen, options_), NoiseTracker::kLeastSide);
+  const std::optional<Region> region =
+      flattest_region(engine_->in_host_memory(shown.noisy),
+                      stored_region(seen, options_.format, options_.display), NoiseTracker::kLeastSide);
   if (region) {
     box_.emplace(displayed_part(*region, options_), picture_, NoiseTracker::kLeastSide);
   }

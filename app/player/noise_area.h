@@ -15,7 +15,7 @@
 namespace limpid::app {
 
 /// The region of the stored frame that a part of the displayed picture shows.
-Region stored_region(io::Rectangle part, const ViewerOptions& options);
+Region stored_region(io::Rectangle part, const FrameFormat& format, const io::DisplayProperties& display);
 
 /// The area of the picture in which the noise is measured.
 class NoiseArea {

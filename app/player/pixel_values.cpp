@@ -16,18 +16,19 @@ namespace limpid::app {
 
 std::string PixelValues::text(const PlayedFrame& shown, View::Point at) {
   const io::Rectangle pixel{static_cast<int>(std::floor(at.x)), static_cast<int>(std::floor(at.y)), 1, 1};
-  const io::Orientation& turned = options_.display.orientation;
-  const int width = turned.transposed ? options_.format.height : options_.format.width;
-  const int height = turned.transposed ? options_.format.width : options_.format.height;
+  const FrameFormat& format = options_.shown_format();
+  const bool is_transposed = options_.shown_display().orientation.transposed;
+  const int width = is_transposed ? format.height : format.width;
+  const int height = is_transposed ? format.width : format.height;
   if (pixel.x < 0 || pixel.y < 0 || pixel.x >= width || pixel.y >= height) {
     return "";
   }
   if (last_ != &shown) {
-    noisy_ = engine_->in_host_memory(shown.noisy);
-    denoised_ = shown.is_waiting ? Frame{} : engine_->in_host_memory(shown.denoised);
+    noisy_ = options_.shown(engine_->in_host_memory(shown.noisy));
+    denoised_ = shown.is_waiting ? Frame{} : options_.shown(engine_->in_host_memory(shown.denoised));
     last_ = &shown;
   }
-  const Region stored = stored_region(pixel, options_);
+  const Region stored = stored_region(pixel, format, options_.shown_display());
   std::string text =
       fmt::format("x {}, y {}:  noisy{}", pixel.x, pixel.y, samples(noisy_, stored.x, stored.y));
   if (!shown.is_waiting) {
@@ -36,7 +37,7 @@ std::string PixelValues::text(const PlayedFrame& shown, View::Point at) {
   return text;
 }
 
-std::string PixelValues::samples(const Frame& frame, int x, int y) const {
+std::string PixelValues::samples(const Frame& frame, int x, int y) {
   std::string text;
   const std::vector<std::string_view> names = color_plane_names(frame.format);
   for (std::size_t i = 0; i < names.size(); ++i) {

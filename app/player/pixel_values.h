@@ -22,12 +22,12 @@ class PixelValues {
   PixelValues(const ViewerOptions& options, std::shared_ptr<Engine> engine)
       : options_(options), engine_(std::move(engine)) {}
 
-  /// "x 12, y 34: noisy Y 120 U 128 V 131, denoised ...", with the values as stored, at a position of the
-  /// displayed picture; empty outside of it.
+  /// "x 12, y 34: noisy Y 120 U 128 V 131, denoised ...", with the values as stored (behind
+  /// ViewerOptions::after), at a position of the displayed picture; empty outside of it.
   std::string text(const PlayedFrame& shown, View::Point at);
 
  private:
-  std::string samples(const Frame& frame, int x, int y) const;
+  static std::string samples(const Frame& frame, int x, int y);
 
   const ViewerOptions& options_;
   const std::shared_ptr<Engine> engine_;
