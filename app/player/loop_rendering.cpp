@@ -57,6 +57,7 @@ void LoopRendering::request(LoopRequest request) {
 void LoopRendering::release() {
   request_.reset();
   decoded_.reset();
+  kept_.clear();
   stage_.abandon();
   set_status({});
 }
@@ -78,7 +79,10 @@ void LoopRendering::render(const LoopRequest& request) {
     if (!decoded_ || decoded_->passage != request.passage || decoded_->reach != request.reach) {
       decode(request);
     }
-    frames = decoded_ ? filter(request) : nullptr;
+    frames = decoded_ ? kept_with(request.settings) : nullptr;
+    if (decoded_ && frames == nullptr) {
+      frames = filter(request);
+    }
   } catch (const PassageTooLong&) {
     spdlog::info("the repeated passage does not fit into --loop-memory: each round is denoised again");
     end.state = LoopStatus::State::kTooLong;
@@ -91,17 +95,37 @@ void LoopRendering::render(const LoopRequest& request) {
   }
   if (frames == nullptr) {
     decoded_.reset();
+    kept_.clear();
   } else {
     end = {LoopStatus::State::kComplete, 1};
     spdlog::debug(fmt::format("loop: {} frames are complete", frames->frames.size()));
+    keep(frames);
     deliver_(request.superseded, frames);
   }
   set_status(end);
 }
 
+std::shared_ptr<const LoopFrames> LoopRendering::kept_with(const PlayerSettings& settings) const {
+  const auto found = std::ranges::find_if(
+      kept_, [&](const auto& kept) { return kept->frames.front()->settings == settings; });
+  return found != kept_.end() ? *found : nullptr;
+}
+
+// The oldest results make room.
+void LoopRendering::keep(const std::shared_ptr<const LoopFrames>& frames) {
+  std::erase(kept_, frames);
+  kept_.push_back(frames);
+  const std::size_t bytes = frame_bytes(frames->frames.front()->denoised.format);
+  while (kept_.size() > 1 &&
+         bytes * (decoded_->frames.size() + kept_.size() * frames->frames.size()) > options_.loop_bytes) {
+    kept_.pop_front();
+  }
+}
+
 // Decodes the passage and its neighbors. Nothing if the request is superseded or the passage is empty.
 void LoopRendering::decode(const LoopRequest& request) {
   decoded_.reset();
+  kept_.clear();
   Decoded decoded{.passage = request.passage, .reach = request.reach, .frames = {}};
   const FrameSource source = stages_.open_again();
   const auto given_up = [&request] { return request.superseded.stop_requested(); };

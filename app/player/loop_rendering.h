@@ -43,8 +43,9 @@ struct LoopStatus {
 };
 
 /// Computes the frames of a passage as `limpid denoise` does, with a reader and a denoiser of its own, so
-/// that playback goes on meanwhile. Results are in ordinary memory. All members except cancel() and status()
-/// belong to its thread, which runs them as commands.
+/// that playback goes on meanwhile. Results are in ordinary memory; those of earlier settings are kept while
+/// they fit, for users who switch between settings. All members except cancel() and status() belong to its
+/// thread, which runs them as commands.
 class LoopRendering {
  public:
   using Deliver = std::function<void(const std::stop_token&, std::shared_ptr<const LoopFrames>)>;
@@ -77,6 +78,8 @@ class LoopRendering {
 
   void render(const LoopRequest& request);
   void decode(const LoopRequest& request);
+  std::shared_ptr<const LoopFrames> kept_with(const PlayerSettings& settings) const;
+  void keep(const std::shared_ptr<const LoopFrames>& frames);
   std::shared_ptr<const LoopFrames> filter(const LoopRequest& request);
   void send(LeveledFrame frame, const NoiseEstimate& noise, const PlayerSettings& settings);
   bool receive(LoopFrames& results);
@@ -90,6 +93,7 @@ class LoopRendering {
   DenoiseStage stage_;
   std::optional<LoopRequest> request_;
   std::optional<Decoded> decoded_;
+  std::deque<std::shared_ptr<const LoopFrames>> kept_;  ///< results of decoded_, with other settings, too
   std::size_t sent_ = 0;                                ///< of the decoded frames, with their levels
   std::deque<std::shared_ptr<PlayedFrame>> under_way_;  ///< of the passage, without results
   mutable std::mutex mutex_;

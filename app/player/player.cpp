@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kLoopRest{200};
 }  // namespace
 
 Player::Player(PlayerStages stages, const PlayerOptions& options)
-    : stages_(std::move(stages)),
+    : stages_(without_loop_speeds(std::move(stages))),
       options_(options),
       settings_(options.settings),
       queues_{.reading = {},
@@ -65,6 +65,18 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
     stop(std::chrono::milliseconds(0));  // those that run
     throw;
   }
+}
+
+// A passage that is computed beside the playback slows it down: such speeds are not passed on.
+PlayerStages Player::without_loop_speeds(PlayerStages stages) {
+  if (stages.measured) {
+    stages.measured = [this, pass_on = stages.measured](const PlayerSettings& settings, double seconds) {
+      if (loop_rendering_.status().state != LoopStatus::State::kComputing) {
+        pass_on(settings, seconds);
+      }
+    };
+  }
+  return stages;
 }
 
 Player::~Player() { stop(std::chrono::milliseconds(0)); }

@@ -106,6 +106,7 @@ class Player {
   double turnaround() const;
 
  private:
+  PlayerStages without_loop_speeds(PlayerStages stages);
   void start(const std::function<void()>& loop);
   void begin_denoising(bool again);
   void denoise_shown_again();

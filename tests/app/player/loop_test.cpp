@@ -199,6 +199,19 @@ TEST_F(LoopRenderingTest, AFilterWithoutNeighborsGetsThePassageAlone) {
   EXPECT_TRUE(notes_.context.empty());
 }
 
+TEST_F(LoopRenderingTest, SettingsOfBeforeAreNotComputedAgainWhileTheyFit) {
+  const auto first = render({1.0, 2.0});
+  ASSERT_NE(render({1.0, 2.0}, 2), nullptr);
+  EXPECT_EQ(render({1.0, 2.0}), first);
+  EXPECT_EQ(notes_.frames.size(), 20U);
+  ASSERT_NE(render({1.0, 1.9}), nullptr) << "another passage";
+  EXPECT_EQ(notes_.frames.size(), 29U);
+  options_.loop_bytes = 25 * frame_bytes(oracle::yuv(16, 16, 1, 1));  // 14 decoded, 9 results
+  ASSERT_NE(render({1.0, 1.9}, 2), nullptr);
+  ASSERT_NE(render({1.0, 1.9}), nullptr);
+  EXPECT_EQ(notes_.frames.size(), 47U) << "the results of before have made room";
+}
+
 TEST_F(LoopRenderingTest, AWholeSourceIsAPassage) {
   const auto loop = render({});
   ASSERT_NE(loop, nullptr);
@@ -293,6 +306,21 @@ TEST(LoopTest, ARepeatedPassageIsPlayedFromMemoryWithoutADroppedFrame) {
     EXPECT_LE(LoopWindow::dropped(viewer) - before, 2) << "other programs run beside the test";
   });
   EXPECT_EQ(log.count("loop: 50 frames are complete"), 1);
+}
+
+TEST(LoopTest, SpeedsBesideAComputationAreNotKept) {
+  const DebugLog log;
+  LoopWindow window;
+  window.options.loop = true;
+  window.options.passage = {0.5, 1.5};
+  std::atomic<int> kept = 0;
+  window.stages.measured = [&kept](const PlayerSettings&, double) { ++kept; };
+  window.stages.make_renderer = window.stages.make_denoiser;  // which is slow
+  window.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 30));
+    EXPECT_EQ(log.count("frames are complete"), 0);
+    EXPECT_EQ(kept, 0);
+  });
 }
 
 TEST(LoopTest, AChangedSettingIsComputedAgainWhileTheDraftPlays) {
