@@ -312,8 +312,9 @@ void PlayerScreen::draw_recording(const std::string& text) {
   const int left = stage().width - margin - box.size().width;
   box.draw(left, margin);
   const auto middle = static_cast<float>(margin) + static_cast<float>(box.size().height) / 2;
-  ImGui::GetBackgroundDrawList()->AddCircleFilled({static_cast<float>(left + line * 3 / 4), middle},
-                                                  static_cast<float>(line) * 0.35F, kRecordingInk);
+  const auto height = static_cast<float>(line);
+  ImGui::GetBackgroundDrawList()->AddCircleFilled({static_cast<float>(left) + 0.75F * height, middle},
+                                                  0.35F * height, kRecordingInk);
 }
 
 int PlayerScreen::bottom_of_pictures(const Scene& scene) const {
@@ -332,7 +333,7 @@ void PlayerScreen::draw_text(const Scene& scene, const ViewState& state) {
     shown.source = layer_.text(shown.source);
     statistics_box(shown, line, size).draw(margin, margin);
   }
-  if (!scene.recording.empty()) {
+  if (!scene.recording.empty() && state.labels) {
     draw_recording(scene.recording);
   }
   int bottom = bottom_of_pictures(scene) - margin - 2 * line - margin;  // above the labels
