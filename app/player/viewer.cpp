@@ -337,7 +337,8 @@ void Viewer::handle_end() {
   if (state_.ended) {
     return;
   }
-  if (state_.loops && player_->can_seek() && shown_ != nullptr) {
+  const bool goes_on = !player_->paused() || !options_.screenshot.empty();
+  if (state_.loops && goes_on && player_->can_seek() && shown_ != nullptr) {
     const double begin = state_.passage.begin.value_or(0);
     asked_at_ = Clock::now();
     player_->seek(begin);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -18,6 +19,7 @@
 
 #include "app/player/loop_frames.h"
 #include "app/player/loop_rendering.h"
+#include "core/base/error.h"
 #include "tests/app/player/viewer_script.h"
 #include "tests/oracle/pictures.h"
 
@@ -299,11 +301,16 @@ TEST(LoopTest, ARepeatedPassageIsPlayedFromMemoryWithoutADroppedFrame) {
     EXPECT_TRUE(log.says("labels: noisy | denoised, draft (vbm4d np) - loop:"));
     EXPECT_TRUE(log.says("key: loop: final result from memory"));
     EXPECT_TRUE(log.says("labels: noisy | denoised, final"));
-    const std::int64_t shown = viewer.counters().shown;
-    const std::int64_t before = LoopWindow::dropped(viewer);
-    EXPECT_GT(before, 0) << "the draft was too slow";
-    EXPECT_TRUE(ViewerScript::shows(viewer, shown + 120));
-    EXPECT_LE(LoopWindow::dropped(viewer) - before, 2) << "other programs run beside the test";
+    EXPECT_GT(LoopWindow::dropped(viewer), 0) << "the draft was too slow";
+    const std::int64_t denoised = viewer.counters().denoise.frames;
+    bool is_smooth = false;
+    for (int i = 0; i < 30 && !is_smooth; ++i) {  // other programs run beside the test
+      const std::int64_t before = LoopWindow::dropped(viewer);
+      EXPECT_TRUE(ViewerScript::shows(viewer, viewer.counters().shown + 60));
+      is_smooth = LoopWindow::dropped(viewer) == before;
+    }
+    EXPECT_TRUE(is_smooth);
+    EXPECT_EQ(viewer.counters().denoise.frames, denoised);
   });
   EXPECT_EQ(log.count("loop: 50 frames are complete"), 1);
 }
@@ -369,6 +376,25 @@ TEST(LoopTest, APassageThatIsTooLongIsToldAndRepeatedAllTheSame) {
     EXPECT_LT(viewer.counters().shown, 1000);
   });
   EXPECT_EQ(log.count("shown: the end"), 0);
+}
+
+TEST(LoopTest, APausedLastFrameStays) {
+  const DebugLog log;
+  LoopWindow window;
+  window.options.keep_open = true;
+  window.options.loop = true;
+  window.options.passage = {0.5, 0.509};  // one frame
+  window.play([&](const Viewer& viewer) {
+    ASSERT_TRUE(ViewerScript::shows(viewer, 5));
+    press(" ");
+    ASSERT_TRUE(log.says("key: paused"));
+    std::this_thread::sleep_for(100ms);
+    const std::int64_t shown = viewer.counters().shown;
+    std::this_thread::sleep_for(300ms);
+    EXPECT_EQ(viewer.counters().shown, shown);
+    press(" ");
+    EXPECT_TRUE(ViewerScript::shows(viewer, shown + 5)) << "the loop goes on";
+  });
 }
 
 TEST(LoopTest, APassageWithoutALoopIsPlayedOnce) {
