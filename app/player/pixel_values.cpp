@@ -3,10 +3,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "app/player/noise_area.h"

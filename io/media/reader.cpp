@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"

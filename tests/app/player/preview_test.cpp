@@ -664,6 +664,31 @@ TEST_F(ScriptedPreviewTest, ColorBarsHaveTheirColorsInEveryMatrixRangeAndDepth) 
   }
 }
 
+TEST_F(ScriptedPreviewTest, APassageIsPlayedOnceOrAgainAndAgain) {
+  const std::string clip =
+      make("clip.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=20:size=64x48:duration=2", "-c:v", "ffv1"});
+  const auto play = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"preview",  clip,      "--start", "0.49",        "--end",
+                                       "1",        "--sigma", "5",       "--filter",    "bilateral",
+                                       "--engine", "cpu",     "--json",  "--log-level", "debug"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run(headless(arguments));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome;
+  };
+  const nlohmann::json once = nlohmann::json::parse(play({"--close-at-end"}).out);
+  EXPECT_EQ(once["frames_shown"].get<int>() + once["frames_dropped"].get<int>(), 10)
+      << "of the whole clip's 40";
+  EXPECT_NE(once["command"].get<std::string>().find("--start 0.490 --end 1.000"), std::string::npos);
+  const Outcome again = play({"--loop", "--frames", "40"});
+  EXPECT_EQ(nlohmann::json::parse(again.out)["frames_shown"], 40);
+  EXPECT_NE(again.err.find("loop: 10 frames are complete"), std::string::npos) << again.err;
+  expect_failure(limpid({"preview", clip, "--start", "2"}), 2,
+                 {"--start: 2 s is not before the end of", "2.000 s"});
+  expect_failure(limpid({"preview", clip, "--start", "1", "--end", "1"}), 2,
+                 {"--end", "ends before it begins"});
+}
+
 TEST_F(ScriptedPreviewTest, SaysWhatItCantDo) {
   const std::string clip = make_clip("clip.mkv", 2);
   expect_failure(run(headless({"preview", clip}, "SDL_VIDEODRIVER=x11", "DISPLAY=:99999")), 1,
