@@ -211,7 +211,7 @@ class Denoiser:
         out          an array like the frame, for its result
         context      the frame has no result and is only used for the frames around it
         begins_anew  the frame does not continue the frame before, as after a seek
-        interlaced   odd and even rows are fields of different instants
+        interlaced   odd and even rows are fields of different instants, filtered separately if combed
         """
         with self._lock:
             source = self._one_frame(frame, "read")
