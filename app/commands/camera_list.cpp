@@ -20,7 +20,7 @@ namespace limpid::app {
 namespace {
 
 // The name of a camera, with its device if another one has the same name; the device if it has no name.
-std::string camera_name(const std::vector<io::Camera>& cameras, const std::string& device) {
+std::string listed_name(const std::vector<io::Camera>& cameras, const std::string& device) {
   const auto camera = std::ranges::find(cameras, device, &io::Camera::node);
   const std::string name = camera != cameras.end() ? camera->name : io::video_device_name(device);
   const bool is_unique = std::ranges::count(cameras, name, &io::Camera::name) < 2;
@@ -73,7 +73,7 @@ int print_cameras(const std::string& device, bool as_json) {
   return kExitDone;
 }
 
-std::string camera_name(const std::string& device) { return camera_name(io::list_cameras(), device); }
+std::string camera_name(const std::string& device) { return listed_name(io::list_cameras(), device); }
 
 std::vector<CameraChoice> camera_choices(const std::string& device) {
   std::vector<CameraChoice> choices;
@@ -96,7 +96,7 @@ std::vector<CameraChoice> camera_choices(const std::string& device) {
                             .fps = rates.empty() ? "" : fmt::format("{:.6g}", std::ranges::max(rates)),
                             .microphone = ""};
         choice.name =
-            fmt::format("{}, {} {}{}", camera_name(cameras, camera.node), choice.size, choice.format,
+            fmt::format("{}, {} {}{}", listed_name(cameras, camera.node), choice.size, choice.format,
                         choice.fps.empty() ? "" : fmt::format(" {} fps", choice.fps));
         choices.push_back(std::move(choice));
       }

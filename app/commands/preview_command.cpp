@@ -118,6 +118,30 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
   return result;
 }
 
+PlayerStages file_stages(ViewerCommandOptions& viewing, const std::string& path,
+                         const std::shared_ptr<OpenedFile>& file, const std::shared_ptr<Engine>& engine) {
+  PlayerStages stages = viewing.stages(engine, file->reader, false);
+  static_cast<FrameSource&>(stages) = source_of(file);
+  if (file->reader.can_seek()) {
+    stages.open_again = [&viewing, path, engine] {
+      io::ReaderOptions again = viewing.reader;
+      again.allocate = {};  // frames that are kept in ordinary memory
+      return source_of(std::make_shared<OpenedFile>(path, again, viewing.denoising.fields.choice(), *engine));
+    };
+  }
+  return stages;
+}
+
+// Null if there is no audio, or no device to play it.
+std::unique_ptr<io::AudioOutput> file_audio(const ViewerCommandOptions& viewing, const io::Reader& reader) {
+  std::string why;
+  std::unique_ptr<io::AudioOutput> audio = io::AudioOutput::open(reader, viewing.reader, why);
+  if (!why.empty()) {
+    spdlog::info(fmt::format("no audio: {}", why));
+  }
+  return audio;
+}
+
 // The window on one file. Returns the file to show next; empty if there is none.
 std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& engine,
                       InterruptWatch& interrupts, int& exit_code) {
@@ -129,25 +153,12 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
   if (const std::string why = viewing.objection(reader, *engine); !why.empty()) {
     throw UsageError(why);
   }
-  PlayerStages stages = viewing.stages(engine, reader, false);
-  static_cast<FrameSource&>(stages) = source_of(file);
-  if (reader.can_seek()) {
-    stages.open_again = [&viewing, &engine, path = options.input] {
-      io::ReaderOptions again = viewing.reader;
-      again.allocate = {};  // frames that are kept in ordinary memory
-      return source_of(std::make_shared<OpenedFile>(path, again, viewing.denoising.fields.choice(), *engine));
-    };
-  }
+  PlayerStages stages = file_stages(viewing, options.input, file, engine);
   check_passage(options, reader);
   ViewerOptions viewer_options = file_viewer_options(options, reader, *engine);
-  const bool scripted = !viewer_options.screenshot.empty();
   std::unique_ptr<io::AudioOutput> audio;
-  if (!options.no_audio && !scripted) {
-    std::string why;
-    audio = io::AudioOutput::open(reader, viewing.reader, why);
-    if (!why.empty()) {
-      spdlog::info(fmt::format("no audio: {}", why));
-    }
+  if (!options.no_audio && viewer_options.screenshot.empty()) {
+    audio = file_audio(viewing, reader);
   }
   std::string next;
   {

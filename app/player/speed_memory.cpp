@@ -24,7 +24,7 @@ constexpr const char* kVersionKey = "limpid_speeds";
 constexpr int kVersion = 1;
 constexpr std::size_t kMostSpeedBytes = std::size_t{1} << 20;
 // The oldest entries are dropped.
-constexpr std::size_t kMostEntries = 1000;
+constexpr std::size_t kMostSpeeds = 1000;
 constexpr double kWrong = 0.3;
 // The time of a size is computed from another size up to this ratio of their samples.
 constexpr double kGreatestRatio = 16;
@@ -136,7 +136,7 @@ void SpeedMemory::save() {
   for (const Entry& each : changed_) {
     find_or_add(all, each).seconds = each.seconds;
   }
-  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kMostEntries)));
+  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kMostSpeeds)));
   nlohmann::ordered_json json{{kVersionKey, kVersion}, {"speeds", nlohmann::ordered_json::array()}};
   for (const Entry& each : all) {
     json["speeds"].push_back({{"device", each.device},
