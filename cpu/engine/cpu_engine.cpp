@@ -19,8 +19,7 @@
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
 #include "core/noise/noise_model.h"
-#include "core/vbm4d/vbm4d_plan.h"
-#include "core/vnlb/vnlb_parameters.h"
+#include "core/vnlb/vnlb_in_vbm4d.h"
 #include "cpu/bm3d/bm3d.h"
 #include "cpu/bm3d/matches.h"
 #include "cpu/edge_preserving/edge_preserving.h"
@@ -38,26 +37,17 @@ namespace {
 // The arena of the tasks, shared by the engine and its denoisers, so that these may outlive it.
 using Arena = std::shared_ptr<tbb::task_arena>;
 
-// V-BM4D, with VNLB mixed in if the parameters say so.
-std::unique_ptr<FrameFilter> make_vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format) {
-  parameters.validate();
-  Vbm4dParameters alone = parameters;
-  alone.vnlb_share = 0;
-  auto filter = make_frame_filter(alone, format);
-  if (parameters.vnlb_share == 0) {
-    return filter;
-  }
-  return mix_filters(
-      std::move(filter), make_frame_filter(mixed_vnlb(parameters), format),
-      [parameters](const NoiseModel& noise) { return vnlb_shares(parameters, noise); }, format);
-}
-
 // Calls the make_frame_filter() of the filter's folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
+  const auto make = [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
+    return make_frame_filter(parameters, format);
+  };
   if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
-    return make_vbm4d(*vbm4d, format);
+    return make_vbm4d(*vbm4d, make, [&](auto first, auto second, auto shares) {
+      return mix_filters(std::move(first), std::move(second), std::move(shares), format);
+    });
   }
-  return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
+  return std::visit(make, filter);
 }
 
 // The SIMD code is compiled for SSE4 or better (cpu/CMakeLists.txt).

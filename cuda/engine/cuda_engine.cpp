@@ -20,8 +20,7 @@
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
 #include "core/noise/noise_model.h"
-#include "core/vbm4d/vbm4d_plan.h"
-#include "core/vnlb/vnlb_parameters.h"
+#include "core/vnlb/vnlb_in_vbm4d.h"
 #include "cuda/bm3d/bm3d.h"
 #include "cuda/edge_preserving/edge_preserving.h"
 #include "cuda/engine/device_frame.h"
@@ -308,32 +307,19 @@ EngineInfo describe_device(int device) {
   return info;
 }
 
-// V-BM4D, with VNLB mixed in if the parameters say so.
-std::unique_ptr<FrameFilter> make_vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format) {
-  parameters.validate();
-  Vbm4dParameters alone = parameters;
-  alone.vnlb_share = 0;
-  auto filter = make_frame_filter(alone, format);
-  if (parameters.vnlb_share == 0) {
-    return filter;
-  }
-  return mix_filters(
-      std::move(filter), make_frame_filter(mixed_vnlb(parameters), format),
-      [parameters](const NoiseModel& noise) { return vnlb_shares(parameters, noise); }, format);
-}
-
 }  // namespace
 
 // Calls the make_frame_filter() in the folder of each filter.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
+  const auto make = [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
+    return make_frame_filter(parameters, format);
+  };
   if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
-    return make_vbm4d(*vbm4d, format);
+    return make_vbm4d(*vbm4d, make, [&](auto first, auto second, auto shares) {
+      return mix_filters(std::move(first), std::move(second), std::move(shares), format);
+    });
   }
-  return std::visit(
-      [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
-        return make_frame_filter(parameters, format);
-      },
-      filter);
+  return std::visit(make, filter);
 }
 
 std::vector<EngineInfo> list_cuda() {
