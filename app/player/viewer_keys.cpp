@@ -57,6 +57,9 @@ struct ViewerKeys {
   /// The binding of a key, and its line; nothing if it has none for this source.
   static std::pair<const KeyLine*, const KeyBinding*> find(const std::string& key);
 
+  /// Flips a switch of the view, and shows its new state.
+  static ViewerAction toggle(bool ViewState::*shown, const char* on, const char* off);
+
   // Actions that change settings.
   template <typename Make>
   static ViewerAction edit(Make make);
@@ -66,6 +69,13 @@ struct ViewerKeys {
   static ViewerAction change(Editor::Edit (Editor::*change)(PlayerSettings) const);
   static ViewerAction undo(Editor::Edit (Editor::*undo)(const PlayerSettings&));
 };
+
+ViewerAction ViewerKeys::toggle(bool ViewState::*shown, const char* on, const char* off) {
+  return [shown, on, off](Viewer& v) {
+    v.state_.*shown = !(v.state_.*shown);
+    v.notice(v.state_.*shown ? on : off);
+  };
+}
 
 std::vector<KeyLine> ViewerKeys::playing() {
   const auto seek = [](double seconds) {
@@ -229,14 +239,8 @@ std::vector<KeyLine> ViewerKeys::sides() {
   const auto gain = [](double factor) {
     return [factor](Viewer& v) { v.change_gain(v.state_.gain * factor); };
   };
-  const auto swap = [](Viewer& v) {
-    v.state_.swapped = !v.state_.swapped;
-    v.notice(v.state_.swapped ? "denoised on the left" : "denoised on the right");
-  };
-  const auto pixels = [](Viewer& v) {
-    v.state_.pixels = !v.state_.pixels;
-    v.notice(v.state_.pixels ? "pixel values" : "no pixel values");
-  };
+  const auto swap = toggle(&ViewState::swapped, "denoised on the left", "denoised on the right");
+  const auto pixels = toggle(&ViewState::pixels, "pixel values", "no pixel values");
   constexpr KeyScope kAll = KeyScope::kAll;
   return {
       {kAll,
@@ -274,14 +278,8 @@ std::vector<KeyLine> ViewerKeys::view() {
     v.screen_.controls().toggle_panel();
     v.notice(v.screen_.controls().is_open() ? "settings open" : "settings closed");
   };
-  const auto statistics = [](Viewer& v) {
-    v.state_.statistics = !v.state_.statistics;
-    v.notice(v.state_.statistics ? "statistics" : "no statistics");
-  };
-  const auto help = [](Viewer& v) {
-    v.state_.help = !v.state_.help;
-    v.notice(v.state_.help ? "keys" : "");
-  };
+  const auto statistics = toggle(&ViewState::statistics, "statistics", "no statistics");
+  const auto help = toggle(&ViewState::help, "keys", "");
   constexpr KeyScope kAll = KeyScope::kAll;
   return {
       {kAll, "drag", "move, unlock, center the split line", {{"t", lock}, {"|", center}}},

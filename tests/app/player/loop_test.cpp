@@ -91,6 +91,24 @@ class Noting final : public Denoiser {
   bool flushed_ = false;
 };
 
+/// A source of `count` frames, all of them `picture`.
+FrameSource numbered_frames(const Frame& picture, int count, double per_second) {
+  FrameSource source;
+  const auto next = std::make_shared<int>(0);
+  source.read = [next, picture, count]() -> io::Reader::Item {
+    if (*next >= count) {
+      return io::Reader::End{};
+    }
+    Frame frame = picture;
+    frame.index = (*next)++;
+    return frame;
+  };
+  source.seek = [next, count, per_second](double seconds, double before, const auto&...) {
+    *next = std::clamp(static_cast<int>(std::ceil((seconds - before) * per_second - 0.01)), 0, count);
+  };
+  return source;
+}
+
 class LoopRenderingTest : public testing::Test {
  protected:
   static constexpr int kFrames = 40;
@@ -101,20 +119,7 @@ class LoopRenderingTest : public testing::Test {
     stages_.engine = engine_registry().open("cpu", EngineOptions{1});
     stages_.open_again = [this] {
       ++opened_;
-      FrameSource source;
-      const auto next = std::make_shared<int>(0);
-      source.read = [next, this]() -> io::Reader::Item {
-        if (*next >= kFrames) {
-          return io::Reader::End{};
-        }
-        Frame frame = picture_;
-        frame.index = (*next)++;
-        return frame;
-      };
-      source.seek = [next](double seconds, double before, const auto&...) {
-        *next = std::clamp(static_cast<int>(std::ceil((seconds - before) * kPerSecond - 0.01)), 0, kFrames);
-      };
-      return source;
+      return numbered_frames(picture_, kFrames, kPerSecond);
     };
     stages_.make_renderer = [this](const PlayerSettings&, const Frame&, const NoiseModel&) {
       return std::make_unique<Noting>(notes_);
@@ -269,22 +274,7 @@ class LoopWindow : public ViewerScript {
                                                          const NoiseModel& level) {
       return std::make_unique<Tired>(make(settings, frame, level));
     };
-    stages.open_again = [this] {
-      FrameSource source;
-      const auto next = std::make_shared<int>(0);
-      source.read = [next, this]() -> io::Reader::Item {
-        if (*next >= frames) {
-          return io::Reader::End{};
-        }
-        Frame frame = picture;
-        frame.index = (*next)++;
-        return frame;
-      };
-      source.seek = [next](double seconds, double before, const auto&...) {
-        *next = std::max(static_cast<int>(std::lround((seconds - before) * kRate)), 0);
-      };
-      return source;
-    };
+    stages.open_again = [this] { return numbered_frames(picture, frames, kRate); };
   }
 
   static std::int64_t dropped(const Viewer& viewer) {
