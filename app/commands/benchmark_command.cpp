@@ -92,7 +92,7 @@ Frame numbered(Frame frame, std::int64_t index) {
   return frame;
 }
 
-// Counts the rewinds of an input that is repeated. Rewinding opens a GPU's decoder anew, which can take
+// Counts the rewinds of an input that is repeated. Rewinding opens the decoder of a GPU again, which can take
 // longer than a short clip. Thread-safe.
 class Rewinds {
  public:

@@ -286,13 +286,13 @@ FoundCameras find_cameras(const WebcamOptions& options) {
   return found;
 }
 
-/// The next item of the source. `told`: whether the end of the audio has been told.
+/// The next item of the source. `is_reported`: whether the end of the audio has been reported.
 io::Reader::Item read_live(LiveSource& source, LiveOutputs& outputs, SoundLevel& level,
-                           const std::string& sound_device, bool& told) {
+                           const std::string& sound_device, bool& is_reported) {
   io::Reader::Item item = source.read();
   outputs.serve();
-  if (const std::string why = told ? "" : source.reader().sound_failure(); !why.empty()) {
-    told = true;
+  if (const std::string why = is_reported ? "" : source.reader().sound_failure(); !why.empty()) {
+    is_reported = true;
     outputs.warn(fmt::format("{}: the audio ended: {}", sound_device, why));
   }
   if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {

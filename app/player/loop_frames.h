@@ -22,7 +22,7 @@ struct LoopFrames {
 /// A reading position in LoopFrames, or none: frames are then read from the source. Not thread-safe.
 class LoopPosition {
  public:
-  /// Replaces the frames by those of the same passage with other results; null ends reading them.
+  /// Sets the frames to read: the passage with other results. Null ends reading from memory.
   void set_frames(std::shared_ptr<const LoopFrames> frames);
   /// Moves the position to the target. False if the frames do not have it; the position is then none.
   bool find(const SeekTarget& target);

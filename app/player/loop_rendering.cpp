@@ -86,7 +86,7 @@ void LoopRendering::render(const LoopRequest& request) {
   } catch (const PassageTooLong&) {
     spdlog::info("the repeated passage does not fit into --loop-memory: each round is denoised again");
     end.state = LoopStatus::State::kTooLong;
-  } catch (const Error& error) {  // playback goes on
+  } catch (const Error& error) {  // playback continues
     spdlog::warn(fmt::format("the repeated passage is not kept: {}", error.what()));
   }
   stage_.abandon();

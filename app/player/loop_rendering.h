@@ -43,7 +43,7 @@ struct LoopStatus {
 };
 
 /// Computes the frames of a passage as `limpid denoise` does, with a reader and a denoiser of its own, so
-/// that playback goes on meanwhile. Results are in ordinary memory; those of earlier settings are kept while
+/// that playback continues. Results are in ordinary memory; those of earlier settings are kept while
 /// they fit, for users who switch between settings. All members except cancel() and status() belong to its
 /// thread, which runs them as commands.
 class LoopRendering {

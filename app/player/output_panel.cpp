@@ -71,15 +71,15 @@ void PanelPart::draw_microphone() {
   }
   draw_heading("Microphone");
   ImGui::SetNextItemWidth(-1);
-  const auto used = std::ranges::find(state_.microphones, state_.microphone, &io::Microphone::device);
+  const auto used = std::ranges::find(state_.microphones, state_.microphone, &io::Microphone::id);
   const std::string name = used != state_.microphones.end() ? used->name : state_.microphone;
   if (ImGui::BeginCombo("###microphone", name.empty() ? "none" : name.c_str())) {
     for (std::size_t i = 0; i < state_.microphones.size(); ++i) {
       const io::Microphone& each = state_.microphones[i];
-      if (ImGui::Selectable((each.name + "###" + each.device).c_str(), each.device == state_.microphone)) {
+      if (ImGui::Selectable((each.name + "###" + each.id).c_str(), each.id == state_.microphone)) {
         requests_.microphone = i;
       }
-      items_.note(("microphone " + each.device).c_str(), "");
+      items_.note(("microphone " + each.id).c_str(), "");
     }
     ImGui::EndCombo();
   } else {

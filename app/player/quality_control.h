@@ -27,8 +27,8 @@ class QualityControl {
     std::optional<double> known = {};  ///< seconds per frame, measured earlier
   };
 
-  /// Times that are measured replace costs and known times. `first`: the rung to begin with if no rung is
-  /// known to keep pace. Frames come every `interval` seconds.
+  /// Times that are measured replace costs and known times. `first`: the rung at the start if no known
+  /// time is short enough to keep pace. Frames come every `interval` seconds.
   QualityControl(const std::vector<Speed>& speeds, std::size_t first, Seconds interval, Time now);
 
   std::size_t rung() const { return rung_; }

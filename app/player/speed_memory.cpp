@@ -56,9 +56,9 @@ fs::path SpeedMemory::default_file() {
   return home != nullptr && *home != '\0' ? fs::path(home) / ".cache/limpid/speeds.json" : fs::path();
 }
 
-SpeedMemory::SpeedMemory(fs::path file, std::string device, const FrameFormat& format)
+SpeedMemory::SpeedMemory(fs::path file, std::string hardware, const FrameFormat& format)
     : file_(std::move(file)),
-      device_(std::move(device)),
+      hardware_(std::move(hardware)),
       format_(to_string(format)),
       samples_(samples_of(format)),
       entries_(read(file_)) {}
@@ -75,7 +75,7 @@ SpeedMemory::Entries SpeedMemory::read(const fs::path& file) {
       throw Error("its version is not supported");
     }
     for (const nlohmann::json& each : json.at("speeds")) {
-      entries.push_back({.device = each.at("device").get<std::string>(),
+      entries.push_back({.hardware = each.at("device").get<std::string>(),
                          .filter = each.at("filter").get<std::string>(),
                          .format = each.at("format").get<std::string>(),
                          .samples = positive(each.at("samples")),
@@ -91,7 +91,7 @@ SpeedMemory::Entries SpeedMemory::read(const fs::path& file) {
 
 SpeedMemory::Entry& SpeedMemory::find_or_add(Entries& entries, const Entry& like) {
   const auto found = std::ranges::find_if(entries, [&](const Entry& each) {
-    return each.device == like.device && each.filter == like.filter && each.format == like.format;
+    return each.hardware == like.hardware && each.filter == like.filter && each.format == like.format;
   });
   return found != entries.end() ? *found : entries.emplace_back(like);
 }
@@ -103,7 +103,7 @@ std::optional<double> SpeedMemory::seconds(const std::string& filter) const {
   for (const Entry& each : entries_) {
     const bool is_same = each.format == format_;
     const double ratio = is_same ? 0 : std::abs(std::log(each.samples / samples_));
-    if (each.device == device_ && each.filter == filter && (ratio < distance || is_same)) {
+    if (each.hardware == hardware_ && each.filter == filter && (ratio < distance || is_same)) {
       nearest = &each;
       distance = is_same ? -1 : ratio;
     }
@@ -117,7 +117,7 @@ void SpeedMemory::note(const std::string& filter, double seconds) {
   }
   const std::scoped_lock lock(mutex_);
   const Entry measured{
-      .device = device_, .filter = filter, .format = format_, .samples = samples_, .seconds = seconds};
+      .hardware = hardware_, .filter = filter, .format = format_, .samples = samples_, .seconds = seconds};
   const std::size_t count = entries_.size();
   Entry& kept = find_or_add(entries_, measured);
   const bool is_wrong = std::abs(kept.seconds / seconds - 1) > kWrong;
@@ -139,7 +139,7 @@ void SpeedMemory::save() {
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kMostSpeeds)));
   nlohmann::ordered_json json{{kVersionKey, kVersion}, {"speeds", nlohmann::ordered_json::array()}};
   for (const Entry& each : all) {
-    json["speeds"].push_back({{"device", each.device},
+    json["speeds"].push_back({{"device", each.hardware},
                               {"filter", each.filter},
                               {"format", each.format},
                               {"samples", each.samples},

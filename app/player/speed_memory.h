@@ -16,8 +16,8 @@ namespace limpid::app {
 class SpeedMemory {
  public:
   /// Reads `file`, which may not exist; a damaged file is ignored with a warning. `file`: empty if nothing is
-  /// kept. `device`: describes the device that filters frames of this format.
-  SpeedMemory(std::filesystem::path file, std::string device, const FrameFormat& format);
+  /// kept. `hardware`: describes the device that filters frames of this format.
+  SpeedMemory(std::filesystem::path file, std::string hardware, const FrameFormat& format);
 
   /// Seconds per frame of a filter such as "vbm4d:profile=np"; computed from the most similar size if this
   /// one was not measured. Nothing if the filter was not measured on this device.
@@ -33,7 +33,7 @@ class SpeedMemory {
 
  private:
   struct Entry {
-    std::string device;
+    std::string hardware;
     std::string filter;
     std::string format;
     double samples = 0;  ///< of a frame
@@ -45,7 +45,7 @@ class SpeedMemory {
   static Entry& find_or_add(Entries& entries, const Entry& like);
 
   const std::filesystem::path file_;
-  const std::string device_;
+  const std::string hardware_;
   const std::string format_;
   const double samples_;
   mutable std::mutex mutex_;

@@ -626,7 +626,7 @@ void Viewer::grant(const ControlRequests& requests) {
     show_camera(*requests.camera);
   }
   if (requests.microphone) {
-    use_microphone(options_.microphones[*requests.microphone].device);
+    use_microphone(options_.microphones[*requests.microphone].id);
   }
   if (requests.settings) {
     change_settings(*requests.settings, settings_text(*requests.settings), mouse_.gesture());

@@ -11,8 +11,8 @@ namespace limpid::io {
 
 /// An audio device that captures.
 struct Microphone {
-  std::string device;  ///< for ReaderOptions::sound_device
-  std::string name;    ///< for the user
+  std::string id;    ///< for ReaderOptions::sound_device
+  std::string name;  ///< for the user
   bool operator==(const Microphone&) const = default;
 };
 
