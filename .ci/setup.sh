@@ -8,6 +8,7 @@ packages=(
   cmake ninja-build g++ pkg-config git ca-certificates
   libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswscale-dev
   libswresample-dev libavdevice-dev libtiff-dev libsdl2-dev libfontconfig-dev libx11-dev libimgui-dev libopengl-dev
+  libpipewire-0.3-dev
   libspdlog-dev libcli11-dev libhwy-dev libtbb-dev nlohmann-json3-dev
 )
 for group in "$@"; do
@@ -19,6 +20,7 @@ for group in "$@"; do
         bash-completion fish man-db mandoc zsh
         python3-dev python3-venv
         frei0r-plugins-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-tools
+        pipewire gstreamer1.0-pipewire
       )
       ;;
     check) packages+=(clang-format clang-tidy abigail-tools) ;;

@@ -35,6 +35,7 @@
 #include "core/base/lower_case.h"
 #include "io/media/camera.h"
 #include "io/media/microphone.h"
+#include "io/media/virtual_camera.h"
 #include "io/media/writer.h"
 
 namespace limpid::app {
@@ -172,31 +173,9 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   return recording;
 }
 
-io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
-  io::WriterOptions writer;
-  writer.container = "v4l2";
-  writer.codec = "rawvideo";
-  writer.pixel_format = "yuv420p";  // which every program takes
-  std::error_code ignored;
-  try {
-    return {device, reader, writer};
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
-    if (!std::filesystem::exists(device, ignored)) {
-      throw Error(
-          device +
-          ": device not found; install v4l2loopback-dkms, then run 'modprobe v4l2loopback exclusive_caps=1' "
-          "as root");
-    }
-    throw Error(
-        fmt::format("{} (it must be a v4l2loopback device that no other program writes to)", error.what()));
-  }
-}
-
 void check_outputs(const WebcamOptions& options) {
   if (options.no_window && options.record.empty() && options.loopback.empty()) {
-    throw UsageError("--no-window: add --loopback /dev/videoN or --record FILE for the denoised video");
+    throw UsageError("--no-window: add --loopback DEVICE or --record FILE for the denoised video");
   }
 }
 
@@ -280,7 +259,7 @@ FoundCameras find_cameras(const WebcamOptions& options) {
       found.name = camera_name(options.source);
     }
     if (found.loopback.empty()) {
-      found.loopback = io::first_video_output();
+      found.loopback = io::default_virtual_camera();
     }
   }
   return found;
@@ -317,7 +296,8 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
          return open_recording(options, source.reader(), *engine, name, overwrite);
        }},
       !options.loopback.empty(), found.loopback,
-      [&source](const std::string& device) { return open_loopback(device, source.reader()); }, engine);
+      [&source](const std::string& device) { return io::open_virtual_camera(device, source.reader()); },
+      engine);
   outputs.begin();
 
   PlayerStages stages = viewing.stages(engine, source.reader(), true);
@@ -439,9 +419,11 @@ void add_webcam_outputs(CommandLine& command, WebcamOptions& options) {
       .add_flag("--mirror", options.mirror, "Exchange left and right in the window; outputs stay as they are")
       ->group("Window");
   command
-      .add_option("--loopback", options.loopback,
-                  "Also write the denoised frames to a v4l2loopback device, as a camera for other programs")
-      ->type_name("/dev/videoN")
+      .add_option(
+          "--loopback", options.loopback,
+          "Also be a camera for other programs, with the denoised frames: a v4l2loopback device such as "
+          "/dev/video10, or pipewire")
+      ->type_name("DEVICE")
       ->file()
       ->group(kOutput);
   command

@@ -8,29 +8,21 @@
 #include <utility>
 
 #include "app/console/console.h"
-#include "core/base/error.h"
-#include "io/media/camera.h"
+#include "io/media/virtual_camera.h"
 
 namespace limpid::app {
 
 void Loopback::begin() {
   if (device_.empty()) {
-    device_ = io::first_video_output();
-  }
-  if (device_.empty()) {
-    throw Error(
-        "no v4l2loopback device; install v4l2loopback-dkms, then run 'modprobe v4l2loopback "
-        "exclusive_caps=1' "
-        "as root");
+    device_ = io::default_virtual_camera();
   }
   auto opened = std::make_shared<FrameSink>(open_(device_));
   const std::scoped_lock lock(mutex_);
   sink_ = std::move(opened);
   failed_ = false;
   failure_ = nullptr;
-  const std::string name = io::video_device_name(device_);
   news_ = {fmt::format("loopback to {}: select the camera \"{}\" in the meeting program", device_,
-                       name.empty() ? device_ : printable(name)),
+                       printable(io::virtual_camera_name(device_))),
            false};
   spdlog::info(news_.text);
 }

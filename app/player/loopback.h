@@ -21,7 +21,7 @@ namespace limpid::app {
 /// source from the reader.
 class Loopback {
  public:
-  /// `device`: of v4l2loopback; empty: the first one of the machine. `open` opens it, and throws Error.
+  /// `device`: of io::open_virtual_camera(); empty: the default one. `open` opens it, and throws Error.
   Loopback(std::string device, std::function<io::Writer(const std::string& device)> open)
       : device_(std::move(device)), open_(std::move(open)) {}
 
@@ -36,7 +36,7 @@ class Loopback {
   bool is_on() const;
   /// True if finish() ended it.
   bool was_on() const { return was_on_; }
-  /// Path of the device, such as "/dev/video10"; empty if none is known yet.
+  /// The device, such as "/dev/video10"; empty if none is known yet.
   const std::string& node() const { return device_; }
   bool has_failed() const { return failed_; }
   /// The next event since the last call; without text if there is none.

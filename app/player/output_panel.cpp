@@ -61,7 +61,7 @@ void PanelPart::draw_camera() {
     }
   }
   ask("loopback", "Be a camera for meetings", state_.loops_back, "L",
-      "Other programs receive the denoised video, through v4l2loopback. Key: L");
+      "Other programs receive the denoised video, through v4l2loopback or PipeWire. Key: L");
   draw_microphone();
 }
 

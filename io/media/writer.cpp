@@ -23,6 +23,7 @@
 #include "io/media/writer/losses.h"
 #include "io/media/writer/media_file.h"
 #include "io/media/writer/pictures.h"
+#include "io/media/writer/pipewire_camera.h"
 #include "io/media/writer/rotation.h"
 #include "io/media/writer/segment_joiner.h"
 #include "io/media/writer/segment_writer.h"
@@ -184,6 +185,8 @@ Writer::State::State(std::string target_url, const Source& from, const WriterOpt
         std::make_unique<SegmentWriter>(options.segment_file, options.segment_temporary, encoder().context());
     segment = writer.get();
     sink = std::move(writer);
+  } else if (!options.camera.empty()) {
+    sink = make_pipewire_camera(options.camera, encoder().context());
   } else if (traits_of(container).separate_files) {
     sink = std::make_unique<Pictures>(target, source, diagnostics);
   } else {

@@ -51,6 +51,9 @@ struct WriterOptions {
   int encoder_threads = 0;  ///< 0: libavcodec's default
   /// Memory of a GPU: accept frames in it if the encoder can read them, see Writer::cuda_frames().
   MemoryDomain memory;
+  /// Name of a camera of PipeWire that receives the frames instead of the url; empty: none. The encoder must
+  /// be rawvideo with the pixel format yuyv422.
+  std::string camera;
   Overwrite overwrite = Overwrite::kNever;
   /// Write only to files and pipes, like ReaderOptions::local_only.
   bool local_only = false;

@@ -40,11 +40,6 @@ constexpr const char* kCamera = "/dev/video70";
 constexpr const char* kLoopback = "/dev/video71";
 const std::vector<std::string> kQuick = {"--profile", "fast", "--sigma", "5", "--no-osd"};
 
-std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 /// A fixture with a camera of 30 frames a second.
 template <typename Base>
 class WithCamera : public Base {

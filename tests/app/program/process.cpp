@@ -235,4 +235,17 @@ Outcome run(const std::vector<std::string>& arguments, const ProcessOptions& opt
   return Process(arguments, options).wait();
 }
 
+bool can_run(const std::vector<std::string>& command) {
+  try {
+    return run(command).exit_code == 0;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 }  // namespace limpid::test

@@ -89,4 +89,10 @@ class Process {
 /// Runs a program to its end.
 Outcome run(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
+/// True if the program exists and ends with exit code 0.
+bool can_run(const std::vector<std::string>& command);
+
+/// A command line with more arguments.
+std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& second);
+
 }  // namespace limpid::test

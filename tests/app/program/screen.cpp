@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstddef>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <variant>
 
@@ -34,14 +33,6 @@ Connection open_display(const std::string& display) {
     throw std::runtime_error("can't open the display " + display);
   }
   return connection;
-}
-
-bool can_run(const std::vector<std::string>& command) {
-  try {
-    return run(command).exit_code == 0;
-  } catch (const std::system_error&) {
-    return false;
-  }
 }
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
