@@ -22,6 +22,7 @@ namespace {
 /// Parameters of a stream, as PipeWire's objects, which stay valid while this exists.
 class Parameters {
  public:
+  Parameters() { spa_pod_builder_init(&builder_, bytes_.data(), static_cast<std::uint32_t>(bytes_.size())); }
   /// The only format of the stream.
   void add_format(spa_video_info_raw video) {
     parameters_[count_++] = spa_format_video_raw_build(&builder_, SPA_PARAM_EnumFormat, &video);
@@ -51,7 +52,7 @@ class Parameters {
   void add(void* object) { parameters_[count_++] = static_cast<const spa_pod*>(object); }
 
   std::array<std::uint8_t, 1024> bytes_{};
-  spa_pod_builder builder_ = SPA_POD_BUILDER_INIT(bytes_.data(), static_cast<std::uint32_t>(bytes_.size()));
+  spa_pod_builder builder_{};
   std::array<const spa_pod*, 2> parameters_{};
   std::uint32_t count_ = 0;
 };
