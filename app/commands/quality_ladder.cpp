@@ -27,8 +27,8 @@ constexpr std::array<Quality, 7> kQualities = {{{"bilateral", "", {0.3, 0.33}},
                                                 {"recursive", "np", {1.5, 1.5}},
                                                 {"vbm4d", "fast", {2, 7}},
                                                 {"vbm4d", "lc", {3, 10}},
-                                                {"vbm4d", "np", {7, 30}},
-                                                {"vbm4d", "high", {20, 100}}}};
+                                                {"vbm4d", "np", {5, 30}},
+                                                {"vbm4d", "high", {17, 100}}}};
 constexpr Cost kCostOfVnlb = {40, 150};
 
 // The place of settings in the list; its size if they are better than all of it.

@@ -174,15 +174,27 @@ void FrameDenoising::prepare_step_up() {
   }
 }
 
-// Measures the speed of the rung by a result.
+NoiseModel FrameDenoising::estimate(const Frame& frame) {
+  const Clock::time_point begin = Clock::now();
+  NoiseModel level = timed(counters_.denoise.busy_ns, [&] { return noise_->level_for(frame); });
+  estimating_ += Clock::now() - begin;
+  return level;
+}
+
+// Measures the speed of the rung by a result. The noise estimate takes the same time on all rungs, so it is
+// left out of their times and out of the time that they have.
 void FrameDenoising::measure_pace() {
+  constexpr int kMeanOf = 16;
   const std::int64_t busy = counters_.denoise.busy_ns;
-  const std::chrono::nanoseconds took(busy - std::exchange(busy_, busy));
+  const std::chrono::nanoseconds estimating = std::exchange(estimating_, {});
+  const std::chrono::nanoseconds took =
+      std::chrono::nanoseconds(busy - std::exchange(busy_, busy)) - estimating;
+  mean_estimating_ += (estimating - mean_estimating_) / kMeanOf;
   const auto [keeps_time, interval] = queues_.presentation.pacing(
       [](const Pacing& pacing) { return std::pair(pacing.keeps_time(), pacing.interval()); });
   if (!keeps_time) {
     quality_.rest(Clock::now());
-  } else if (quality_.add(took, most_load_ * interval, Clock::now())) {
+  } else if (quality_.add(took, most_load_ * interval - mean_estimating_, Clock::now())) {
     steps_down_ = true;
   }
 }
@@ -211,7 +223,7 @@ void FrameDenoising::send(DecodedFrame frame) {
   if (!noise_ || settings_.noise != used_.noise) {
     noise_.emplace(settings_.noise, *stages_.engine, noise_log(settings_.noise));
   }
-  const NoiseModel level = timed(counters_.denoise.busy_ns, [&] { return noise_->level_for(frame.frame); });
+  const NoiseModel level = estimate(frame.frame);
   std::unique_ptr<Denoiser> next;
   if (stage_.has_denoiser() && !rung.settings.same_denoiser(used_)) {
     next = stages_.make_denoiser(rung.settings, frame.frame, level);

@@ -70,6 +70,7 @@ class FrameDenoising {
   void take_next(const DecodedFrames::Next& next, bool is_late);
   void send_again();
   void prepare_step_up();
+  NoiseModel estimate(const Frame& frame);
   void measure_pace();
   void remember(const DecodedFrame& frame);
   void send(DecodedFrame frame);
@@ -101,6 +102,8 @@ class FrameDenoising {
   int ahead_of_step_ = 0;    ///< further frames to be ready before a filter begins that waits for later ones
   bool is_drained_ = false;  ///< the denoiser has returned the last frame
   std::int64_t busy_ = 0;    ///< time of the denoiser up to its last result, in ns
+  std::chrono::nanoseconds estimating_{0};       ///< of `busy_`, time of the noise estimate since that result
+  std::chrono::nanoseconds mean_estimating_{0};  ///< per frame
   Clock::time_point idle_since_ = Clock::now();
   std::optional<Clock::time_point> wake_at_;
 };

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // Share of the interval between frames.
 constexpr double kOverload = 0.95;
-constexpr double kFits = 0.85;      // of a rung to step down to
+constexpr double kFits = 0.85;      // of a rung to step down to, or to begin with
 constexpr double kRoomAbove = 0.7;  // of a rung to step up to
 // The first frames of a rung are slower: memory is allocated, and context is filtered.
 constexpr int kWarmUp = 2;
@@ -38,7 +38,7 @@ QualityControl::QualityControl(const std::vector<Speed>& speeds, std::size_t fir
 void QualityControl::begin(std::size_t first, Seconds interval, Time now) {
   for (std::size_t i = 0; i < rungs_.size(); ++i) {
     Rung& rung = rungs_[i];
-    if (rung.known && *rung.known <= kRoomAbove * interval.count()) {
+    if (rung.known && *rung.known <= kFits * interval.count()) {
       rung_ = i;
     } else if (rung.known) {  // its time may have been measured under a load that has gone
       rung.failures = 1;
@@ -137,10 +137,12 @@ bool QualityControl::add(Seconds busy, Seconds interval, Time now) {
     if (!overloaded_since_) {
       overloaded_since_ = now - std::chrono::duration_cast<Time::duration>(busy);
     }
+    if (*measured <= kOverload * interval.count()) {
+      return false;
+    }
     room_since_ = now;
     next_.reset();
-    const bool is_long = now - *overloaded_since_ >= kOverloadTime;
-    return is_long && *measured > kOverload * interval.count() && step_down(interval, now);
+    return now - *overloaded_since_ >= kOverloadTime && step_down(interval, now);
   }
   if (*measured <= kOverload * interval.count()) {
     overloaded_since_.reset();

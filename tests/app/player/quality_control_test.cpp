@@ -134,7 +134,7 @@ TEST(QualityControlTest, OneSlowFrameChangesNothing) {
   Machine machine;
   machine.play(5);
   const std::size_t changes = machine.changes.size();
-  const Time now{200s};
+  const Time now{105s};
   EXPECT_FALSE(machine.control().add(Seconds(0.25), Seconds(0.04), now));
   EXPECT_FALSE(machine.control().add(Seconds(0.02), Seconds(0.04), now + 40ms));
   EXPECT_FALSE(machine.control().add(Seconds(0.02), Seconds(0.04), now + 80ms));
@@ -151,6 +151,16 @@ TEST(QualityControlTest, OneSlowFrameInThreeIsNoOverload) {
     EXPECT_FALSE(control.add(busy, Seconds(0.04), now)) << i;
   }
   EXPECT_EQ(control.rung(), 2U);
+}
+
+TEST(QualityControlTest, OneSlowFrameASecondDoesNotKeepItFromStepsUp) {
+  QualityControl control({{0.3}, {1}, {1.5}, {2}, {7}}, 2, Seconds(0.04), Time(100s));
+  auto now = Time(100s);
+  for (int i = 0; i < 75 && !control.next_rung(); ++i) {
+    now += 60ms;
+    EXPECT_FALSE(control.add(i % 15 == 14 ? 60ms : 16ms, Seconds(0.04), now));
+  }
+  EXPECT_EQ(control.next_rung(), 3U);
 }
 
 TEST(QualityControlTest, ASlowStartOfTheEngineIsNoOverload) {
@@ -196,6 +206,14 @@ TEST(QualityControlTest, BeginsWithTheBestRungThatIsKnownToKeepPace) {
   machine.play(9);
   EXPECT_EQ(machine.rung(), 2U);
   EXPECT_EQ(machine.dropped, 0) << "rungs that are known to be too slow are not tried";
+}
+
+TEST(QualityControlTest, BeginsWithARungThatHasKeptPaceWithLittleToSpare) {
+  Machine machine({{0.3, 0.002}, {1, 0.01}, {1.5, 0.02}, {2, 0.022}, {7, 0.032}});
+  machine.times = {0.002, 0.01, 0.02, 0.022, 0.032};
+  machine.play(5);
+  EXPECT_EQ(machine.rung(), 4U);
+  EXPECT_TRUE(machine.changes.empty());
 }
 
 TEST(QualityControlTest, BeginsLowerThanUsualWhereTheFirstRungIsKnownToBeTooSlow) {
