@@ -64,7 +64,7 @@ void FileOutput::report_failure(const Write& write) const {
   }
 }
 
-void FileOutput::save_pictures(const PlayedFrame& frame, int column) const {
+void FileOutput::save_pictures(const PlayedFrame& frame, int column, bool noisy_left) const {
   if (frame.is_waiting) {
     return notice_("the frame is not denoised yet");
   }
@@ -75,9 +75,9 @@ void FileOutput::save_pictures(const PlayedFrame& frame, int column) const {
   converter.convert(
       options_.shown(engine_ != nullptr ? engine_->in_host_memory(frame.denoised) : frame.denoised),
       denoised);
-  io::RgbImage split = denoised;
+  io::RgbImage split = noisy_left ? denoised : noisy;
   for (int y = 0; y < split.height; ++y) {
-    std::copy_n(noisy.row(y), column, split.row(y));
+    std::copy_n((noisy_left ? noisy : denoised).row(y), column, split.row(y));
     if (column > 0 && column < split.width) {
       split.row(y)[column] = kSavedLineColor;
     }

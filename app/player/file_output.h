@@ -23,8 +23,9 @@ class FileOutput {
   /// `notice` shows a text to the user. `options` must outlive this object.
   FileOutput(const ViewerOptions& options, std::shared_ptr<Engine> engine, Notice notice);
 
-  /// Writes the frame noisy, denoised, and split at a column of the picture.
-  void save_pictures(const PlayedFrame& frame, int column) const;
+  /// Writes the frame noisy, denoised, and split at a column of the picture, noisy on its left if
+  /// `noisy_left` is set.
+  void save_pictures(const PlayedFrame& frame, int column, bool noisy_left) const;
   /// Writes a picture of the window with the frame of that number.
   void save_window(const io::RgbImage& picture, std::int64_t frame) const;
   void save_settings(const DenoisingSettings& settings) const;

@@ -307,7 +307,8 @@ std::vector<KeyLine> ViewerKeys::files() {
     v.notice(v.options_.toggle_recording ? v.options_.toggle_recording() : "this source is not recorded");
   };
   const auto pictures = [](Viewer& v) {
-    v.save([&v] { v.output_.save_pictures(*v.shown_, v.screen_.split_column()); });
+    const bool noisy_left = v.state_.swapped == v.state_.mirrored;
+    v.save([&v, noisy_left] { v.output_.save_pictures(*v.shown_, v.screen_.split_column(), noisy_left); });
   };
   const auto window = [](Viewer& v) {
     v.save([&v] {

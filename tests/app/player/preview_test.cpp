@@ -154,6 +154,38 @@ class PreviewTest : public ScreenTest {
   int pictures_ = 0;
 };
 
+TEST_F(PreviewTest, SavedSplitsHaveTheSidesOfTheWindow) {
+  Process process(preview({"--start", "0", "--end", "0.1"}));
+  const std::string window = find_window("clip.mkv");
+  expect_said(process, "shown: the first frame");
+  type({"Home"});
+  type({"t"});
+  expect_said(process, "key: split line follows the pointer");
+  point(window, 120, 100);
+  point(window, 128, 100);
+  bool noisy_first = true;
+  int times = 0;
+  for (const auto& [key, said] :
+       {std::pair{"x", "key: denoised on the left"}, std::pair{"h", "key: mirrored"},
+        std::pair{"x", "key: denoised on the right"}}) {
+    type({key});
+    expect_said(process, said);
+    noisy_first = !noisy_first;
+    const Pictures saved = pictures(process, 0);
+    // Mirrored, the line is as far from the right border.
+    const int line = times++ == 0 ? 128 / kScale : kWidth - 128 / kScale;
+    const RgbImage& left = noisy_first ? saved.noisy : saved.denoised;
+    const RgbImage& right = noisy_first ? saved.denoised : saved.noisy;
+    for (int y = 0; y < kHeight; ++y) {
+      ASSERT_TRUE(std::equal(left.row(y), left.row(y) + line - 2, saved.split.row(y))) << key << y;
+      ASSERT_TRUE(std::equal(right.row(y) + line + 2, right.row(y) + kWidth, saved.split.row(y) + line + 2))
+          << key << y;
+    }
+  }
+  type({"q"});
+  EXPECT_EQ(process.wait().exit_code, 0);
+}
+
 TEST_F(PreviewTest, ViewsSplitAndZoomShowWhatTheySay) {
   Process process(preview({}));
   const std::string window = find_window("clip.mkv");

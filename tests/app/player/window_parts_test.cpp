@@ -231,17 +231,17 @@ TEST_F(WindowPart, PicturesAreWrittenUnlessTheFolderIsMissing) {
   FileOutput output(options, engine, notice());
   PlayedFrame frame = noisy_frame(1);
   frame.is_waiting = true;
-  output.save_pictures(frame, 32);
+  output.save_pictures(frame, 32, true);
   EXPECT_EQ(notices.back(), "the frame is not denoised yet");
   frame.is_waiting = false;
-  output.save_pictures(frame, 32);
+  output.save_pictures(frame, 32, true);
   EXPECT_EQ(notices.back(), "pictures saved");
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "clip-000000-split.png"));
   output.start({}, {});
   EXPECT_EQ(notices.back(), "this source cannot be written to a file");
   EXPECT_FALSE(output.is_writing());
   options.picture_folder += "/missing";
-  output.save_pictures(frame, 32);
+  output.save_pictures(frame, 32, true);
   EXPECT_NE(notices.back().find("missing"), std::string::npos) << notices.back();
 }
 
