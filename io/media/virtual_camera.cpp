@@ -14,38 +14,29 @@ namespace {
 constexpr const char* kName = "Limpid";
 constexpr const char* kLoadLoopback = "'modprobe v4l2loopback exclusive_caps=1' as root";
 
-Writer open_loopback(const std::string& device, const Reader& source) {
+WriterOptions options_for(const std::string& device) {
   WriterOptions options;
-  options.container = "v4l2";
   options.codec = "rawvideo";
-  options.pixel_format = "yuv420p";  // which every program takes
-  std::error_code ignored;
-  try {
-    return {device, source, options};
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
-    throw Error(std::filesystem::exists(device, ignored)
-                    ? std::string(error.what()) +
-                          " (it must be a v4l2loopback device that no other program writes to)"
-                    : device + ": device not found; install v4l2loopback-dkms, then run " + kLoadLoopback);
+  if (device == kPipeWire) {
+    options.container = "rawvideo";
+    options.pixel_format = "yuyv422";  // which most cameras deliver, and which needs no padding at any size
+    options.camera = kName;
+  } else {
+    options.container = "v4l2";
+    options.pixel_format = "yuv420p";  // which every program takes
   }
+  return options;
 }
 
-Writer open_pipewire(const Reader& source) {
-  WriterOptions options;
-  options.container = "rawvideo";
-  options.codec = "rawvideo";
-  options.pixel_format = "yuyv422";  // which most cameras deliver, and which needs no padding at any size
-  options.camera = kName;
-  try {
-    return {kPipeWire, source, options};
-  } catch (const UsageError&) {
-    throw;
-  } catch (const Error& error) {
-    throw Error(std::string(error.what()) + "; start PipeWire, or install v4l2loopback-dkms and run " +
-                kLoadLoopback);
+/// The reason why a device could not be opened, and what to do.
+std::string explained(const std::string& device, const std::string& why) {
+  std::error_code ignored;
+  if (device == kPipeWire) {
+    return why + "; start PipeWire, or install v4l2loopback-dkms and run " + kLoadLoopback;
   }
+  return std::filesystem::exists(device, ignored)
+             ? why + " (it must be a v4l2loopback device that no other program writes to)"
+             : device + ": device not found; install v4l2loopback-dkms, then run " + kLoadLoopback;
 }
 
 }  // namespace
@@ -67,7 +58,13 @@ Writer open_virtual_camera(const std::string& device, const Reader& source) {
                     "then run ") +
         kLoadLoopback);
   }
-  return device == kPipeWire ? open_pipewire(source) : open_loopback(device, source);
+  try {
+    return {device, source, options_for(device)};
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(explained(device, error.what()));
+  }
 }
 
 }  // namespace limpid::io

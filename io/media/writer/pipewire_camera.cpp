@@ -64,26 +64,22 @@ struct LoopDeleter {
   }
 };
 
+struct LoopUnlocker {
+  void operator()(pw_thread_loop* loop) const { pw_thread_loop_unlock(loop); }
+};
+
+/// Locks the loop until the result is destroyed.
+std::unique_ptr<pw_thread_loop, LoopUnlocker> locked(pw_thread_loop* loop) {
+  pw_thread_loop_lock(loop);
+  return std::unique_ptr<pw_thread_loop, LoopUnlocker>(loop);
+}
+
 struct StreamDeleter {
   pw_thread_loop* loop = nullptr;
   void operator()(pw_stream* stream) const {
-    pw_thread_loop_lock(loop);
+    const auto lock = locked(loop);
     pw_stream_destroy(stream);
-    pw_thread_loop_unlock(loop);
   }
-};
-
-class LoopLock {
- public:
-  explicit LoopLock(pw_thread_loop* loop) : loop_(loop) { pw_thread_loop_lock(loop_); }
-  LoopLock(const LoopLock&) = delete;
-  LoopLock& operator=(const LoopLock&) = delete;
-  LoopLock(LoopLock&&) = delete;
-  LoopLock& operator=(LoopLock&&) = delete;
-  ~LoopLock() { pw_thread_loop_unlock(loop_); }
-
- private:
-  pw_thread_loop* loop_;
 };
 
 /// Initializes the library once, silent unless the user asks it for messages.
@@ -155,7 +151,7 @@ PipeWireCamera::PipeWireCamera(const std::string& name, const AVCodecContext& en
   if (loop_ == nullptr || pw_thread_loop_start(loop_.get()) != 0) {
     throw Error("pipewire: cannot start its thread");
   }
-  const LoopLock lock(loop_.get());
+  const auto lock = locked(loop_.get());
   pw_properties* const properties =
       pw_properties_new(PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CLASS, "Video/Source", PW_KEY_MEDIA_ROLE,
                         "Camera", PW_KEY_NODE_NAME, "limpid", PW_KEY_NODE_DESCRIPTION, name.c_str(), nullptr);
@@ -219,7 +215,7 @@ void PipeWireCamera::parameter_changed(void* self, std::uint32_t id, const spa_p
 }
 
 void PipeWireCamera::write_frame(PacketHandle frame) {
-  const LoopLock lock(loop_.get());
+  const auto lock = locked(loop_.get());
   require_server();
   bytes_ += frame->size;
   ++frames_;
