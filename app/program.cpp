@@ -29,7 +29,6 @@ const std::vector<Examples>& examples() {
       {"noise", {"limpid noise noisy.mkv", "limpid noise camera.mov -o camera.json"}},
       {"filters", {"limpid filters", "limpid filters vbm4d:profile=fast"}},
       {"measure", {"limpid measure truth.mkv test.mkv"}},
-      {"matches", {"limpid matches photo.png --at 120,80 -o group.png"}},
       {"benchmark", {"limpid benchmark in.mp4 -c libx264"}},
       {"preview", {"limpid preview noisy.mkv"}},
       {"webcam", {"limpid webcam /dev/video0 --record clean.mkv"}},
@@ -51,7 +50,6 @@ std::unique_ptr<CommandLine> make_program(Command& selected) {
   add_compare_command(*program, selected);
   add_devices_command(*program, selected);
   add_filters_command(*program, selected);
-  add_matches_command(*program, selected);
   add_measure_command(*program, selected);
   add_merge_command(*program, selected);
   add_noise_command(*program, selected);

@@ -69,7 +69,6 @@ commands=(
   'merge out/job -o out/clean.mkv'
   'status out/job'
   'compare clip.mkv --filters bilateral --sheet out/sheet.png'
-  'matches clip.mkv -o out/matches.png --at 20,20'
   'benchmark clip.mkv --frames 4 --profile fast'
   'preview clip.mkv --frames 2 --screenshot out/picture.png --sigma 5'
   'webcam testsrc2=s=64x48 --input-format lavfi --frames 3 --record out/clean.mkv --sigma 5 --no-window'

@@ -18,7 +18,6 @@ void add_compare_command(CommandLine& program, Command& selected);
 void add_denoise_command(CommandLine& program, Command& selected);
 void add_devices_command(CommandLine& program, Command& selected);
 void add_filters_command(CommandLine& program, Command& selected);
-void add_matches_command(CommandLine& program, Command& selected);
 void add_measure_command(CommandLine& program, Command& selected);
 void add_merge_command(CommandLine& program, Command& selected);
 void add_noise_command(CommandLine& program, Command& selected);

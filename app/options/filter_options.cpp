@@ -18,8 +18,8 @@ constexpr const char* kFilterGroup = "Filter and quality";
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCommon = {
     {{"reach", "by profile"}, {"delay", "no limit; 0 in windows"}, {"steps", "2"}}};
 
-const auto* find_common(std::string_view parameter) {
-  return std::ranges::find(kCommon, parameter, &std::pair<std::string_view, std::string_view>::first);
+const FilterType& first_with_profiles() {
+  return *std::ranges::find_if(filter_types(), [](const FilterType& type) { return !type.profiles.empty(); });
 }
 
 // "fast, lc, np or high".
@@ -33,90 +33,44 @@ std::string list_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-FilterOptions::FilterOptions(std::string_view only) : only_(only) {
-  for (const FilterType& type : filter_types()) {
-    if (only.empty() || type.name == only) {
-      types_.push_back(&type);
-    }
-  }
-}
-
 void FilterOptions::add_to(CommandLine& command) {
-  if (only_.empty()) {
-    command
-        .add_option("--filter", filter_,
-                    fmt::format("Filter, with any of its parameters: vbm4d:step=4:tau=900. \"limpid "
-                                "filters\" lists them [{}; for pictures {}]",
-                                default_filter(false), default_filter(true)))
-        ->type_name("FILTER")
-        ->words(filter_names())
-        ->any_case()
-        ->group(kFilterGroup);
-  }
-  const auto with_profiles =
-      std::ranges::find_if(types_, [](const FilterType* type) { return !type->profiles.empty(); });
-  if (with_profiles != types_.end()) {
-    const FilterType& type = **with_profiles;
-    command
-        .add_option(
-            "--profile", profile_,
-            "Quality: " + list_of(type.profiles) + ", from fastest to best [" + type.default_profile + "]")
-        ->details(only_.empty() ? "The profiles of vnlb are " + list_of(filter_type("vnlb").profiles) + "."
-                                : "")
-        ->type_name("NAME")
-        ->words(type.profiles)
-        ->any_case()
-        ->group(kFilterGroup);
-  }
+  command
+      .add_option("--filter", filter_,
+                  fmt::format("Filter, with any of its parameters: vbm4d:step=4:tau=900. \"limpid "
+                              "filters\" lists them [{}; for pictures {}]",
+                              default_filter(false), default_filter(true)))
+      ->type_name("FILTER")
+      ->words(filter_names())
+      ->any_case()
+      ->group(kFilterGroup);
+  const FilterType& type = first_with_profiles();
+  command
+      .add_option(
+          "--profile", profile_,
+          "Quality: " + list_of(type.profiles) + ", from fastest to best [" + type.default_profile + "]")
+      ->details("The profiles of vnlb are " + list_of(filter_type("vnlb").profiles) + ".")
+      ->type_name("NAME")
+      ->words(type.profiles)
+      ->any_case()
+      ->group(kFilterGroup);
   add_parameters(command);
 }
 
 void FilterOptions::add_parameters(CommandLine& command) {
-  for (const FilterType* type : types_) {
-    for (const Parameter<Filter>& parameter : type->parameters) {
-      const std::string& name = parameter.text.option;
-      const auto known = std::ranges::find(parameters_, name, &ParameterOption::name);
-      if (known != parameters_.end()) {
-        known->filters.push_back(type);
-      } else if (!only_.empty() || find_common(name) != kCommon.end()) {
-        parameters_.push_back({.name = name, .filters = {type}});
-      }
+  for (const auto& [name, default_value] : kCommon) {
+    ParameterOption& added = parameters_.emplace_back(std::string(name));
+    const std::vector<const FilterType*> filters = filters_with(name);
+    const Parameter<Filter>& parameter = *find_parameter(*filters.front(), name);
+    std::string filters_text;
+    for (const FilterType* type : filters) {
+      filters_text += (filters_text.empty() ? "" : ", ") + type->name;
     }
-  }
-  for (ParameterOption& each : parameters_) {
-    const Parameter<Filter>& parameter = *find_parameter(*each.filters.front(), each.name);
-    const std::string name = "--" + each.name;
-    const std::string help = help_of(each);
-    Option* option = nullptr;
-    switch (parameter.kind) {
-      case ParameterKind::kInteger:
-        option = command.add_option(name, each.integer, help)->type_name("N");
-        break;
-      case ParameterKind::kNumber:
-        option = command.add_option(name, each.number, help)->type_name("X");
-        break;
-      case ParameterKind::kName:
-        option = command.add_option(name, each.word, help)
-                     ->type_name(parameter.names.empty() ? "N[,M]" : "NAME")
-                     ->words(parameter.names)
-                     ->any_case();
-        break;
-    }
+    const std::string help = fmt::format("{} ({}) [{}]", parameter.text.help, filters_text, default_value);
+    Option* const option = parameter.kind == ParameterKind::kInteger
+                               ? command.add_option("--" + added.name, added.integer, help)->type_name("N")
+                               : command.add_option("--" + added.name, added.word, help)->type_name("N[,M]");
     option->group(kFilterGroup)->advanced();
   }
-}
-
-// The help of the parameter, with its range for one filter, with the names of several.
-std::string FilterOptions::help_of(const ParameterOption& option) const {
-  const ParameterText& text = find_parameter(*option.filters.front(), option.name)->text;
-  if (!only_.empty()) {
-    return text.help + (text.range.empty() ? "" : " (" + text.range + ")");
-  }
-  std::string names;
-  for (const FilterType* type : option.filters) {
-    names += (names.empty() ? "" : ", ") + type->name;
-  }
-  return fmt::format("{} ({}) [{}]", text.help, names, find_common(option.name)->second);
 }
 
 std::string FilterOptions::name(bool frame_by_frame) const {
@@ -128,16 +82,14 @@ std::string FilterOptions::profile() const {
   if (const std::optional<std::string> given = settings().profile) {
     return *given;
   }
-  const auto first =
-      std::ranges::find_if(types_, [](const FilterType* type) { return !type->profiles.empty(); });
-  return first == types_.end() ? "" : (*first)->default_profile;
+  return first_with_profiles().default_profile;
 }
 
 void FilterOptions::check() const {
   try {
     static_cast<void>(filter(false));
   } catch (const UsageError& wrong_for_video) {
-    if (!only_.empty() || !settings().name.empty()) {
+    if (!settings().name.empty()) {
       throw;
     }
     // The options may suit a picture. If not, the message comes from the filter that has the option.
@@ -151,7 +103,7 @@ void FilterOptions::check() const {
 }
 
 FilterSettings FilterOptions::settings() const {
-  FilterSettings own{.name = only_, .profile = {}, .parameters = {}};
+  FilterSettings own;
   if (!filter_.empty()) {
     try {
       own = parse_filter_settings(filter_);
@@ -171,8 +123,6 @@ FilterSettings FilterOptions::settings() const {
     std::optional<ParameterValue> value;
     if (given.integer) {
       value = *given.integer;
-    } else if (given.number) {
-      value = *given.number;
     } else if (given.word) {
       value = *given.word;
     }
@@ -194,7 +144,7 @@ Filter FilterOptions::filter(bool frame_by_frame) const {
     // Messages of filters lack the name of the option.
     const std::string sentence = error.what();
     for (const ParameterOption& given : parameters_) {
-      const bool is_given = given.integer || given.number || given.word;
+      const bool is_given = given.integer || given.word;
       if (is_given && sentence.find(" " + given.name + " ") != std::string::npos) {
         throw UsageError("--" + given.name + ": " + sentence);
       }
@@ -205,7 +155,7 @@ Filter FilterOptions::filter(bool frame_by_frame) const {
 
 bool FilterOptions::is_given() const {
   const FilterSettings given = settings();
-  return (only_.empty() && !given.name.empty()) || given.profile.has_value() || !given.parameters.empty();
+  return !given.name.empty() || given.profile.has_value() || !given.parameters.empty();
 }
 
 std::vector<std::string> filter_names() {

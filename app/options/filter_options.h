@@ -4,7 +4,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,13 +13,9 @@
 
 namespace limpid::app {
 
-/// --filter, --profile and the options for single parameters.
+/// --filter NAME[:PARAMETER=VALUE]..., --profile and the options for parameters of several filters.
 class FilterOptions {
  public:
-  /// Without a filter in `only`: --filter NAME[:OPTION=VALUE]... and options for common parameters. With a
-  /// filter: an option for each of its parameters, and no --filter.
-  explicit FilterOptions(std::string_view only = {});
-
   /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
 
@@ -38,24 +33,18 @@ class FilterOptions {
   bool is_given() const;
 
   std::string name(bool frame_by_frame) const;
-  /// The given or default profile; empty if no filter has profiles.
+  /// The given or default profile.
   std::string profile() const;
 
  private:
-  // An option, which several filters may have.
   struct ParameterOption {
     std::string name;
-    std::vector<const FilterType*> filters;
     std::optional<int> integer = {};
-    std::optional<float> number = {};
     std::optional<std::string> word = {};
   };
 
   void add_parameters(CommandLine& command);
-  std::string help_of(const ParameterOption& option) const;
 
-  std::vector<const FilterType*> types_;
-  std::string only_;
   std::string filter_;   // the value of --filter
   FilterSettings base_;  // without --filter
   std::optional<std::string> profile_;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/bm3d/matched_group.h"
 #include "core/engine/device_stages.h"
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
@@ -101,24 +100,6 @@ class Denoiser {
   virtual DeviceStages device_stages() const { return {}; }
 };
 
-/// Search for the groups that BM3D filters. All engines find the same groups.
-class PatchSearch {
- public:
-  PatchSearch() = default;
-  PatchSearch(const PatchSearch&) = delete;
-  PatchSearch(PatchSearch&&) = delete;
-  PatchSearch& operator=(const PatchSearch&) = delete;
-  PatchSearch& operator=(PatchSearch&&) = delete;
-  virtual ~PatchSearch() = default;
-
-  /// The group of the first step on the first plane (for RGB on the opponent Y) of a frame in host memory,
-  /// processed as progressive. Its reference patch is the patch of the grid whose center is nearest to sample
-  /// (x, y). Throws UsageError for illegal parameters or a sample outside the plane, and Error if the plane
-  /// is smaller than a patch.
-  virtual MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters,
-                                    const NoiseModel& noise, int x, int y) = 0;
-};
-
 /// A processor that runs denoisers. Thread-safe: all functions may be called on several threads at once.
 class Engine {
  public:
@@ -169,9 +150,6 @@ class Engine {
   /// Equal to limpid::combed_share(), for two frames in one of the memories that send() accepts. 0 if the
   /// engine does not detect combing.
   virtual float combed_share(const Frame& /*frame*/, const Frame& /*before*/) { return 0; }
-
-  /// Search of groups for tools that display them; null if the engine has none.
-  virtual PatchSearch* patch_search() { return nullptr; }
 
   /// True if sources should copy frames to memory of allocate_frame() on their own thread. send() then
   /// accepts such frames at once, but waits while it reads frames in other host memory.

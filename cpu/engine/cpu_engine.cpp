@@ -21,7 +21,6 @@
 #include "core/noise/noise_model.h"
 #include "core/vnlb/vnlb_in_vbm4d.h"
 #include "cpu/bm3d/bm3d.h"
-#include "cpu/bm3d/matches.h"
 #include "cpu/edge_preserving/edge_preserving.h"
 #include "cpu/engine/window_denoiser.h"
 #include "cpu/noise/noise_estimation.h"
@@ -64,14 +63,6 @@ std::string describe(int threads) {
          instruction_set();
 }
 
-class CpuPatchSearch final : public PatchSearch {
- public:
-  MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise,
-                            int x, int y) override {
-    return cpu::find_matches(frame, parameters, noise, x, y);
-  }
-};
-
 class CpuEngine final : public Engine {
  public:
   explicit CpuEngine(int threads) : arena_(std::make_shared<tbb::task_arena>(threads)) {}
@@ -106,7 +97,6 @@ class CpuEngine final : public Engine {
   float combed_share(const Frame& frame, const Frame& before) override {
     return limpid::combed_share(frame, before);
   }
-  PatchSearch* patch_search() override { return &patch_search_; }
 
  private:
   /// oneTBB has at most as many threads as processors, including the calling one.
@@ -118,7 +108,6 @@ class CpuEngine final : public Engine {
 
   Arena arena_;
   FramePool pool_;
-  CpuPatchSearch patch_search_;
   std::once_flag has_workers_;
 };
 

@@ -361,7 +361,6 @@ TEST_F(BadInputTest, LocalOnlyIsForAllCommandsThatReadFiles) {
                                              {"compare", input, "--truth", url},
                                              {"measure", input, url},
                                              {"measure", url, input},
-                                             {"matches", url, "--at", "4,4", "-o", path("matches.png")},
                                              {"noise", url},
                                              {"preview", url}}) {
     std::vector<std::string> arguments = command;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// limpid compare, limpid matches, and the filters of limpid denoise.
+// limpid compare, and the filters of limpid denoise.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -158,36 +158,7 @@ TEST_F(CompareTest, PicturesNeverReplaceWhatTheyShow) {
   expect_failure(limpid({"compare", picture, "--sheet", path("./in.png"), "-y"}), 1, {"is the input itself"});
   expect_failure(limpid({"compare", picture, "--truth", truth, "--sheet", truth, "-y"}), 1,
                  {"is the input itself"});
-  expect_failure(limpid({"matches", picture, "--at", "20,20", "-o", picture, "-y"}), 1,
-                 {"is the input itself"});
   EXPECT_EQ(read_file(picture), before);
-}
-
-TEST_F(CompareTest, MatchesDrawsAGroup) {
-  const std::string clip = make_clip("a.mkv", 2);
-  const std::vector<std::string> arguments{"matches", clip, "--at", "30,20",       "--frame",      "1",
-                                           "--sigma", "10", "-o",   path("m.png"), "--group-size", "4"};
-  const Outcome text = limpid(arguments);
-  expect_success(text);
-  EXPECT_NE(text.out.find("R at 27,15"), std::string::npos) << text.out;
-  EXPECT_GE(probe(path("m.png"))["streams"][0]["width"], 640);
-  std::vector<std::string> as_json = arguments;
-  as_json.insert(as_json.end(), {"-y", "--json"});
-  const nlohmann::json json = nlohmann::json::parse(limpid(as_json).out);
-  EXPECT_EQ(json["patch_size"], 8);
-  EXPECT_EQ(json["patches"][0]["x"], 27);
-  EXPECT_LE(json["patches"].size(), 4U);
-  EXPECT_EQ(json["search_window"]["width"], 39);
-
-  expect_failure(limpid(arguments), 1, {"m.png"});
-  const auto at = [&](const std::string& point) {
-    return limpid({"matches", clip, "--at", point, "-o", path("n.png")});
-  };
-  expect_failure(at("64,3"), 2, {"64,3", "64x48"});
-  expect_failure(at("here"), 2, {"--at", "here"});
-  expect_failure(limpid({"matches", clip, "--at", "3,3", "-o", path("n.png"), "--frame", "2"}), 1,
-                 {"a.mkv", "no frame 2"});
-  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "m.png"}));
 }
 
 TEST_F(CompareTest, EveryFilterDenoisesAVideo) {

@@ -246,24 +246,23 @@ void parse(CommandLine& command, const std::string& arguments) {
   EXPECT_FALSE(command.parse({std::istream_iterator<std::string>(words), {}}));
 }
 
-Bm3dParameters parse(const std::string& arguments) {
+Filter parse_filter_options(const std::string& arguments, bool still_picture = false) {
   CommandLine command;
-  FilterOptions options("bm3d");
+  FilterOptions options;
   options.add_to(command);
   parse(command, arguments);
-  return std::get<Bm3dParameters>(options.filter());
+  return options.filter(still_picture);
 }
 
-TEST(FilterOptionsOfBm3d, ProfileIsNpUnlessNamed) {
-  EXPECT_EQ(parse(""), bm3d_profile(Profile::kNp));
-  EXPECT_EQ(parse("--profile fast"), bm3d_profile(Profile::kFast));
+Bm3dParameters parse_bm3d(const std::string& parameters) {
+  return std::get<Bm3dParameters>(parse_filter_options("--filter bm3d:" + parameters));
 }
 
 TEST(FilterOptionsOfBm3d, EachParameterCanBeReplacedInEachStep) {
-  const Bm3dParameters parameters = parse(
-      "--profile np --patch-size 4 --step 2 --group-size 32 --search-window 21 --tau 1234 --kaiser-beta 3 "
-      "--transform-2d haar --transform-1d haar --lambda 2.2 --patch-size-2 16 --step-2 5 --group-size-2 8 "
-      "--search-window-2 11 --tau-2 77 --kaiser-beta-2 1 --transform-2d-2 bior1.5 --transform-1d-2 haar");
+  const Bm3dParameters parameters = parse_bm3d(
+      "profile=np:patch-size=4:step=2:group-size=32:search-window=21:tau=1234:kaiser-beta=3:"
+      "transform-2d=haar:transform-1d=haar:lambda=2.2:patch-size-2=16:step-2=5:group-size-2=8:"
+      "search-window-2=11:tau-2=77:kaiser-beta-2=1:transform-2d-2=bior1.5:transform-1d-2=haar");
   EXPECT_EQ(parameters.hard_threshold,
             (Bm3dStep{4, 2, 32, 21, 1234, 3, Transform2d::kHaar, Transform1d::kHaar}));
   EXPECT_EQ(parameters.lambda, 2.2F);
@@ -271,25 +270,17 @@ TEST(FilterOptionsOfBm3d, EachParameterCanBeReplacedInEachStep) {
 }
 
 TEST(FilterOptionsOfBm3d, OneStepLeavesTheWienerStepOut) {
-  EXPECT_FALSE(parse("--steps 1").wiener.has_value());
-  EXPECT_THROW(parse("--steps 1 --tau-2 300"), UsageError);
-  EXPECT_THROW(parse("--steps 3"), UsageError);
+  EXPECT_FALSE(parse_bm3d("steps=1").wiener.has_value());
+  EXPECT_THROW(parse_bm3d("steps=1:tau-2=300"), UsageError);
+  EXPECT_THROW(parse_bm3d("steps=3"), UsageError);
 }
 
 TEST(FilterOptionsOfBm3d, IllegalValuesAreUsageErrors) {
-  EXPECT_THROW(parse("--patch-size 1"), UsageError);
-  EXPECT_THROW(parse("--search-window 20"), UsageError);
-  EXPECT_THROW(parse("--tau nan"), UsageError);
-  EXPECT_THROW(parse("--transform-2d fourier"), UsageError);
-  EXPECT_THROW(parse("--profile best"), UsageError);
-}
-
-Filter parse_filter_options(const std::string& arguments, bool still_picture = false) {
-  CommandLine command;
-  FilterOptions options;
-  options.add_to(command);
-  parse(command, arguments);
-  return options.filter(still_picture);
+  EXPECT_THROW(parse_bm3d("patch-size=1"), UsageError);
+  EXPECT_THROW(parse_bm3d("search-window=20"), UsageError);
+  EXPECT_THROW(parse_bm3d("tau=nan"), UsageError);
+  EXPECT_THROW(parse_bm3d("transform-2d=fourier"), UsageError);
+  EXPECT_THROW(parse_bm3d("profile=best"), UsageError);
 }
 
 TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
