@@ -17,7 +17,7 @@ for group in "$@"; do
       packages+=(
         libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg xvfb xdotool
         libobs-dev
-        bash-completion fish man-db mandoc zsh
+        bash-completion man-db mandoc
         python3-dev python3-venv
         frei0r-plugins-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-tools
         pipewire gstreamer1.0-pipewire

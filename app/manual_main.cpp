@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the manual pages and the shells' completions into a folder, when Limpid is built.
+// Writes the manual pages and the completions of bash into a folder, when Limpid is built.
 // Usage: limpid-manual FOLDER
 
 #include <cstdlib>
@@ -38,8 +38,6 @@ void write_manual(const std::filesystem::path& folder) {
                command_page(program, command, facts));
   }
   write_text(folder / "bash" / program.name, bash_completion(program));
-  write_text(folder / "zsh" / ("_" + program.name), zsh_completion(program));
-  write_text(folder / "fish" / (program.name + ".fish"), fish_completion(program));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ step readme "$user" "cd /limpid; set -x; $lines"
 step installed "$user" '
   cd /tmp
   man -w limpid-denoise
-  test -e /usr/share/bash-completion/completions/limpid -a -e /usr/share/zsh/vendor-completions/_limpid
+  test -e /usr/share/bash-completion/completions/limpid
   limpid --version
   limpid devices
   # The CUDA engine reports why it is not available here.

@@ -6,7 +6,7 @@
 
 namespace limpid::app {
 
-/// The text in single quotes for a POSIX shell or zsh, which reads it back unchanged.
+/// The text in single quotes for a POSIX shell, which reads it back unchanged.
 std::string shell_quoted(const std::string& text);
 
 /// Words as one line for a POSIX shell, which reads them back unchanged. Plain words have no quotes.

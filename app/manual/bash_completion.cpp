@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include <spdlog/fmt/fmt.h>
+
 #include "app/manual/manual.h"
 
 namespace limpid::app {
 namespace {
 
 std::string compgen(const std::vector<std::string>& words) {
-  return "COMPREPLY=($(compgen -W '" + join(words, " ") + "' -- \"$cur\"))";
+  return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", fmt::join(words, " "));
 }
 
 std::string filedir(const OptionText& option) {
@@ -16,7 +18,7 @@ std::string filedir(const OptionText& option) {
 
 /// Completion of the value of an option.
 std::string bash_value(const OptionText& option) {
-  std::string text = "        " + join(option.names, "|") + ")\n";
+  std::string text = fmt::format("        {})\n", fmt::join(option.names, "|"));
   if (!option.words.empty()) {
     text += "          " + compgen(option.words) + "\n          __ltrim_colon_completions \"$cur\"\n";
   }
@@ -43,12 +45,12 @@ std::string bash_case(const CommandText& command, const std::string& label) {
     commands.push_back(subcommand.name);
   }
   std::string text = "    " + label + ")\n";
-  text += "      options='" + join(names, " ") + "'\n";
+  text += fmt::format("      options='{}'\n", fmt::join(names, " "));
   if (!values.empty()) {
     text += "      case $prev in\n" + values + "      esac\n";
   }
   if (!commands.empty()) {
-    text += "      commands='" + join(commands, " ") + "'\n";
+    text += fmt::format("      commands='{}'\n", fmt::join(commands, " "));
   }
   if (!arguments.empty()) {
     text += "      arguments='" + arguments + "'\n";

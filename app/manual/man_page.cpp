@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cctype>
 #include <sstream>
@@ -46,7 +48,13 @@ std::string roff_text(const std::string& text) {
 }
 
 /// A name, in which every dash is one that is typed.
-std::string roff_name(const std::string& name) { return replaced(name, "-", "\\-"); }
+std::string roff_name(const std::string& name) {
+  std::string escaped;
+  for (const char c : name) {
+    escaped += c == '-' ? "\\-" : std::string(1, c);
+  }
+  return escaped;
+}
 
 /// One line of text; a period at its beginning would be a macro's.
 std::string roff_line(const std::string& line) { return (line.starts_with('.') ? "\\&" : "") + line + "\n"; }
@@ -120,7 +128,7 @@ std::string heading_of(const OptionText& option) {
   for (const std::string& name : option.names) {
     names.push_back("\\fB" + roff_name(name) + "\\fR");
   }
-  std::string text = join(names, ", ");
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
   if (!option.is_argument && !option.value.empty()) {
     text += " \\fI" + roff_name(option.value) + "\\fR";
   }
@@ -201,7 +209,7 @@ std::string program_page(const CommandText& program, const ManualFacts& facts) {
   }
   page += ".SH OPTIONS\n" + options_of(program);
   page += ".SH EXIT STATUS\n" + filled(facts.exit_codes);
-  return page + ".SH SEE ALSO\n" + join(references, ",\n") + "\n";
+  return page + ".SH SEE ALSO\n" + fmt::format("{}\n", fmt::join(references, ",\n"));
 }
 
 std::string command_page(const CommandText& program, const CommandText& command, const ManualFacts& facts) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Compares the manual pages and completions with the help: every option of every command is in its page and in the shells' completions,
+# Compares the manual pages and completions with the help: every option of every command is in its page and in the completions of bash,
 # and the tools that read them report no errors.
 # Usage: manual.sh FOLDER_OF_PROGRAMS EMPTY_FOLDER
 set -euo pipefail
@@ -79,27 +79,3 @@ same "files in bash" $'clip.mkv' "$(in_bash limpid denoise -o cl | grep -v '^cli
 same "folders in bash" clips "$(in_bash limpid preview --picture-folder cl)"
 same "noise in bash" $'auto\nnoise.json' "$(in_bash limpid denoise --noise '' | grep -Ev '^(pages|again|clips|options)')"
 same "no files for a number in bash" "" "$(in_bash limpid denoise --crf '')"
-
-# --- fish, as bash.
-if command -v fish >/dev/null; then
-  in_fish() { HOME=$folder fish --no-config -c 'source pages/fish/limpid.fish; complete -C "$argv"' "$*" | cut -f1; }
-  fish --no-execute pages/fish/limpid.fish
-  same "commands in fish" "$commands" "$(in_fish 'limpid ' | grep -v /)"
-  # shellcheck disable=SC2086  # one process for all
-  HOME=$folder fish --no-config -c 'source pages/fish/limpid.fish; for c in $argv; complete -C "limpid $c --" >options/fish-$c; end' $commands
-  for command in $commands; do
-    same "options of $command in fish" "$(options "$command" | grep '^--')" "$(cut -f1 "options/fish-$command")"
-  done
-  same "filters in fish" "$filters" "$(in_fish 'limpid denoise --filter ')"
-  same "files in fish" $'clip.mkv\nclips/' "$(in_fish 'limpid denoise -o cl')"
-  same "folders in fish" "clips/" "$(in_fish 'limpid preview --picture-folder cl')"
-fi
-
-# --- zsh completes on terminals only: checks the options in its file, and the syntax.
-for command in $commands; do
-  told=$(sed -n "/^ *$command)\$/,/;;/p" pages/zsh/_limpid | grep -oE "^ +'(\\*|\([^)]*\))'\S+" | grep -oE -- '--?[A-Za-z][A-Za-z0-9-]*' || true)
-  same "options of $command in zsh" "$(options "$command")" "$told"
-done
-if command -v zsh >/dev/null; then
-  zsh -n pages/zsh/_limpid
-fi

@@ -6,14 +6,6 @@
 namespace limpid::app {
 namespace {
 
-TEST(Manual, HelpInAFewWordsEndsWhereItGoesIntoDetails) {
-  EXPECT_EQ(brief("Frames to take, at most [16]"), "Frames to take, at most");
-  EXPECT_EQ(brief("First sentence. Second"), "First sentence");
-  EXPECT_EQ(brief("Noise: auto, or a number"), "Noise");
-  EXPECT_EQ(brief(std::string(30, 'a') + " " + std::string(30, 'b') + " " + std::string(30, 'c')),
-            std::string(30, 'a') + " " + std::string(30, 'b') + " ...");
-}
-
 TEST(Manual, TextsAreNotTakenForWhatReadsThem) {
   CommandText program{.name = "limpid", .help = "Help.", .footer = "", .options = {}, .commands = {}};
   CommandText command{.name = "try", .help = "Try", .footer = "", .options = {}, .commands = {}};
@@ -30,12 +22,6 @@ TEST(Manual, TextsAreNotTakenForWhatReadsThem) {
                       "\\&.a \\e of [it\\(aqs] \\- \\(dqone\\(dq with \\-\\-two\n"),
             std::string::npos)
       << page;
-  const std::string zsh = zsh_completion(program);
-  EXPECT_NE(zsh.find(R"('(-o --out-put)'{-o+,--out-put=}'[.a \ of]:[H\:]S:(it\:s)')"), std::string::npos)
-      << zsh;
-  option.help = "it's";
-  program.commands.front().options = {option};
-  EXPECT_NE(fish_completion(program).find(R"( -s o -l out-put -x -a 'it:s' -d 'it\'s')"), std::string::npos);
 }
 
 }  // namespace
