@@ -1,25 +1,68 @@
 // SPDX-License-Identifier: MIT
 #include "app/commands/contact_sheet.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "core/base/error.h"
-#include "io/screen/text.h"
+#include "io/screen/fonts.h"
 
 namespace limpid::app {
 namespace {
 
 constexpr int kLeastCell = 320;  // to which pictures are enlarged
 constexpr int kGap = 8;
-constexpr int kTitleScale = 2;
+constexpr float kTextHeight = 26;  // twice the pixels of the font that Dear ImGui contains
 constexpr io::Pixel kSheetColor = io::make_pixel(32, 32, 32);
 constexpr io::Pixel kInk = io::make_pixel(240, 240, 240);
 
-std::vector<std::string> broken(const std::vector<std::string>& lines, int width) {
-  const auto most = static_cast<std::size_t>(std::max(width / io::text_width("m", kTitleScale), 1));
+// The font that Dear ImGui contains, whose characters are equally wide, so that sheets need no font on the
+// machine.
+class LabelFont {
+ public:
+  LabelFont() {
+    ImFontConfig config;
+    config.SizePixels = kTextHeight;
+    config.OversampleH = 1;
+    font_ = atlas_.AddFontDefault(&config);
+    atlas_.GetTexDataAsAlpha8(&pixels_, &width_, &height_);
+  }
+
+  int advance() const { return static_cast<int>(font_->FindGlyph('m')->AdvanceX); }
+  int line_height() const { return static_cast<int>(kTextHeight); }
+
+  /// Draws a line with its top left corner at (x, y), which must lie within the image.
+  void draw(const std::string& line, int x, int y, io::RgbImage& image) const {
+    for (const std::uint32_t character : io::characters_of(line)) {
+      const ImFontGlyph& glyph = *font_->FindGlyph(static_cast<ImWchar>(character));
+      const auto left = static_cast<int>(std::lround(glyph.U0 * static_cast<float>(width_)));
+      const auto top = static_cast<int>(std::lround(glyph.V0 * static_cast<float>(height_)));
+      for (int row = 0; row < static_cast<int>(glyph.Y1 - glyph.Y0); ++row) {
+        for (int column = 0; column < static_cast<int>(glyph.X1 - glyph.X0); ++column) {
+          if (pixels_[(top + row) * width_ + left + column] >= 128) {
+            image.row(y + static_cast<int>(glyph.Y0) + row)[x + static_cast<int>(glyph.X0) + column] = kInk;
+          }
+        }
+      }
+      x += advance();
+    }
+  }
+
+ private:
+  ImFontAtlas atlas_;
+  ImFont* font_ = nullptr;
+  unsigned char* pixels_ = nullptr;  // opacities
+  int width_ = 0;
+  int height_ = 0;
+};
+
+std::vector<std::string> broken(const std::vector<std::string>& lines, int width, const LabelFont& font) {
+  const auto most = static_cast<std::size_t>(std::max(width / font.advance(), 1));
   std::vector<std::string> all;
   for (const std::string& line : lines) {
     for (std::size_t begin = 0; begin < line.size(); begin += most) {
@@ -96,11 +139,12 @@ io::RgbImage ContactSheet::draw() const {
   const int factor = std::max((kLeastCell + first.width - 1) / first.width, 1);
   const int cell_width = first.width * factor;
   const int picture_height = first.height * factor;
+  const LabelFont font;
   std::size_t lines = 0;
   for (const Entry& entry : entries_) {
-    lines = std::max(lines, broken(entry.label, cell_width).size());
+    lines = std::max(lines, broken(entry.label, cell_width, font).size());
   }
-  const int label_height = static_cast<int>(lines) * io::text_height(kTitleScale) + kGap;
+  const int label_height = static_cast<int>(lines) * font.line_height() + kGap;
   const int cell_height = label_height + picture_height;
   const int count = static_cast<int>(entries_.size());
   const int columns = static_cast<int>(std::ceil(std::sqrt(count)));
@@ -114,9 +158,9 @@ io::RgbImage ContactSheet::draw() const {
     const int x = kGap + (i % columns) * (cell_width + kGap);
     int y = kGap + (i / columns) * (cell_height + kGap);
     paste(enlarge(entries_[i].picture, factor), x, y + label_height, sheet);
-    for (const std::string& line : broken(entries_[i].label, cell_width)) {
-      io::draw_text(sheet, x, y, line, kTitleScale, kInk);
-      y += io::text_height(kTitleScale);
+    for (const std::string& line : broken(entries_[i].label, cell_width, font)) {
+      font.draw(line, x, y, sheet);
+      y += font.line_height();
     }
   }
   return sheet;

@@ -19,14 +19,6 @@ constexpr std::size_t kUnderWay = 16;
 // Few people step through more frames than that one by one.
 constexpr std::size_t kMostKept = 250;
 
-std::size_t bytes_of(const FrameFormat& format) {
-  std::size_t samples = 0;
-  for (int plane = 0; plane < format.plane_count(); ++plane) {
-    samples += static_cast<std::size_t>(format.plane_width(plane)) * format.plane_height(plane);
-  }
-  return samples * format.bytes_per_sample();
-}
-
 StoredFrame stored_frame(Frame frame, double frames_per_second) {
   const double time =
       io::presentation_time(frame).value_or(static_cast<double>(frame.index) / frames_per_second);
@@ -102,8 +94,7 @@ std::size_t FrameStore::capacity(const Frame& frame) const {
   if (options_.live || !source_.seek) {
     return for_refining;
   }
-  const std::size_t for_steps =
-      std::min(options_.kept_bytes / std::max<std::size_t>(bytes_of(frame.format), 1), kMostKept);
+  const std::size_t for_steps = std::min(options_.kept_bytes / frame_bytes(frame.format), kMostKept);
   return std::max<std::size_t>(for_steps, for_refining > 0 ? 1 : 0);
 }
 

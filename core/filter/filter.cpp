@@ -64,9 +64,6 @@ const FilterType& filter_type(std::string_view name) {
   const std::vector<FilterType>& types = filter_types();
   const auto found =
       std::find_if(types.begin(), types.end(), [&](const FilterType& type) { return type.name == name; });
-  if (name == "vbm3d") {
-    throw UsageError("the filter vbm3d was removed; use vbm4d, which is better and faster");
-  }
   if (found == types.end()) {
     std::string legal;
     for (const FilterType& type : types) {

@@ -15,13 +15,13 @@ namespace {
 
 constexpr double kFramesPerSecond = 10;
 
-/// A store of `count` frames of one byte.
+/// A store of `count` frames.
 class Stored {
  public:
   int count = 40;
   int decoded = 0;
   int seeks = 0;
-  std::size_t kept_bytes = 8;
+  std::size_t kept_frames = 8;
   bool can_seek = true;
   StageCounters counters;
 
@@ -45,8 +45,11 @@ class Stored {
             std::clamp(static_cast<int>(std::ceil((seconds - before) * kFramesPerSecond - 0.01)), 0, count);
       };
     }
-    return {
-        source, {.live = false, .frames_per_second = kFramesPerSecond, .kept_bytes = kept_bytes}, counters};
+    return {source,
+            {.live = false,
+             .frames_per_second = kFramesPerSecond,
+             .kept_bytes = kept_frames * frame_bytes({.width = 1, .height = 1})},
+            counters};
   }
 
  private:
@@ -112,7 +115,7 @@ TEST(FrameStoreTest, AStepBackToAKeptFrameDecodesNothing) {
 TEST(FrameStoreTest, KeepsAsManyFramesAsFitTheMemory) {
   for (const int capacity : {4, 8}) {
     Stored stored;
-    stored.kept_bytes = static_cast<std::size_t>(capacity);
+    stored.kept_frames = static_cast<std::size_t>(capacity);
     FrameStore store = stored.make();
     for (int i = 0; i < 20; ++i) {
       next_of(store);

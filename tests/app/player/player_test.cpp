@@ -109,7 +109,7 @@ class Playing {
   bool live = false;
   double duration = 0;  // 0: by the frames and the rate
   PlayerStages stages;
-  std::size_t kept_bytes = 0;
+  std::size_t kept_frames = 0;
   std::atomic<int> alive = 0;  // frames that somebody holds
   std::atomic<int> seeks = 0;
   std::vector<std::int64_t> began_with;  // see Slow; of the denoiser's thread
@@ -158,7 +158,7 @@ class Playing {
     options.duration = duration > 0 ? duration : frames / rate;
     options.settings.filter = {.name = "bm3d", .profile = "np", .parameters = {}};
     options.settings.noise.noise = NoiseProfile{NoiseModel{{1, 1, 1}}, std::nullopt};
-    options.kept_bytes = kept_bytes;
+    options.kept_bytes = kept_frames * frame_bytes({.width = 1, .height = 1});
     player_ = std::make_unique<Player>(stages, options);
     return *player_;
   }
@@ -745,7 +745,7 @@ TEST(PlayerTest, FindsThePreviousFrameOfIrregularTimes) {
 TEST(PlayerTest, StepsBackShowFramesThatAreKept) {
   Playing playing;
   playing.frames = 300;
-  playing.kept_bytes = 60;  // a byte each
+  playing.kept_frames = 60;
   Player& player = playing.start();
   ASSERT_NE(playing.next(), nullptr);
   player.set_paused(true);
@@ -773,7 +773,7 @@ TEST(PlayerTest, StepsBackOverKeyFramesAreDecodedAheadWhileOthersAreShown) {
   constexpr int kKept = 60;
   Playing playing;
   playing.frames = 300;
-  playing.kept_bytes = kKept;
+  playing.kept_frames = kKept;
   std::atomic<int> passed_over = 0;
   std::atomic<bool> held = false;
   playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
@@ -1141,7 +1141,7 @@ TEST(PlayerTest, APausedFrameIsRefinedWithTheFramesAroundItAndThePositionStays) 
   for (const bool seeks : {true, false}) {
     for (const std::size_t kept : {std::size_t{0}, std::size_t{1} << 20}) {
       RefinedPlaying playing;
-      playing.kept_bytes = kept;
+      playing.kept_frames = kept;
       if (!seeks) {
         playing.stages.seek = nullptr;
       }
@@ -1176,7 +1176,7 @@ TEST(PlayerTest, APausedFrameIsRefinedWithTheFramesAroundItAndThePositionStays) 
 TEST(PlayerTest, FramesBehindSeeksStepsAndAtTheEndsAreRefined) {
   for (const std::size_t kept : {std::size_t{0}, std::size_t{20}, std::size_t{1} << 20}) {
     RefinedPlaying playing;
-    playing.kept_bytes = kept;
+    playing.kept_frames = kept;
     Player& player = playing.start();
     ASSERT_NE(playing.next(), nullptr);
     player.set_paused(true);
