@@ -9,7 +9,7 @@ packages=(
   libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswscale-dev
   libswresample-dev libavdevice-dev libtiff-dev libsdl2-dev libfontconfig-dev libx11-dev libimgui-dev libopengl-dev
   libpipewire-0.3-dev
-  libspdlog-dev libcli11-dev libhwy-dev libtbb-dev nlohmann-json3-dev
+  libspdlog-dev libhwy-dev libtbb-dev nlohmann-json3-dev
 )
 for group in "$@"; do
   case $group in

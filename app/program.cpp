@@ -44,7 +44,7 @@ const std::vector<Examples>& examples() {
 
 std::unique_ptr<CommandLine> make_program(Command& selected) {
   auto program = std::make_unique<CommandLine>("Limpid removes noise from video.", "limpid");
-  program->set_version_flag("-V,--version", version_text());
+  program->set_version_flag(version_text());
   add_denoise_command(*program, selected);
   add_benchmark_command(*program, selected);
   add_compare_command(*program, selected);

@@ -268,7 +268,6 @@ void add_file_options(CommandLine& command, DenoiseCommandOptions& options) {
                   "Video, picture, image sequence (%03d) or - for a pipe. With -o FOLDER: one or more files, "
                   "and folders whose files are all denoised")
       ->required()
-      ->take_all()
       ->file();
   command
       .add_option("-o,--output", options.output_option,

@@ -332,7 +332,6 @@ void add_noise_command(CommandLine& program, Command& selected) {
   auto options = std::make_shared<NoiseCommandOptions>();
   command->add_option("INPUT", options->inputs, "Videos, pictures, and folders whose files are all measured")
       ->required()
-      ->take_all()
       ->file();
   command
       ->add_option("--frames", options->frames,

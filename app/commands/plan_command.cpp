@@ -117,8 +117,7 @@ void add_plan_command(CommandLine& program, Command& selected) {
   auto options = std::make_shared<PlanOptions>();
   constexpr const char* kGroup = "Input and output";
   command->add_option("INPUT", options->inputs, "Files to denoise, and folders whose files are all denoised")
-      ->required()
-      ->take_all();
+      ->required();
   command->add_option("-o,--output", options->folder, "Folder of the job, which all workers can access")
       ->type_name("FOLDER")
       ->required()

@@ -144,7 +144,7 @@ void ViewerCommandOptions::add_window_to(CommandLine& command) {
       ->group(kWindow);
   command.add_option("--zoom", zoom_, "Zoom: 0 (fit the picture), 1, 2, 4 or 8 [0]")
       ->type_name("N")
-      ->one_of({0, 1, 2, 4, 8})
+      ->one_of({"0", "1", "2", "4", "8"})
       ->group(kWindow);
   command.add_option("--split", split_, "Position of the split line as a fraction of the width, 0-1 [0.5]")
       ->type_name("X")

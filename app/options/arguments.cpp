@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <map>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "app/options/foreign_options.h"
 #include "core/base/error.h"
@@ -34,24 +34,30 @@ std::string bare(std::string_view argument) {
   return name;
 }
 
-class ArgumentCheck {
+class ArgumentReader {
  public:
-  ArgumentCheck(const std::vector<std::string>& arguments, const CommandText& command,
-                const std::string& program)
+  ArgumentReader(const std::vector<std::string>& arguments, const CommandText& command,
+                 const std::string& program)
       : arguments_(arguments),
         command_(command),
         name_(program.empty() ? command.name : program + " " + command.name) {}
 
-  std::vector<std::string> run() {
-    while (at_ < arguments_.size() && arguments_[at_] != "--") {
+  GivenArguments run() {
+    bool only_positional = false;
+    while (at_ < arguments_.size()) {
       const std::string& argument = arguments_[at_++];
-      if (argument.starts_with("--")) {
+      if (only_positional || !is_option(argument)) {
+        take_positional(argument);
+      } else if (argument == "--") {
+        only_positional = true;
+      } else if (argument.starts_with("--")) {
         take_long(argument);
-      } else if (is_option(argument)) {
+      } else {
         take_short(argument);
       }
     }
-    return warnings();
+    warn();
+    return std::move(given_);
   }
 
  private:
@@ -72,6 +78,7 @@ class ArgumentCheck {
 
   void take_long(const std::string& argument) {
     if (argument == "--help-all") {  // not listed for commands without advanced options
+      given_.values[argument];
       return;
     }
     const std::size_t equals = argument.find('=');
@@ -102,9 +109,20 @@ class ArgumentCheck {
     std::ranges::for_each(options, [this](const OptionText* option) { take(*option); });
   }
 
+  void take_positional(const std::string& argument) {
+    for (const OptionText& option : command_.options) {
+      if (option.is_argument && (option.many || !given_.values.contains(option.names.front()))) {
+        given_.values[option.names.front()].push_back(argument);
+        return;
+      }
+    }
+    given_.surplus = given_.surplus.value_or(argument);
+  }
+
   /// Takes the value from the next argument.
   void take(const OptionText& option) {
     if (option.value.empty()) {
+      given_.values[long_name_of(option)].emplace_back();
       return;
     }
     if (at_ == arguments_.size() || is_known(arguments_[at_])) {
@@ -127,7 +145,7 @@ class ArgumentCheck {
     if (value.empty() && arguments_[at_ - 1].ends_with('=')) {
       refuse_without_value(option);
     }
-    std::vector<std::string>& values = values_[&option];
+    std::vector<std::string>& values = given_.values[long_name_of(option)];
     values.push_back(value);
     if (values.size() == 2 && option.names.front() == "-o") {
       throw UsageError(
@@ -135,15 +153,20 @@ class ArgumentCheck {
     }
   }
 
-  std::vector<std::string> warnings() const {
-    std::vector<std::string> warnings;
-    for (const auto& [option, values] : values_) {
-      if (values.size() > 1 && !option->many) {
-        warnings.push_back(fmt::format("{} is given {} times; the last value, {}, is used",
-                                       long_name_of(*option), values.size(), values.back()));
+  /// Leaves the last value of options that take one.
+  void warn() {
+    for (const OptionText& option : command_.options) {
+      const auto found = given_.values.find(long_name_of(option));
+      if (found == given_.values.end() || option.many || option.value.empty()) {
+        continue;
+      }
+      std::vector<std::string>& values = found->second;
+      if (values.size() > 1) {
+        given_.warnings.push_back(fmt::format("{} is given {} times; the last value, {}, is used",
+                                              long_name_of(option), values.size(), values.back()));
+        values.erase(values.begin(), values.end() - 1);
       }
     }
-    return warnings;
   }
 
   [[noreturn]] void refuse(const std::string& argument) const {
@@ -226,14 +249,14 @@ class ArgumentCheck {
   const CommandText& command_;
   const std::string name_;
   std::size_t at_ = 0;
-  std::map<const OptionText*, std::vector<std::string>> values_;
+  GivenArguments given_;
 };
 
 }  // namespace
 
-std::vector<std::string> check_arguments(const std::vector<std::string>& arguments,
-                                         const CommandText& command, const std::string& program) {
-  return ArgumentCheck(arguments, command, program).run();
+GivenArguments read_arguments(const std::vector<std::string>& arguments, const CommandText& command,
+                              const std::string& program) {
+  return ArgumentReader(arguments, command, program).run();
 }
 
 }  // namespace limpid::app

@@ -4,20 +4,12 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-namespace CLI {  // NOLINT(readability-identifier-naming)
-class App;
-class Option;
-}  // namespace CLI
-
-// The part of CLI11 that the commands use, under its names but without its header, which adds ten seconds to
-// the compilation of every file that includes it.
 
 namespace limpid::app {
 
@@ -35,7 +27,7 @@ struct OptionText {
   std::string value;  ///< placeholder of the value in help; empty: a flag
   std::string help;
   std::string details;  ///< sentences that follow `help` in --help-all and manuals
-  std::string group;
+  std::string group = "Options";
   std::vector<std::string> words;  ///< values that completions offer; others may be legal
   Files files = Files::kNone;
   std::string ending;  ///< extension of the files that completions offer; empty: any
@@ -54,73 +46,86 @@ struct CommandText {
 /// An option or flag of a command. The setters return the option, so that calls can be chained.
 class Option {
  public:
-  explicit Option(CLI::Option& option) : option_(&option) {}
+  /// Sets a variable. Returns a complaint about the values, or an empty text.
+  using Store = std::function<std::string(const std::vector<std::string>& values)>;
+
+  Option(OptionText text, Store store) : text_(std::move(text)), store_(std::move(store)) {}
 
   /// Placeholder of the value in help.
-  Option* type_name(const std::string& name);
+  Option* type_name(const std::string& name) { return set(text_.value, name); }
   /// Heading of the option in help.
-  Option* group(const std::string& name);
+  Option* group(const std::string& name) { return set(text_.group, name); }
   /// Lists the option in --help-all only.
-  Option* advanced();
+  Option* advanced() { return set(text_.advanced, true); }
   /// Sentences that follow the help in --help-all and manuals.
-  Option* details(const std::string& text);
-  Option* required();
-  /// The option may be repeated; all values are kept.
-  Option* take_all();
-  /// Separator of several values in one argument.
-  Option* delimiter(char delimiter);
-  /// Lets an option with several values take all following arguments, up to the next option.
-  Option* allow_extra_args(bool allow);
+  Option* details(const std::string& text) { return set(text_.details, text); }
+  Option* required() { return set(text_.required, true); }
   /// Restricts the values to these.
-  Option* one_of(std::initializer_list<int> values);
-  Option* one_of(std::initializer_list<const char*> values);
+  Option* one_of(const std::vector<std::string>& values);
   /// Restricts the values to integers, or numbers, from `least` to `most`.
   Option* in_range(int least, int most);
   Option* in_range(double least, double most);
   /// Restricts the values to integers > 0, or >= 0.
   Option* positive();
   Option* not_negative();
-  /// Rejects a value if `complaint` returns a text for it, and reports this text.
-  Option* check(const std::function<std::string(const std::string& value)>& complaint);
-
   /// Ignores case.
-  Option* any_case();
+  Option* any_case() { return set(any_case_, true); }
 
   /// Values that completions offer in addition to those of one_of(): words, files with an extension, folders.
   Option* words(const std::vector<std::string>& words);
   Option* file(const std::string& ending = {});
-  Option* folder();
+  Option* folder() { return set(text_.files, Files::kFolder); }
 
-  OptionText text() const;
-  bool is(const CLI::Option& option) const { return option_ == &option; }
+  const OptionText& text() const { return text_; }
+  /// The name in messages: the long one.
+  const std::string& name() const { return text_.names.back(); }
+  /// Checks and stores the values, of which there is at least one. Throws UsageError for illegal ones.
+  void take(std::vector<std::string> values) const;
 
  private:
-  CLI::Option* option_;
-  std::vector<std::string> words_;
-  Files files_ = Files::kNone;
-  std::string ending_;
-  bool advanced_ = false;
-  std::string details_;
+  /// Returns a complaint about the value, or an empty text.
+  using Check = std::function<std::string(const std::string& value)>;
+
+  Option* check(const Check& check) { return set(check_, check); }
+  template <typename Field>
+  Option* set(Field& field, const Field& value) {
+    field = value;
+    return this;
+  }
+
+  OptionText text_;
+  Store store_;
+  Check check_;
+  bool any_case_ = false;
+};
+
+/// The arguments of a command by option: the long name, or the name of a positional argument. Flags have
+/// empty values.
+struct GivenArguments {
+  std::map<std::string, std::vector<std::string>> values;
+  std::optional<std::string> surplus;  ///< the first argument that no positional one takes
+  std::vector<std::string> warnings;
 };
 
 /// The options, flags and subcommands of a program or command. Keeps references to the variables that they
 /// set.
 class CommandLine {
  public:
-  explicit CommandLine(const std::string& description = {}, const std::string& name = {});
+  explicit CommandLine(std::string description = {}, std::string name = {})
+      : description_(std::move(description)), name_(std::move(name)) {}
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
   CommandLine(CommandLine&&) = delete;
   CommandLine& operator=(CommandLine&&) = delete;
-  ~CommandLine();
+  ~CommandLine() = default;
 
   /// `names`: "-o,--output", or a name without dashes for a positional argument. Values are texts, paths,
-  /// numbers, and optionals and vectors of them, as instantiated at the end of command_line.cpp.
+  /// numbers, and optionals of them, and vectors of texts, whose options may be repeated.
   template <typename Value>
   Option* add_option(const std::string& names, Value& value, const std::string& help);
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
   /// Adds a flag that prints `text` and exits.
-  void set_version_flag(const std::string& names, const std::string& text);
+  void set_version_flag(const std::string& text) { version_ = text; }
   CommandLine* add_subcommand(const std::string& name, const std::string& description);
 
   std::vector<CommandLine*> get_subcommands() const;
@@ -128,43 +133,40 @@ class CommandLine {
   CommandText text() const;
 
   /// Heading of --help and --help-all; "Options" by default.
-  void help_group(const std::string& name);
+  void help_group(const std::string& name) { help_group_ = name; }
   /// Text at the end of the help.
-  void footer(const std::string& text);
-  std::string get_footer() const;
+  void footer(const std::string& text) { footer_ = text; }
+  const std::string& get_footer() const { return footer_; }
   /// Command lines for the end of the help and for manuals.
   void examples(const std::vector<std::string>& lines) { examples_ = lines; }
   /// Function that parse() calls when the arguments name this command.
-  void callback(const std::function<void()>& function);
+  void callback(const std::function<void()>& function) { callback_ = function; }
 
   /// `arguments`: without the name of the program. Returns the text to print if the arguments contain --help
   /// or --version. Throws UsageError, which suggests a name for an unknown option. If an option is repeated,
   /// the last value is used.
   std::optional<std::string> parse(std::vector<std::string> arguments);
   /// Warnings about the arguments of the last parse().
-  const std::vector<std::string>& warnings() const;
+  const std::vector<std::string>& warnings() const { return chosen_->given_.warnings; }
   /// True if the arguments contain the option, for this command or the chosen one.
-  bool is_given(const std::string& option) const;
+  bool is_given(const std::string& option) const { return chosen_->given_.values.contains(option); }
 
  private:
-  explicit CommandLine(CLI::App& subcommand);
-  [[noreturn]] void explain_unexpected(const std::vector<std::string>& arguments) const;
-  [[noreturn]] void explain_missing() const;
-  /// The command that the arguments chose, or this.
-  const CommandLine& chosen() const;
-  /// The name of the program for texts about `command`.
-  std::string program_of(const CommandLine& command) const;
-  std::string usage() const;
-  std::string help(bool all) const;
-  /// Makes the checks of check_arguments().
-  void check(const std::vector<std::string>& arguments);
+  /// Parses arguments of this command. `program`: the name of the program that has it, or empty.
+  std::optional<std::string> parse_own(const std::vector<std::string>& arguments, const std::string& program);
+  [[noreturn]] void explain_missing_command(const std::vector<std::string>& arguments) const;
 
-  std::unique_ptr<CLI::App> own_;  ///< nothing for a subcommand
-  CLI::App& app_;
+  std::string description_;
+  std::string name_;
+  std::string footer_;
+  std::string help_group_ = "Options";
+  std::string version_;
+  std::vector<std::string> examples_;
+  std::function<void()> callback_;
   std::deque<Option> options_;
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
-  std::vector<std::string> warnings_;
-  std::vector<std::string> examples_;
+  GivenArguments given_;
+  const CommandLine* chosen_ = this;  ///< the command that the arguments name, or this
 };
 
 /// Splits texts of the form KEY=VALUE. Throws UsageError that names `option` for other texts.

@@ -190,10 +190,7 @@ void MediaOptions<Options>::add_to(CommandLine& command, const std::string& grou
     if (field.value.empty()) {
       option = command.add_flag(field.names, value.flag, field.help);
     } else if (std::holds_alternative<Pairs Options::*>(field.member)) {
-      option = command.add_option(field.names, value.texts, field.help)
-                   ->type_name(field.value)
-                   ->take_all()
-                   ->allow_extra_args(false);
+      option = command.add_option(field.names, value.texts, field.help)->type_name(field.value);
     } else {
       option = command.add_option(field.names, value.text, field.help)->type_name(field.value);
       if (!field.words.empty()) {

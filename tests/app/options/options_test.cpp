@@ -436,6 +436,7 @@ TEST(CommandLine, SaysWhatMayHaveBeenMeant) {
   EXPECT_EQ(error("denoise --nonesuch"), "there is no option --nonesuch");
   EXPECT_EQ(error("denoise a b"), "'a' is one argument too many: limpid denoise [OPTION]...");
   EXPECT_EQ(error("-i " + file), "the command is missing; perhaps: limpid denoise " + file);
+  EXPECT_EQ(error("--verbose denoise a"), "options follow the command: limpid denoise --verbose");
 }
 
 /// A command with options as limpid denoise has them.
@@ -443,17 +444,14 @@ class DenoiseLine {
  public:
   DenoiseLine() : program_("", "limpid") {
     CommandLine& command = *program_.add_subcommand("denoise", "");
-    command.add_option("INPUT", inputs, "Video")->required()->take_all();
+    command.add_option("INPUT", inputs, "Video")->required();
     command.add_option("-o,--output", output, "Output file")->type_name("OUTPUT");
     command.add_option("-c,--codec", codec, "Video encoder")->type_name("NAME");
     command.add_option("--crf", crf, "Quality")->type_name("N");
     command.add_option("--pix-fmt", codec, "Pixel format")->type_name("NAME");
     command.add_option("--start", start, "Start")->type_name("TIME");
     command.add_option("--strength", strength, "Strength")->type_name("X");
-    command.add_option("-e,--encoder-option", pairs, "Option")
-        ->type_name("KEY=VALUE")
-        ->take_all()
-        ->allow_extra_args(false);
+    command.add_option("-e,--encoder-option", pairs, "Option")->type_name("KEY=VALUE");
     command.add_flag("-y,--overwrite", overwrite, "Overwrite");
     command.add_flag("-n,--no-overwrite", never_overwrite, "Skip");
     command.add_flag("-q,--quiet", quiet, "Errors only");
@@ -578,7 +576,7 @@ TEST(CommandLine, HelpIsACommandToo) {
   CommandLine program("", "limpid");
   program.add_subcommand("denoise", "Denoise a video");
   for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"help"}, {"--help"}, {"help", "denoise"}}) {
+       {std::vector<std::string>{"help"}, {"--help"}, {"--help-all"}, {"help", "denoise"}}) {
     EXPECT_NE(program.parse(arguments).value_or("").find("Denoise a video"), std::string::npos);
   }
 }
@@ -594,6 +592,7 @@ TEST(CommandLine, NumbersAreInTheirRangeAndNothingElse) {
     command.add_option("--frame", frame, "")->not_negative();
     command.add_option("--threads", threads, "")->in_range(1, 1024);
     command.add_option("--split", split, "")->in_range(0.0, 1.0);
+    command.add_option("--size", threads, "");
     return usage_error(command, arguments);
   };
   for (const std::string value : {"0", "-3", "abc", "1.5", "5x", "99999999999999999999"}) {
@@ -603,6 +602,9 @@ TEST(CommandLine, NumbersAreInTheirRangeAndNothingElse) {
   EXPECT_EQ(error("--threads=1025"), "--threads: '1025' is not a whole number from 1 to 1024");
   for (const std::string value : {"1.01", "nan", "x"}) {
     EXPECT_EQ(error("--split=" + value), "--split: '" + value + "' is not a number from 0 to 1");
+  }
+  for (const std::string value : {"3.5", "x", "99999999999"}) {
+    EXPECT_EQ(error("--size=" + value), "--size: '" + value + "' is not a whole number");
   }
   EXPECT_EQ(error("--frames 9223372036854775807 --frame 0 --threads 1024 --split 0.5"), "no error");
 }

@@ -33,7 +33,7 @@ struct Options {
                                      "kodim13",
                                      "kodim19",
                                      "kodim23"};
-  std::vector<float> sigmas = {5, 10, 15, 25, 35, 50};
+  std::vector<std::string> sigmas = {"5", "10", "15", "25", "35", "50"};
   std::vector<std::string> filters;
   std::string engine = "cpu";
   int threads = 0;
@@ -59,7 +59,8 @@ void run(const Options& options) {
     pictures.push_back(read_gray(options.data / "still" / (name + ".png")));
   }
   std::printf("filter,sigma,psnr_db,ssim,ms_per_megapixel\n");
-  for (const float sigma : options.sigmas) {
+  for (const std::string& level : options.sigmas) {
+    const float sigma = std::stof(level);
     std::vector<Frame> noisy;
     noisy.reserve(pictures.size());
     for (const Frame& picture : pictures) {
@@ -107,12 +108,10 @@ int run(int argc, char** argv) {
   command.add_option("FILTER", options.filters, "As limpid compare takes them: nlm, bilateral:radius=5")
       ->required();
   command.add_option("--data", options.data, "Folder of test data")->type_name("FOLDER");
-  command.add_option("--images", options.images, "Pictures in its folder still")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--sigmas", options.sigmas, "Noise levels [5,10,15,25,35,50]")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  command.add_option("--image", options.images, "Picture in its folder still; may be repeated")
+      ->type_name("NAME");
+  command.add_option("--sigma", options.sigmas, "Noise level; may be repeated [5, 10, 15, 25, 35, 50]")
+      ->type_name("X");
   command.add_option("--engine", options.engine, "Engine to measure [cpu]")->type_name("NAME");
   command.add_option("--threads", options.threads, "Threads of the CPU engine [all]")->type_name("N");
   return run_command(command, argc, argv, [&] { run(options); });
