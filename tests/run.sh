@@ -13,6 +13,6 @@ if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 # Larger units than the preset's, as all is compiled once. Newer compilers have more warnings; LIMPID_WERROR=ON makes them errors.
-cmake --preset release -DLIMPID_TESTS=ON -DLIMPID_BENCHMARKS=OFF -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DLIMPID_WERROR="${LIMPID_WERROR:-OFF}" "${cuda[@]}" "${python[@]}" "${vapoursynth[@]}"
+cmake --preset release -DLIMPID_TESTS=ON -DLIMPID_BENCHMARKS=OFF -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DLIMPID_WERROR="${LIMPID_WERROR:-OFF}" -DLIMPID_SIMD_LEVELS="${LIMPID_SIMD_LEVELS:-all}" "${cuda[@]}" "${python[@]}" "${vapoursynth[@]}"
 cmake --build --preset release --parallel "$(nproc)"
 bash tests/suites.sh release "$@"

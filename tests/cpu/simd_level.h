@@ -7,20 +7,19 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 
 namespace limpid {
 
-/// Highway's targets that this processor has and this build was compiled for.
-inline std::int64_t compiled_simd_levels() {
-#ifdef LIMPID_SIMD_LEVELS
-  return hwy::SupportedTargets() & LIMPID_SIMD_LEVELS;
-#else
-  return hwy::SupportedTargets();
+#ifndef LIMPID_SIMD_LEVELS
+#define LIMPID_SIMD_LEVELS (~std::int64_t{0})
 #endif
-}
+
+/// Highway's targets that this processor has and this build was compiled for.
+inline std::int64_t compiled_simd_levels() { return hwy::SupportedTargets() & LIMPID_SIMD_LEVELS; }
 
 /// A test of the CPU engine, limited to the instruction set of the parameter.
 class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
@@ -45,11 +44,16 @@ class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
   std::shared_ptr<Engine> engine_;
 };
 
+/// The levels that this build was compiled for.
+inline const auto kSimdLevels = [] {
 #if HWY_ARCH_ARM
-inline const auto kSimdLevels = testing::Values(HWY_NEON);
+  std::vector<std::int64_t> levels = {HWY_NEON};
 #else
-inline const auto kSimdLevels = testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL);
+  std::vector<std::int64_t> levels = {HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL};
 #endif
+  std::erase_if(levels, [](std::int64_t level) { return (level & LIMPID_SIMD_LEVELS) == 0; });
+  return testing::ValuesIn(levels);
+}();
 
 inline std::string simd_level_name(const testing::TestParamInfo<std::int64_t>& level) {
   return hwy::TargetName(level.param);
