@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/denoising_stream.h"
 #include "core/settings/filter_settings.h"
@@ -41,14 +42,10 @@ class SharedEngine {
 
 /// The contents of a limpid_denoiser: its settings by name, and its stream. Functions throw UsageError for
 /// illegal settings or frames, and Error for failures. One call at a time.
-class Session {
+class Session : NotCopyable {
  public:
   /// `engine`: null if the session opens its own engine, selected by the settings.
   explicit Session(std::shared_ptr<SharedEngine> engine) : shared_engine_(std::move(engine)) {}
-  Session(const Session&) = delete;
-  Session(Session&&) = delete;
-  Session& operator=(const Session&) = delete;
-  Session& operator=(Session&&) = delete;
   ~Session() = default;
 
   /// Sets a setting. Without a value, resets the setting to its default.

@@ -13,6 +13,7 @@
 
 #include "app/console/console.h"
 #include "app/pipeline/pipeline.h"
+#include "core/base/not_copyable.h"
 
 namespace limpid::app {
 
@@ -68,17 +69,13 @@ class PlainInterval {
 };
 
 /// Reports the progress of a pipeline on standard error, on its own thread, until destroyed.
-class Progress {
+class Progress : NotCopyable {
  public:
   /// `outlook`: returns a text about the time left, which is logged once, after the first seconds of results;
   /// empty for no text.
   Progress(Console& console, ProgressStyle style, const PipelineCounters& counters, std::int64_t total,
            double source_fps, std::string input = {},
            std::function<std::string(const ProgressState&)> outlook = {});
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  Progress(Progress&&) = delete;
-  Progress& operator=(Progress&&) = delete;
   ~Progress();
 
   /// Makes the number of written frames the total: all frames are written.

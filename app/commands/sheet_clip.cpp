@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "io/media/reader.h"
 #include "io/screen/png.h"
 
@@ -16,7 +17,7 @@ namespace limpid::app {
 namespace {
 
 // A new folder, removed with its files.
-class PictureFolder {
+class PictureFolder : NotCopyable {
  public:
   PictureFolder() {
     path_ = std::filesystem::temp_directory_path() / ("limpid-" + io::new_temporary_mark());
@@ -26,10 +27,6 @@ class PictureFolder {
     }
     std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
   }
-  PictureFolder(const PictureFolder&) = delete;
-  PictureFolder& operator=(const PictureFolder&) = delete;
-  PictureFolder(PictureFolder&&) = delete;
-  PictureFolder& operator=(PictureFolder&&) = delete;
   ~PictureFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);

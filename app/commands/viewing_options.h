@@ -17,6 +17,7 @@
 #include "app/player/player.h"
 #include "app/player/speed_memory.h"
 #include "app/player/viewer.h"
+#include "core/base/not_copyable.h"
 #include "core/engine/denoiser.h"
 #include "io/media/reader.h"
 
@@ -108,13 +109,9 @@ class ViewerCommandOptions {
 
 /// Sets ViewerCommandOptions::closing when destroyed. Constructed after the viewer, so that it is destroyed
 /// first.
-class ClosingNotice {
+class ClosingNotice : NotCopyable {
  public:
   explicit ClosingNotice(std::atomic<bool>& closing) : closing_(closing) {}
-  ClosingNotice(const ClosingNotice&) = delete;
-  ClosingNotice& operator=(const ClosingNotice&) = delete;
-  ClosingNotice(ClosingNotice&&) = delete;
-  ClosingNotice& operator=(ClosingNotice&&) = delete;
   ~ClosingNotice() { closing_ = true; }
 
  private:

@@ -5,6 +5,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid::app {
 
 /// Waits for SIGINT, SIGTERM and SIGHUP on its own thread, except for those that the process ignores, as
@@ -12,13 +14,9 @@ namespace limpid::app {
 /// the second removes temporary files and ends the process at once with exit code 130. Must be constructed
 /// before any other thread starts, because threads inherit the blocked signals. Also ignores SIGPIPE and
 /// SIGXFSZ, so that a closed pipe or an exceeded file size limit is an error of the write.
-class InterruptWatch {
+class InterruptWatch : NotCopyable {
  public:
   InterruptWatch();
-  InterruptWatch(const InterruptWatch&) = delete;
-  InterruptWatch& operator=(const InterruptWatch&) = delete;
-  InterruptWatch(InterruptWatch&&) = delete;
-  InterruptWatch& operator=(InterruptWatch&&) = delete;
   ~InterruptWatch();
 
   std::stop_token stop() const { return stop_.get_token(); }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/console/console.h"
+#include "core/base/not_copyable.h"
 
 namespace limpid::app {
 
@@ -25,13 +26,9 @@ void set_up_logging(Console& console, const LoggingOptions& options);
 
 /// Records the warnings that any thread logs during its lifetime, whether or not the console shows them.
 /// Requires set_up_logging(). Other threads may log during construction and destruction.
-class WarningRecorder {
+class WarningRecorder : NotCopyable {
  public:
   WarningRecorder();
-  WarningRecorder(const WarningRecorder&) = delete;
-  WarningRecorder& operator=(const WarningRecorder&) = delete;
-  WarningRecorder(WarningRecorder&&) = delete;
-  WarningRecorder& operator=(WarningRecorder&&) = delete;
   ~WarningRecorder();
 
   std::vector<std::string> warnings() const;

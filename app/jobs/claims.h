@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "app/jobs/job_folder.h"
+#include "core/base/not_copyable.h"
 
 namespace limpid::app {
 
@@ -17,14 +18,10 @@ namespace limpid::app {
 /// touches while it runs. Its age is measured by the clock of the file system, against a file that has just
 /// been touched; clocks of machines do not matter. Claims only avoid double work: if two workers denoise one
 /// segment, for example after a long pause of one of them, both results are equal.
-class Claims {
+class Claims : NotCopyable {
  public:
   /// Claims that have not been touched for `patience` seconds are treated as those of lost workers.
   Claims(JobFolder folder, double patience);
-  Claims(const Claims&) = delete;
-  Claims& operator=(const Claims&) = delete;
-  Claims(Claims&&) = delete;
-  Claims& operator=(Claims&&) = delete;
   /// Releases the claim, if any.
   ~Claims();
 

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "app/pipeline/bounded_queue.h"
+#include "core/base/not_copyable.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {
 
 /// A source's frames with their hashes (io::frame_hash()). Threads read and hash frames ahead of the
 /// consumer, because this takes longer than most uses of the frames.
-class HashedFrames {
+class HashedFrames : NotCopyable {
  public:
   struct HashedFrame {
     Frame frame;
@@ -31,8 +32,6 @@ class HashedFrames {
   /// several threads at once. No one else may use `reader` during the lifetime of this object.
   HashedFrames(io::Reader& reader, std::int64_t most, Copier copy);
   ~HashedFrames();
-  HashedFrames(const HashedFrames&) = delete;
-  HashedFrames& operator=(const HashedFrames&) = delete;
 
   /// The next frame, in the order of the source; nothing at the end. Throws errors of the reader.
   std::optional<HashedFrame> next();

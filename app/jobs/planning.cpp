@@ -17,6 +17,7 @@
 #include "app/jobs/source_analysis.h"
 #include "app/options/engine_options.h"
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "core/frame/reach.h"
 #include "io/media/frame_hash.h"
 
@@ -124,13 +125,9 @@ void tell_of_source(const io::Reader& reader, const PlannedInput& input) {
 }
 
 /// A job that is being planned. Unless it is kept, its segments and folders are removed.
-class UnfinishedJob {
+class UnfinishedJob : NotCopyable {
  public:
   explicit UnfinishedJob(const JobFolder& folder) : folder_(folder), is_new_(!file_exists(folder.path())) {}
-  UnfinishedJob(const UnfinishedJob&) = delete;
-  UnfinishedJob& operator=(const UnfinishedJob&) = delete;
-  UnfinishedJob(UnfinishedJob&&) = delete;
-  UnfinishedJob& operator=(UnfinishedJob&&) = delete;
   ~UnfinishedJob() {
     if (is_kept_) {
       return;

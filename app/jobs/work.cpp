@@ -23,6 +23,7 @@
 #include "app/jobs/claims.h"
 #include "app/jobs/segment_work.h"
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 
 namespace limpid::app {
 namespace {
@@ -122,13 +123,9 @@ class Worker {
     if (!claims_.take(number, from_anybody)) {
       return false;
     }
-    struct GiveBack {
+    struct GiveBack : NotCopyable {
       Claims& claims;
       explicit GiveBack(Claims& of) : claims(of) {}
-      GiveBack(const GiveBack&) = delete;
-      GiveBack& operator=(const GiveBack&) = delete;
-      GiveBack(GiveBack&&) = delete;
-      GiveBack& operator=(GiveBack&&) = delete;
       ~GiveBack() { claims.give_back(); }
     };
     const GiveBack give_back(claims_);

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid::app {
 
 /// Kind of file that a value names.
@@ -109,14 +111,10 @@ struct GivenArguments {
 
 /// The options, flags and subcommands of a program or command. Keeps references to the variables that they
 /// set.
-class CommandLine {
+class CommandLine : NotCopyable {
  public:
   explicit CommandLine(std::string description = {}, std::string name = {})
       : description_(std::move(description)), name_(std::move(name)) {}
-  CommandLine(const CommandLine&) = delete;
-  CommandLine& operator=(const CommandLine&) = delete;
-  CommandLine(CommandLine&&) = delete;
-  CommandLine& operator=(CommandLine&&) = delete;
   ~CommandLine() = default;
 
   /// `names`: "-o,--output", or a name without dashes for a positional argument. Values are texts, paths,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/options/command_line.h"
+#include "core/base/not_copyable.h"
 #include "core/settings/json_reader.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
@@ -56,13 +57,9 @@ void read_json(const MediaFields<Options>& fields, const JsonValue& json, Option
 
 /// The values of media options on the command line.
 template <typename Options>
-class MediaOptions {
+class MediaOptions : NotCopyable {
  public:
   explicit MediaOptions(const MediaFields<Options>& fields);
-  MediaOptions(const MediaOptions&) = delete;
-  MediaOptions& operator=(const MediaOptions&) = delete;
-  MediaOptions(MediaOptions&&) = delete;
-  MediaOptions& operator=(MediaOptions&&) = delete;
   ~MediaOptions() = default;
 
   /// Adds the fields with these keys to `command`, under the heading `group` unless it is empty. The command

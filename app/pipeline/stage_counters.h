@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "app/pipeline/latencies.h"
+#include "core/base/not_copyable.h"
 
 namespace limpid::app {
 
@@ -25,11 +26,9 @@ struct StageCounters : StageTimes {
 template <class Function>
 auto timed(std::atomic<std::int64_t>& total, const Function& function) {
   using Clock = std::chrono::steady_clock;
-  class Timer {
+  class Timer : NotCopyable {
    public:
     explicit Timer(std::atomic<std::int64_t>& nanoseconds) : total_(nanoseconds) {}
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
     ~Timer() {
       total_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin_).count();
     }

@@ -9,17 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid::app {
 
 /// A run of `limpid denoise` in a process of its own. Belongs to one thread.
-class BackgroundWrite {
+class BackgroundWrite : NotCopyable {
  public:
   /// Starts `command`, whose first word is the path of the program. Throws Error.
   explicit BackgroundWrite(std::vector<std::string> command);
-  BackgroundWrite(const BackgroundWrite&) = delete;
-  BackgroundWrite& operator=(const BackgroundWrite&) = delete;
-  BackgroundWrite(BackgroundWrite&&) = delete;
-  BackgroundWrite& operator=(BackgroundWrite&&) = delete;
   /// Cancels the process unless it has ended or is left alone, and waits a second for its end.
   ~BackgroundWrite();
 

@@ -13,6 +13,7 @@
 #include "app/pipeline/bounded_queue.h"
 #include "app/player/filter_counts.h"
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "io/media/writer.h"
 
@@ -22,13 +23,9 @@ namespace limpid::app {
 /// writer is too slow for are dropped and counted, and so are frames that are not encoded some seconds after
 /// an interrupt. If writing fails, as on a full disk, the output so far is
 /// completed at once by Writer::finish_partial(). Thread-safe.
-class FrameSink {
+class FrameSink : NotCopyable {
  public:
   explicit FrameSink(io::Writer writer);
-  FrameSink(const FrameSink&) = delete;
-  FrameSink& operator=(const FrameSink&) = delete;
-  FrameSink(FrameSink&&) = delete;
-  FrameSink& operator=(FrameSink&&) = delete;
   /// Without close() or finish() nothing is left of what was written.
   ~FrameSink();
 

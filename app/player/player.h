@@ -17,6 +17,7 @@
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
 #include "app/player/presentation_queue.h"
+#include "core/base/not_copyable.h"
 
 namespace limpid::app {
 
@@ -48,16 +49,12 @@ namespace limpid::app {
 /// noisy.
 ///
 /// All members except counters() belong to one thread.
-class Player {
+class Player : NotCopyable {
  public:
   using Clock = std::chrono::steady_clock;
   using Taken = PresentationQueue::Taken;
 
   Player(PlayerStages stages, const PlayerOptions& options);
-  Player(const Player&) = delete;
-  Player& operator=(const Player&) = delete;
-  Player(Player&&) = delete;
-  Player& operator=(Player&&) = delete;
   /// Stops all threads after their current frame.
   ~Player();
 

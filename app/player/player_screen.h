@@ -17,6 +17,7 @@
 #include "app/player/view.h"
 #include "app/player/view_state.h"
 #include "app/player/viewer_options.h"
+#include "core/base/not_copyable.h"
 #include "io/screen/control_layer.h"
 #include "io/screen/picture_painter.h"
 #include "io/screen/rgb_image.h"
@@ -44,15 +45,11 @@ struct SceneRequests {
 };
 
 /// The window with the pictures, the texts over them and the controls.
-class PlayerScreen {
+class PlayerScreen : NotCopyable {
  public:
   using Clock = std::chrono::steady_clock;
 
   explicit PlayerScreen(const ViewerOptions& options);
-  PlayerScreen(const PlayerScreen&) = delete;
-  PlayerScreen& operator=(const PlayerScreen&) = delete;
-  PlayerScreen(PlayerScreen&&) = delete;
-  PlayerScreen& operator=(PlayerScreen&&) = delete;
   ~PlayerScreen();
 
   io::Window& window() const { return *window_; }

@@ -13,6 +13,7 @@
 
 #include "app/player/frame_sink.h"
 #include "app/player/osd.h"
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "io/media/writer.h"
 
@@ -32,13 +33,9 @@ struct RecorderOptions {
 /// Events are logged, and reported by take_news(). Thread-safe except for begin() and serve(), which belong
 /// to the thread that reads the source, because io::Writer takes the properties of the source from the
 /// reader.
-class Recorder {
+class Recorder : NotCopyable {
  public:
   explicit Recorder(RecorderOptions options) : options_(std::move(options)) {}
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
-  Recorder(Recorder&&) = delete;
-  Recorder& operator=(Recorder&&) = delete;
   /// Removes an unfinished recording.
   ~Recorder() = default;
 

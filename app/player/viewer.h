@@ -23,6 +23,7 @@
 #include "app/player/settings_editor.h"
 #include "app/player/view_state.h"
 #include "app/player/viewer_options.h"
+#include "core/base/not_copyable.h"
 #include "core/settings/denoising_settings.h"
 #include "io/screen/audio_output.h"
 
@@ -30,14 +31,10 @@ namespace limpid::app {
 
 /// The window on a Player. Connects its parts: the screen, the pointer and the keys, the settings, and the
 /// files. Belongs to the thread that it is made on.
-class Viewer {
+class Viewer : NotCopyable {
  public:
   /// Opens the window, unless one is open. `stages` does not need wake, which is the viewer's.
   Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options);
-  Viewer(const Viewer&) = delete;
-  Viewer& operator=(const Viewer&) = delete;
-  Viewer(Viewer&&) = delete;
-  Viewer& operator=(Viewer&&) = delete;
   ~Viewer();
 
   /// Plays along with the video from now on. May be empty.

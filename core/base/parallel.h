@@ -7,20 +7,20 @@
 
 #include <atomic>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid {
 
 /// Shows ThreadSanitizer the order in which oneTBB passes a task from thread to thread. oneTBB keeps that
 /// order inside its own library, where ThreadSanitizer does not see it. Costs two uncontended atomic
 /// operations per task.
-class HandOver {
+class HandOver : NotCopyable {
  public:
   void begin() const { static_cast<void>(handed_over_.load(std::memory_order_acquire)); }
   void end() { handed_back_.fetch_add(1, std::memory_order_acq_rel); }
 
   HandOver() { handed_over_.store(true, std::memory_order_release); }
   ~HandOver() { static_cast<void>(handed_back_.load(std::memory_order_acquire)); }
-  HandOver(const HandOver&) = delete;
-  HandOver& operator=(const HandOver&) = delete;
 
  private:
   std::atomic<bool> handed_over_ = false;

@@ -5,10 +5,12 @@
 #include <string>
 #include <utility>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid {
 
 /// Owns a file descriptor or none (-1).
-class FileDescriptor {
+class FileDescriptor : NotCopyable {
  public:
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
   FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(other.release()) {}
@@ -16,8 +18,6 @@ class FileDescriptor {
     std::swap(descriptor_, other.descriptor_);
     return *this;
   }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
   ~FileDescriptor();
 
   int get() const { return descriptor_; }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "core/engine/device_stages.h"
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
@@ -29,13 +30,8 @@ namespace limpid {
 /// thread. An engine may have any number of denoisers, of any formats and filters, on one or several threads,
 /// also inside the host's oneTBB tasks. Denoisers share the engine's threads or device and may outlive the
 /// engine.
-class Denoiser {
+class Denoiser : NotCopyable {
  public:
-  Denoiser() = default;
-  Denoiser(const Denoiser&) = delete;
-  Denoiser(Denoiser&&) = delete;
-  Denoiser& operator=(const Denoiser&) = delete;
-  Denoiser& operator=(Denoiser&&) = delete;
   virtual ~Denoiser() = default;
 
   /// Sets the noise level for frames that are sent after this call. Throws UsageError for negative or
@@ -101,13 +97,8 @@ class Denoiser {
 };
 
 /// A processor that runs denoisers. Thread-safe: all functions may be called on several threads at once.
-class Engine {
+class Engine : NotCopyable {
  public:
-  Engine() = default;
-  Engine(const Engine&) = delete;
-  Engine(Engine&&) = delete;
-  Engine& operator=(const Engine&) = delete;
-  Engine& operator=(Engine&&) = delete;
   virtual ~Engine() = default;
 
   /// Name in the registry: "cpu", "cuda:0", ...

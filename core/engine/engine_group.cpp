@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/base/host_memory.h"
+#include "core/base/not_copyable.h"
 #include "core/base/thread.h"
 #include "core/engine/segment_dealer.h"
 #include "core/frame/mixing.h"
@@ -74,15 +75,13 @@ struct SharedStream {
 
 // A denoiser on its own thread, which makes all calls to it. Host-side work for one GPU does not delay other
 // GPUs.
-class Worker {
+class Worker : NotCopyable {
  public:
   Worker(std::size_t number, std::unique_ptr<Denoiser> denoiser, SharedStream& stream)
       : number_(number),
         denoiser_(std::move(denoiser)),
         stream_(stream),
         thread_(start_thread([this] { run(); })) {}
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
   ~Worker() {
     const Lock lock(stream_.mutex);
     ending_ = true;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 
@@ -18,13 +19,8 @@ struct LeveledFrame {
 };
 
 /// Gives each frame of a stream its noise model. One thread at a time.
-class Leveler {
+class Leveler : NotCopyable {
  public:
-  Leveler() = default;
-  Leveler(const Leveler&) = delete;
-  Leveler(Leveler&&) = delete;
-  Leveler& operator=(const Leveler&) = delete;
-  Leveler& operator=(Leveler&&) = delete;
   virtual ~Leveler() = default;
 
   /// Takes the next frame of the stream.

@@ -4,14 +4,13 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid {
 
 /// Data that a temporal filter keeps for a frame while results depend on it, such as its basic estimate.
-class FrameState {
+class FrameState : NotCopyable {
  public:
-  FrameState() = default;
-  FrameState(const FrameState&) = delete;
-  FrameState& operator=(const FrameState&) = delete;
   virtual ~FrameState() = default;
 };
 

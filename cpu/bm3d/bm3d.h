@@ -24,8 +24,6 @@ class Bm3d final : public SpatialFilter {
   /// Throws UsageError for illegal parameters, and Error for invalid formats.
   Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);
   ~Bm3d() override;
-  Bm3d(const Bm3d&) = delete;
-  Bm3d& operator=(const Bm3d&) = delete;
 
   void filter(const Frame& in, const NoiseModel& noise, Frame& out) override;
 

@@ -17,8 +17,6 @@ class EdgePreserving final : public SpatialFilter {
   /// Throws UsageError for illegal parameters, and Error for invalid formats.
   EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format);
   ~EdgePreserving() override;
-  EdgePreserving(const EdgePreserving&) = delete;
-  EdgePreserving& operator=(const EdgePreserving&) = delete;
 
   void filter(const Frame& in, const NoiseModel& noise, Frame& out) override;
 

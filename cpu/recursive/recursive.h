@@ -15,8 +15,6 @@ class RecursiveFilter final : public FrameFilter {
  public:
   /// Throws UsageError for illegal parameters, and Error for invalid formats.
   RecursiveFilter(const RecursiveParameters& parameters, const FrameFormat& format);
-  RecursiveFilter(const RecursiveFilter&) = delete;
-  RecursiveFilter& operator=(const RecursiveFilter&) = delete;
   ~RecursiveFilter() override;
 
   Reach reach() const override { return reach_of(parameters_); }

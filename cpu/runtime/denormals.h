@@ -5,6 +5,8 @@
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
+
+#include "core/base/not_copyable.h"
 #endif
 
 namespace limpid::cpu {
@@ -13,12 +15,10 @@ namespace limpid::cpu {
 /// operations of this thread count as 0. x86 processors take a hundred times longer for denormals than for
 /// other numbers, and weights become that small at strong contrasts. ARM processors have no such delay, and
 /// use the same setting for equal results.
-class DenormalsAreZero {
+class DenormalsAreZero : NotCopyable {
  public:
   DenormalsAreZero() { set(saved_ | kFlush); }
   ~DenormalsAreZero() { set(saved_); }
-  DenormalsAreZero(const DenormalsAreZero&) = delete;
-  DenormalsAreZero& operator=(const DenormalsAreZero&) = delete;
 
  private:
 #if defined(__SSE2__)

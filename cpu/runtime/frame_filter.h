@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "core/frame/frame_window.h"
 #include "core/frame/reach.h"
@@ -24,11 +25,8 @@ using FilterWindow = FrameWindow<FilteredFrame>;
 
 /// A filter of frames of one format, on the threads of the caller's arena. Keeps all working memory, so that
 /// later frames allocate nothing. One frame at a time.
-class FrameFilter {
+class FrameFilter : NotCopyable {
  public:
-  FrameFilter() = default;
-  FrameFilter(const FrameFilter&) = delete;
-  FrameFilter& operator=(const FrameFilter&) = delete;
   virtual ~FrameFilter() = default;
 
   virtual Reach reach() const { return {}; }

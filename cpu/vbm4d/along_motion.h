@@ -32,8 +32,6 @@ class FilterAlongMotion final : public FrameFilter {
   /// `parameters` define the steps, grids, windows and spans, and the end of trajectories. Throws UsageError
   /// for illegal parameters, and Error for invalid formats.
   FilterAlongMotion(const Vbm4dParameters& parameters, const FrameFormat& format, const GroupStage& groups);
-  FilterAlongMotion(const FilterAlongMotion&) = delete;
-  FilterAlongMotion& operator=(const FilterAlongMotion&) = delete;
   ~FilterAlongMotion() override;
 
   Reach reach() const override;

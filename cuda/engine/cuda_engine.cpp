@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
 #include "core/noise/noise_model.h"
@@ -137,11 +138,9 @@ class AnalysisPool {
 };
 
 // An analysis for a frame. One that is still being decoded is waited for first, so that it keeps none.
-class AnalysisScope {
+class AnalysisScope : NotCopyable {
  public:
   AnalysisScope(AnalysisPool& pool, const Frame& frame) : pool_(pool), analysis_(take(pool, frame)) {}
-  AnalysisScope(const AnalysisScope&) = delete;
-  AnalysisScope& operator=(const AnalysisScope&) = delete;
   ~AnalysisScope() { pool_.give_back(std::move(analysis_)); }
   Analysis* operator->() const { return analysis_.get(); }
   Analysis& operator*() const { return *analysis_; }
@@ -260,8 +259,6 @@ class CudaEngine final : public Engine {
         {ready_event(frame, analysis->decoded), ready_event(before, analysis->decoded)});
   }
 
-  CudaEngine(const CudaEngine&) = delete;
-  CudaEngine& operator=(const CudaEngine&) = delete;
   ~CudaEngine() override {
     const DeviceScope scope(device_, std::nothrow);
     analyses_.clear();

@@ -33,8 +33,6 @@ class WindowDenoiser final : public Denoiser {
   /// `make_filter` is called while `device` is the current device.
   WindowDenoiser(int device, FramePool pool, const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
                  const NoiseModel& noise, const FrameFormat& format);
-  WindowDenoiser(const WindowDenoiser&) = delete;
-  WindowDenoiser& operator=(const WindowDenoiser&) = delete;
   ~WindowDenoiser() override;
 
   void set_noise(const NoiseModel& noise) override;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/frame/frame_window.h"
@@ -31,10 +32,8 @@ using FilterWindow = FrameWindow<FilteredFrame>;
 
 /// A filter of frames in the memory of the current device. Keeps all working memory, so that later frames
 /// allocate nothing; all frames must be enqueued to one stream.
-class FrameFilter {
+class FrameFilter : NotCopyable {
  public:
-  FrameFilter(const FrameFilter&) = delete;
-  FrameFilter& operator=(const FrameFilter&) = delete;
   virtual ~FrameFilter() = default;
 
   virtual Reach reach() const { return {}; }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 
 // RAII owners of CUDA runtime resources, and runtime errors as exceptions. Host code only.
@@ -24,13 +25,11 @@ void check(cudaError_t status, const char* function = __builtin_FUNCTION());
 void check_launch(const char* function = __builtin_FUNCTION());
 
 /// Makes `device` the calling thread's current device during the object's lifetime.
-class DeviceScope {
+class DeviceScope : NotCopyable {
  public:
   explicit DeviceScope(int device);
   /// For destructors: ignores errors, because after a failure of the device every call reports an error.
   DeviceScope(int device, std::nothrow_t) noexcept;
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
   ~DeviceScope();
 
  private:
@@ -72,7 +71,7 @@ void allow_all_shared_memory(const void* kernel);
 
 /// Memory on the current device, uninitialized. Throws an OutOfMemory error with the amount if it is
 /// insufficient.
-class DeviceMemory {
+class DeviceMemory : NotCopyable {
  public:
   DeviceMemory() = default;
   explicit DeviceMemory(std::size_t bytes);
@@ -85,8 +84,6 @@ class DeviceMemory {
   }
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
   template <typename T = std::byte>
@@ -102,12 +99,10 @@ class DeviceMemory {
 
 /// A stream that does not synchronize with the default stream. Blocks of an urgent stream's kernels are
 /// started first.
-class Stream {
+class Stream : NotCopyable {
  public:
   enum class Priority { kNormal, kUrgent };
   explicit Stream(Priority priority = Priority::kNormal);
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
   ~Stream();
   cudaStream_t get() const { return stream_; }
   /// Makes later work wait for `event`.
@@ -118,13 +113,11 @@ class Stream {
 };
 
 /// A point in the work of a stream. `synchronize` sleeps instead of spinning.
-class Event {
+class Event : NotCopyable {
  public:
   Event() : Event(cudaEventDisableTiming) {}
   /// An event that also records its time.
   static Event timed() { return Event(cudaEventDefault); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
   ~Event();
   cudaEvent_t get() const { return event_; }
   void record(const Stream& stream) const;

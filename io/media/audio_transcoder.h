@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/not_copyable.h"
 #include "io/media/libav.h"
 
 struct AVAudioFifo;
@@ -41,14 +42,10 @@ struct AudioEncoding {
 /// the first sample. Channels are kept if the encoder has a layout for them, otherwise mixed. Used like
 /// libav's codecs: after each send() and after flush(), call receive() until it returns nothing. Functions
 /// throw an Error that begins with `subject`.
-class AudioTranscoder {
+class AudioTranscoder : NotCopyable {
  public:
   AudioTranscoder(const AVStream& source, const AVCodec& codec, const AudioEncoding& encoding,
                   std::string subject);
-  AudioTranscoder(const AudioTranscoder&) = delete;
-  AudioTranscoder& operator=(const AudioTranscoder&) = delete;
-  AudioTranscoder(AudioTranscoder&&) = delete;
-  AudioTranscoder& operator=(AudioTranscoder&&) = delete;
   ~AudioTranscoder();
 
   const AVCodecContext& encoder() const { return *encoder_; }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
@@ -20,14 +21,10 @@ namespace {
 
 constexpr int kMostDevices = 256;
 
-class DeviceFile {
+class DeviceFile : NotCopyable {
  public:
   explicit DeviceFile(const std::string& path)
       : descriptor_(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)) {}
-  DeviceFile(const DeviceFile&) = delete;
-  DeviceFile& operator=(const DeviceFile&) = delete;
-  DeviceFile(DeviceFile&&) = delete;
-  DeviceFile& operator=(DeviceFile&&) = delete;
   ~DeviceFile() {
     if (descriptor_ >= 0) {
       ::close(descriptor_);

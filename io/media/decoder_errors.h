@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
@@ -23,13 +24,9 @@ namespace limpid::io {
 ///
 /// HEVC may have an MD5 of each picture, and FFV1 has a CRC of each slice. libavcodec compares them but only
 /// logs differences. Errors of checksums belong to the frame whose buffer its thread allocated last.
-class DecoderErrors {
+class DecoderErrors : NotCopyable {
  public:
   DecoderErrors();
-  DecoderErrors(const DecoderErrors&) = delete;
-  DecoderErrors& operator=(const DecoderErrors&) = delete;
-  DecoderErrors(DecoderErrors&&) = delete;
-  DecoderErrors& operator=(DecoderErrors&&) = delete;
   ~DecoderErrors() = default;
 
   /// Connects this object to a decoder that is not open yet. This object must outlive the decoder.

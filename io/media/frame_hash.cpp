@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/base/not_copyable.h"
 #include "io/media/digest.h"
 #include "io/media/reader.h"
 
@@ -56,13 +57,9 @@ std::uint64_t file_fingerprint(const char* path) {
   constexpr std::int64_t kPart = 1 << 16;
   constexpr std::int64_t kParts = 32;
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
-  struct Closer {
+  struct Closer : NotCopyable {
     int descriptor;
     explicit Closer(int of) : descriptor(of) {}
-    Closer(const Closer&) = delete;
-    Closer& operator=(const Closer&) = delete;
-    Closer(Closer&&) = delete;
-    Closer& operator=(Closer&&) = delete;
     ~Closer() {
       if (descriptor >= 0) {
         ::close(descriptor);

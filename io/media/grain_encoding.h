@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "core/grain/film_grain_table.h"
 #include "io/media/libav.h"
 
@@ -12,14 +13,10 @@ namespace limpid::io {
 
 /// A film grain table for libaom. libaom reads the table from a file, and encodes without grain if it cannot.
 /// The first packet that must have grain is therefore decoded.
-class GrainEncoding {
+class GrainEncoding : NotCopyable {
  public:
   /// `url`: the output, for errors. Must outlive the encoder.
   GrainEncoding(std::string url, FilmGrainTable table);
-  GrainEncoding(const GrainEncoding&) = delete;
-  GrainEncoding& operator=(const GrainEncoding&) = delete;
-  GrainEncoding(GrainEncoding&&) = delete;
-  GrainEncoding& operator=(GrainEncoding&&) = delete;
   ~GrainEncoding();
 
   /// The parameter of libaom, in the syntax of its option aom-params.

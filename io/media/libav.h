@@ -23,6 +23,7 @@ extern "C" {
 #include <utility>
 #include <vector>
 
+#include "core/base/not_copyable.h"
 #include "io/media/libav_versions.h"
 
 namespace limpid::io {
@@ -100,14 +101,10 @@ std::string last_decoder_error();
 std::string logged_reason();
 
 /// An AVDictionary.
-class Dictionary {
+class Dictionary : NotCopyable {
  public:
   Dictionary() = default;
   explicit Dictionary(const std::vector<std::pair<std::string, std::string>>& entries);
-  Dictionary(const Dictionary&) = delete;
-  Dictionary& operator=(const Dictionary&) = delete;
-  Dictionary(Dictionary&&) = delete;
-  Dictionary& operator=(Dictionary&&) = delete;
   ~Dictionary() { av_dict_free(&entries_); }
 
   void set(const std::string& key, const std::string& value);

@@ -6,22 +6,19 @@
 #include <optional>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 
 namespace limpid::io {
 
 /// Stores the samples of frames in a file losslessly: FFV1 if it supports the format, otherwise another
 /// codec. Times and tags are not stored. All members throw an Error that names the file.
-class LosslessWriter {
+class LosslessWriter : NotCopyable {
  public:
   /// Writes to a new file at `temporary`, which finish() renames to `path`; without finish(), nothing
   /// remains. `threads`: 0 is libavcodec's default.
   LosslessWriter(const std::string& path, const std::string& temporary, const FrameFormat& format,
                  int threads);
-  LosslessWriter(const LosslessWriter&) = delete;
-  LosslessWriter& operator=(const LosslessWriter&) = delete;
-  LosslessWriter(LosslessWriter&&) = delete;
-  LosslessWriter& operator=(LosslessWriter&&) = delete;
   ~LosslessWriter();
 
   void write(const Frame& frame);
@@ -34,13 +31,9 @@ class LosslessWriter {
   std::unique_ptr<State> state_;
 };
 
-class LosslessReader {
+class LosslessReader : NotCopyable {
  public:
   LosslessReader(const std::string& path, const FrameFormat& format);
-  LosslessReader(const LosslessReader&) = delete;
-  LosslessReader& operator=(const LosslessReader&) = delete;
-  LosslessReader(LosslessReader&&) = delete;
-  LosslessReader& operator=(LosslessReader&&) = delete;
   ~LosslessReader();
 
   /// The next frame, which has only samples; nothing at the end.

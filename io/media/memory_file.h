@@ -8,18 +8,15 @@
 #include <memory>
 #include <span>
 
+#include "core/base/not_copyable.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
 
 /// Memory that receives the output of a muxer.
-class MemoryOutput {
+class MemoryOutput : NotCopyable {
  public:
   explicit MemoryOutput(AVFormatContext& muxer);
-  MemoryOutput(const MemoryOutput&) = delete;
-  MemoryOutput& operator=(const MemoryOutput&) = delete;
-  MemoryOutput(MemoryOutput&&) = delete;
-  MemoryOutput& operator=(MemoryOutput&&) = delete;
   ~MemoryOutput();
 
   /// Ends the output and returns its bytes, which are valid during this object's lifetime.
@@ -34,14 +31,10 @@ class MemoryOutput {
 };
 
 /// A demuxer that reads from memory. The bytes must outlive it.
-class MemoryInput {
+class MemoryInput : NotCopyable {
  public:
   /// `muxer`: the name of the muxer that wrote the bytes.
   MemoryInput(std::span<const std::uint8_t> bytes, const char* muxer);
-  MemoryInput(const MemoryInput&) = delete;
-  MemoryInput& operator=(const MemoryInput&) = delete;
-  MemoryInput(MemoryInput&&) = delete;
-  MemoryInput& operator=(MemoryInput&&) = delete;
   ~MemoryInput() = default;
 
   /// Null if the bytes cannot be read.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "io/media/libav.h"
 #include "io/media/writer.h"
 
@@ -17,14 +18,10 @@ namespace limpid::io {
 
 /// A temporary file. It is removed with this object, or by remove_temporary_files(), unless it has been
 /// renamed.
-class TemporaryFile {
+class TemporaryFile : NotCopyable {
  public:
   /// Owns an existing file with a unique name.
   explicit TemporaryFile(std::string path);
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  TemporaryFile(TemporaryFile&&) = delete;
-  TemporaryFile& operator=(TemporaryFile&&) = delete;
   ~TemporaryFile();
 
   const std::string& path() const { return path_; }
@@ -34,16 +31,12 @@ class TemporaryFile {
 };
 
 /// Reserves disk space so that a file can be finished when the disk is full.
-class DiskReserve {
+class DiskReserve : NotCopyable {
  public:
   /// Reserves space for the end of a long file on the disk that holds `folder`: 16 MiB, but at most a quarter
   /// of the free space; none if the file system does not support it. The reserve never has a name, so nothing
   /// is left behind.
   explicit DiskReserve(const std::string& folder);
-  DiskReserve(const DiskReserve&) = delete;
-  DiskReserve& operator=(const DiskReserve&) = delete;
-  DiskReserve(DiskReserve&&) = delete;
-  DiskReserve& operator=(DiskReserve&&) = delete;
   ~DiskReserve() { release(); }
 
   /// Releases the reserved space. Returns false if nothing is reserved.
@@ -57,17 +50,13 @@ class DiskReserve {
 
 /// A file that is written under a temporary name beside the target and gets its own name when complete; or a
 /// pipe, device or URL that is written directly.
-class OutputFile {
+class OutputFile : NotCopyable {
  public:
   /// Creates and opens the temporary file. Throws Error if the target exists and may not be overwritten, is
   /// the same file as `source_url` or one of its numbered pictures, or cannot be created. `mark`:
   /// WriterOptions::temporary_mark.
   OutputFile(std::string url, const std::string& source_url, Overwrite overwrite,
              const std::string& mark = "");
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-  OutputFile(OutputFile&&) = delete;
-  OutputFile& operator=(OutputFile&&) = delete;
   /// Removes the temporary file unless it has been renamed.
   ~OutputFile();
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "io/media/display_properties.h"
 #include "io/media/filter_chain.h"
@@ -14,15 +15,11 @@ namespace limpid::io {
 
 /// Filters frames of a source, or results made of them, one by one: in any order, as often as needed. Not
 /// for use by two threads at once.
-class PictureFilter {
+class PictureFilter : NotCopyable {
  public:
   /// Throws UsageError if the chain has memory or does not accept the frames of `reader`, which need not
   /// outlive this object.
   PictureFilter(const FilterChain& chain, const Reader& reader);
-  PictureFilter(const PictureFilter&) = delete;
-  PictureFilter& operator=(const PictureFilter&) = delete;
-  PictureFilter(PictureFilter&&) = delete;
-  PictureFilter& operator=(PictureFilter&&) = delete;
   ~PictureFilter();
 
   /// Properties of the results.

@@ -6,23 +6,20 @@
 #include <functional>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
 
 /// Reads standard input or a named pipe for libav, whose own open() and read() would wait indefinitely for
 /// the writing program. A wait ends, and reads as the end of the source, once `interrupted` returns true.
-class PipeInput {
+class PipeInput : NotCopyable {
  public:
   /// True for "-" and the names of pipes.
   static bool is_pipe(const std::string& url);
 
   /// `interrupted` may be empty. Throws Error if the pipe cannot be opened.
   PipeInput(const std::string& url, std::function<bool()> interrupted);
-  PipeInput(const PipeInput&) = delete;
-  PipeInput& operator=(const PipeInput&) = delete;
-  PipeInput(PipeInput&&) = delete;
-  PipeInput& operator=(PipeInput&&) = delete;
   ~PipeInput();
 
   AVIOContext* bytes() const { return bytes_; }

@@ -9,16 +9,12 @@ extern "C" {
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 
 namespace limpid::io {
 namespace {
 
-struct Subtitle {
-  Subtitle() = default;
-  Subtitle(const Subtitle&) = delete;
-  Subtitle& operator=(const Subtitle&) = delete;
-  Subtitle(Subtitle&&) = delete;
-  Subtitle& operator=(Subtitle&&) = delete;
+struct Subtitle : NotCopyable {
   ~Subtitle() { avsubtitle_free(&event); }
 
   AVSubtitle event{};

@@ -8,20 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "core/base/not_copyable.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
 
 /// The pages of a TIFF file, read by libtiff: stacks, tiles, floating-point samples, BigTIFF.
-class TiffPages {
+class TiffPages : NotCopyable {
  public:
   /// Null if libavcodec reads the file correctly. `packet` contains the whole file and is kept. Throws an
   /// Error that begins with `url`.
   static std::unique_ptr<TiffPages> open(const std::string& url, const AVPacket& packet);
-  TiffPages(const TiffPages&) = delete;
-  TiffPages(TiffPages&&) = delete;
-  TiffPages& operator=(const TiffPages&) = delete;
-  TiffPages& operator=(TiffPages&&) = delete;
   ~TiffPages();
 
   /// The number of pages, without thumbnails.

@@ -25,6 +25,7 @@ extern "C" {
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "core/base/thread.h"
 #include "io/media/libav.h"
 #include "io/media/source.h"
@@ -51,13 +52,8 @@ constexpr double kGreatestStepBack = 0.1;
 constexpr Uint16 kDeviceSamples = 1024;
 
 /// Converts the decoder's samples to the format of the device. The decoder's format may change at any time.
-class Resampler {
+class Resampler : NotCopyable {
  public:
-  Resampler() = default;
-  Resampler(const Resampler&) = delete;
-  Resampler& operator=(const Resampler&) = delete;
-  Resampler(Resampler&&) = delete;
-  Resampler& operator=(Resampler&&) = delete;
   ~Resampler() {
     swr_free(&context_);
     av_channel_layout_uninit(&layout_);
@@ -125,7 +121,7 @@ class Resampler {
 };
 
 /// An open audio device that plays what is queued.
-class Device {
+class Device : NotCopyable {
  public:
   Device() : audio_(SDL_INIT_AUDIO, "no audio device") {
     SDL_AudioSpec wanted{};
@@ -136,10 +132,6 @@ class Device {
     id_ = SDL_OpenAudioDevice(nullptr, 0, &wanted, nullptr, 0);
     sdl_check(id_ != 0, "no audio device");
   }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  Device(Device&&) = delete;
-  Device& operator=(Device&&) = delete;
   ~Device() { SDL_CloseAudioDevice(id_); }
 
   SDL_AudioDeviceID id() const { return id_; }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "io/media/reader.h"
 
 namespace limpid::io {
@@ -12,7 +13,7 @@ namespace limpid::io {
 /// Plays the sound of a Reader's source on the default audio device, from a demuxer and a thread of its own,
 /// so that sound and pictures do not wait for each other. Silent until set_playing(). Thread-safe. An error
 /// while playing ends the sound, not the program: see failure().
-class AudioOutput {
+class AudioOutput : NotCopyable {
  public:
   /// `options`: those with which `source` was opened. The demuxer's options and `interrupted` are used; the
   /// thread calls `interrupted`, too. Returns nothing if the source has no sound. Also returns nothing, with
@@ -21,10 +22,6 @@ class AudioOutput {
   static std::unique_ptr<AudioOutput> open(const Reader& source, const ReaderOptions& options,
                                            std::string& why);
 
-  AudioOutput(const AudioOutput&) = delete;
-  AudioOutput& operator=(const AudioOutput&) = delete;
-  AudioOutput(AudioOutput&&) = delete;
-  AudioOutput& operator=(AudioOutput&&) = delete;
   /// Doesn't wait for a source that gives no data.
   ~AudioOutput();
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "io/media/size.h"
 #include "io/screen/window.h"
 
@@ -16,14 +17,10 @@ namespace limpid::io {
 /// The controls over the picture of a Window: Dear ImGui, in the font of the desktop, with the events of the
 /// pointer, and of keys while has_keyboard(). Between begin() and end(), callers use ImGui's functions.
 /// Belongs to the thread of the window, which must exist longer; one at a time.
-class ControlLayer {
+class ControlLayer : NotCopyable {
  public:
   ControlLayer();
   ~ControlLayer();
-  ControlLayer(const ControlLayer&) = delete;
-  ControlLayer& operator=(const ControlLayer&) = delete;
-  ControlLayer(ControlLayer&&) = delete;
-  ControlLayer& operator=(ControlLayer&&) = delete;
 
   /// Takes events of the pointer and of keys, which the next frames see one after the other.
   void handle(const WindowEvent& event);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 
 namespace limpid::io {
 
@@ -110,16 +111,12 @@ void CudaDriver::check(Result result, const std::string& what) const {
 namespace {
 
 // Textures that CUDA may write while this object exists. OpenGL's later calls wait for the writing.
-class CudaMapping {
+class CudaMapping : NotCopyable {
  public:
   CudaMapping(const CudaDriver& driver, unsigned count, void** resources)
       : driver_(driver), count_(count), resources_(resources) {
     driver.check(driver.map(count, resources, nullptr), "write to the window");
   }
-  CudaMapping(const CudaMapping&) = delete;
-  CudaMapping& operator=(const CudaMapping&) = delete;
-  CudaMapping(CudaMapping&&) = delete;
-  CudaMapping& operator=(CudaMapping&&) = delete;
   ~CudaMapping() { driver_.unmap(count_, resources_, nullptr); }
 
  private:

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "core/frame/frame_pool.h"
 #include "io/media/size.h"
@@ -19,15 +20,11 @@ struct CudaDriver;
 
 /// A CUDA device that renders for OpenGL's current context, with its primary context, which CUDA engines use
 /// as well.
-class CudaDisplay {
+class CudaDisplay : NotCopyable {
  public:
   /// Throws Error, with the reason, if the device does not render for the current context of OpenGL.
   explicit CudaDisplay(int device);
   ~CudaDisplay();
-  CudaDisplay(const CudaDisplay&) = delete;
-  CudaDisplay& operator=(const CudaDisplay&) = delete;
-  CudaDisplay(CudaDisplay&&) = delete;
-  CudaDisplay& operator=(CudaDisplay&&) = delete;
 
   MemoryDomain memory() const { return cuda_memory(device_); }
   void* context() const { return context_; }
@@ -37,14 +34,10 @@ class CudaDisplay {
   static std::shared_ptr<std::byte> allocate(const std::shared_ptr<CudaDisplay>& display, std::size_t bytes);
 
   /// Makes the device the current one of this thread.
-  class Scope {
+  class Scope : NotCopyable {
    public:
     explicit Scope(const CudaDisplay& display);
     ~Scope();
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-    Scope(Scope&&) = delete;
-    Scope& operator=(Scope&&) = delete;
 
    private:
     const CudaDisplay& display_;
@@ -60,15 +53,11 @@ class CudaDisplay {
 FramePool::Allocator frames_in_memory_of(const std::shared_ptr<CudaDisplay>& display);
 
 /// A texture that CUDA writes. Belongs to the thread of OpenGL's context.
-class CudaTexture {
+class CudaTexture : NotCopyable {
  public:
   /// Throws Error if CUDA cannot write textures of the format.
   CudaTexture(std::shared_ptr<CudaDisplay> display, Size size, const TextureFormat& as);
   ~CudaTexture();
-  CudaTexture(const CudaTexture&) = delete;
-  CudaTexture& operator=(const CudaTexture&) = delete;
-  CudaTexture(CudaTexture&&) = delete;
-  CudaTexture& operator=(CudaTexture&&) = delete;
 
   const GlTexture& texture() const { return texture_; }
   /// The handle of the texture in CUDA.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "io/media/display_properties.h"
 #include "io/screen/rgb_image.h"
@@ -19,15 +20,11 @@ std::string to_string(const DisplayProperties& properties, ColorModel color_mode
 /// display's white, and a rational curve rolls highlights off. Wide-gamut SDR is brought to BT.709's
 /// primaries and clipped. swscale is not used: it rounds chroma positions and has no tone mapping. Alpha is
 /// ignored. Immutable, so any number of threads may use one.
-class DisplayConverter {
+class DisplayConverter : NotCopyable {
  public:
   /// `threads`: the greatest number of threads at a time, for all callers together; 0: one per processor.
   DisplayConverter(const FrameFormat& format, const DisplayProperties& properties, int threads = 0);
   ~DisplayConverter();
-  DisplayConverter(const DisplayConverter&) = delete;
-  DisplayConverter& operator=(const DisplayConverter&) = delete;
-  DisplayConverter(DisplayConverter&&) = delete;
-  DisplayConverter& operator=(DisplayConverter&&) = delete;
 
   /// Size of the upright picture.
   int width() const;

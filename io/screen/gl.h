@@ -9,16 +9,15 @@
 
 #include <utility>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 
 namespace limpid::io {
 
 /// A texture that is deleted with this object.
-class GlTexture {
+class GlTexture : NotCopyable {
  public:
   GlTexture() { glGenTextures(1, &name_); }
-  GlTexture(const GlTexture&) = delete;
-  GlTexture& operator=(const GlTexture&) = delete;
   GlTexture(GlTexture&& other) noexcept : name_(std::exchange(other.name_, 0U)) {}
   GlTexture& operator=(GlTexture&& other) noexcept {
     std::swap(name_, other.name_);
@@ -43,13 +42,9 @@ class GlTexture {
 };
 
 /// A program that is deleted with this object.
-class GlProgram {
+class GlProgram : NotCopyable {
  public:
   GlProgram() : name_(glCreateProgram()) {}
-  GlProgram(const GlProgram&) = delete;
-  GlProgram& operator=(const GlProgram&) = delete;
-  GlProgram(GlProgram&&) = delete;
-  GlProgram& operator=(GlProgram&&) = delete;
   ~GlProgram() { glDeleteProgram(name_); }
 
   GLuint name() const { return name_; }

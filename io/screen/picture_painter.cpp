@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "io/screen/cuda_display.h"
 #include "io/screen/gl.h"
 #include "io/screen/picture_program.h"
@@ -62,7 +63,7 @@ void upload(const Plane& plane, const FrameFormat& format, int largest, const Gl
 
 }  // namespace
 
-struct PicturePainter::State {
+struct PicturePainter::State : NotCopyable {
   // A frame that has been set.
   struct Picture {
     const GlTexture& texture(int plane) const {
@@ -79,10 +80,6 @@ struct PicturePainter::State {
       : format(frame_format), properties(display), largest(largest_texture()) {
     glGenVertexArrays(1, &vertices);
   }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  State(State&&) = delete;
-  State& operator=(State&&) = delete;
   ~State() { glDeleteVertexArrays(1, &vertices); }
 
   void set(const Frame& frame, Picture& picture) const;

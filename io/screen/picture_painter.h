@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "core/frame/frame_pool.h"
 #include "io/media/display_properties.h"
@@ -29,15 +30,11 @@ struct PictureDrawing {
 /// Draws frames of one format as upright pictures in the drawing area of a Window, by shaders of OpenGL:
 /// matrix, range, depth, position of chroma, rotation and tone mapping as in DisplayConverter. Samples reach
 /// the GPU as they are stored. Belongs to the thread of the window, which must exist longer.
-class PicturePainter {
+class PicturePainter : NotCopyable {
  public:
   /// Throws Error if the display does not support the shaders.
   PicturePainter(const FrameFormat& format, const DisplayProperties& properties);
   ~PicturePainter();
-  PicturePainter(const PicturePainter&) = delete;
-  PicturePainter& operator=(const PicturePainter&) = delete;
-  PicturePainter(PicturePainter&&) = delete;
-  PicturePainter& operator=(PicturePainter&&) = delete;
 
   /// Returns an allocator of frames in a GPU's memory, which set_first() and set_second() show without a copy
   /// through the host's memory. It is thread-safe; it and its frames may outlive the painter. Throws Error,

@@ -9,13 +9,14 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "io/screen/library_messages.h"
 #include "io/screen/x11_errors.h"
 
 namespace limpid::io {
 
 /// One of SDL's subsystems, which SDL itself counts the users of.
-class SdlSubsystem {
+class SdlSubsystem : NotCopyable {
  public:
   /// Throws Error "<what>: <SDL's text>".
   SdlSubsystem(Uint32 flag, std::string_view what) : flag_(flag) {
@@ -27,10 +28,6 @@ class SdlSubsystem {
       throw Error(std::string(what) + ": " + SDL_GetError());
     }
   }
-  SdlSubsystem(const SdlSubsystem&) = delete;
-  SdlSubsystem& operator=(const SdlSubsystem&) = delete;
-  SdlSubsystem(SdlSubsystem&&) = delete;
-  SdlSubsystem& operator=(SdlSubsystem&&) = delete;
   ~SdlSubsystem() { SDL_QuitSubSystem(flag_); }
 
  private:

@@ -7,21 +7,19 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid::io {
 
 /// Changes the speed of interleaved stereo samples and keeps their pitch, by libavfilter's atempo. One thread
 /// at a time.
-class Tempo {
+class Tempo : NotCopyable {
  public:
   static constexpr double kSlowest = 0.5;
   static constexpr double kFastest = 2;
 
   /// `rate`: samples per second and channel.
   explicit Tempo(int rate);
-  Tempo(const Tempo&) = delete;
-  Tempo& operator=(const Tempo&) = delete;
-  Tempo(Tempo&&) = delete;
-  Tempo& operator=(Tempo&&) = delete;
   ~Tempo();
 
   /// `speed`: kSlowest to kFastest. Another speed drops the samples that have not been returned. Throws Error

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/not_copyable.h"
 #include "io/screen/gl.h"
 #include "io/screen/sdl.h"
 
@@ -122,12 +123,8 @@ void request_opengl() {
 
 }  // namespace
 
-struct Window::State {
+struct Window::State : NotCopyable {
   explicit State(const WindowOptions& options) { loss.emplace(options.display_lost); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  State(State&&) = delete;
-  State& operator=(State&&) = delete;
   ~State() { prepare_x11_destruction(window.get()); }
 
   std::optional<WindowEvent> translate(const SDL_Event& event);

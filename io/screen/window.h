@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "io/media/size.h"
 #include "io/screen/rgb_image.h"
 
@@ -68,13 +69,9 @@ struct WindowOptions {
 /// A resizable window with a drawing area of OpenGL 3.2, by SDL2. All calls except wake() are made on the
 /// thread that created it, where its OpenGL context is current. There is one at a time. Throws Error with
 /// SDL's reason if no window can be opened.
-class Window {
+class Window : NotCopyable {
  public:
   explicit Window(const WindowOptions& options);
-  Window(const Window&) = delete;
-  Window& operator=(const Window&) = delete;
-  Window(Window&&) = delete;
-  Window& operator=(Window&&) = delete;
   ~Window();
 
   /// Size of the drawing area in physical pixels.

@@ -10,6 +10,8 @@
 #include <functional>
 #include <string>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid::io {
 
 /// From now on the X server's complaints about single requests end the process no more, as Xlib has it do
@@ -19,13 +21,9 @@ void survive_x11_errors();
 
 /// While it exists, `act` is called before the process ends, as Xlib has it do when a connection to the
 /// server is lost: see WindowOptions::display_lost. One at a time.
-class X11LossHandler {
+class X11LossHandler : NotCopyable {
  public:
   explicit X11LossHandler(std::function<void()> act);
-  X11LossHandler(const X11LossHandler&) = delete;
-  X11LossHandler& operator=(const X11LossHandler&) = delete;
-  X11LossHandler(X11LossHandler&&) = delete;
-  X11LossHandler& operator=(X11LossHandler&&) = delete;
   ~X11LossHandler();
 };
 

@@ -5,11 +5,13 @@
 
 #include <cstddef>
 
+#include "core/base/not_copyable.h"
+
 namespace limpid::cuda {
 
 /// A plan of NVIDIA's cuFFT for `batch` transforms of real samples, in place. The first plan loads the
 /// library, which is never unloaded. The library is neither linked nor needed for building.
-class CufftPlan {
+class CufftPlan : NotCopyable {
  public:
   enum class Direction : int { kForward = 0x2a, kInverse = 0x2c };  // CUFFT_R2C, CUFFT_C2R
 
@@ -17,8 +19,6 @@ class CufftPlan {
   /// + 1 complex coefficients and occupies 2 (size / 2 + 1) floats. Throws Error if the library cannot be
   /// loaded or does not support the plan.
   CufftPlan(Direction direction, int rank, const int* sizes, std::size_t batch);
-  CufftPlan(const CufftPlan&) = delete;
-  CufftPlan& operator=(const CufftPlan&) = delete;
   ~CufftPlan();
 
   /// Bytes of working memory for execute(); successive plans can share it.

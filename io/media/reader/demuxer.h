@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/not_copyable.h"
 #include "io/media/declared_length.h"
 #include "io/media/libav.h"
 #include "io/media/packet.h"
@@ -25,15 +26,11 @@ namespace limpid::io {
 
 /// Opens a file, pipe, device or image sequence, selects its streams and reads their packets. Reports the
 /// cause of an early end and errors of the container to the Health.
-class Demuxer {
+class Demuxer : NotCopyable {
  public:
   /// `unused`: initially all options; the demuxer removes the options that it uses, and the decoder receives
   /// the rest. Throws as Reader does.
   Demuxer(std::string url, const ReaderOptions& options, Dictionary& unused, Health& health);
-  Demuxer(const Demuxer&) = delete;
-  Demuxer& operator=(const Demuxer&) = delete;
-  Demuxer(Demuxer&&) = delete;
-  Demuxer& operator=(Demuxer&&) = delete;
   ~Demuxer() = default;
 
   const std::string& url() const { return url_; }

@@ -13,21 +13,18 @@
 #include <string>
 #include <thread>
 
+#include "core/base/not_copyable.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
 
 /// An audio device of libavdevice, which is read on a thread of its own, because a device drops audio that
 /// is not read in time. Packets have the times of the device.
-class SoundDevice {
+class SoundDevice : NotCopyable {
  public:
   /// `interrupted` is called repeatedly during waits, on two threads. Throws Error if the device cannot be
   /// opened, and UsageError if libavdevice has no such format.
   SoundDevice(const std::string& url, const std::string& format, std::function<bool()> interrupted);
-  SoundDevice(const SoundDevice&) = delete;
-  SoundDevice& operator=(const SoundDevice&) = delete;
-  SoundDevice(SoundDevice&&) = delete;
-  SoundDevice& operator=(SoundDevice&&) = delete;
   ~SoundDevice();
 
   const AVStream& stream() const { return *stream_; }

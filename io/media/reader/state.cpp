@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "io/media/container_cropping.h"
 #include "io/media/cuda_decoding.h"
 #include "io/media/input_format.h"
@@ -512,12 +513,10 @@ Reader::State::Found Reader::State::seek_first_frame() {
 
 void Reader::State::seek(double seconds, double before, const std::function<bool()>& given_up,
                          const std::function<void(Frame)>& glimpse) {
-  struct Restore {
+  struct Restore : NotCopyable {
     State& state;
     std::int64_t damaged_packets;
     explicit Restore(State& of) : state(of), damaged_packets(of.health_.damaged_packets()) {}
-    Restore(const Restore&) = delete;
-    Restore& operator=(const Restore&) = delete;
     ~Restore() {
       state.given_up_ = nullptr;
       state.glimpse_ = nullptr;

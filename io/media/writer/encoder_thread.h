@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "core/base/not_copyable.h"
 #include "io/media/encoder.h"
 
 namespace limpid::io {
@@ -15,7 +16,7 @@ namespace limpid::io {
 /// Calls an encoder on a thread of its own. A single call may take minutes, and no encoder can be
 /// interrupted: some time after an interrupt, an unfinished call is abandoned. The encoder's threads then
 /// run until the process ends; see has_abandoned_encoders().
-class EncoderThread {
+class EncoderThread : NotCopyable {
  public:
   /// Time from an interrupt until the encoder is abandoned. The program drops frames that have not reached
   /// the encoder after three seconds, and Docker kills after ten.
@@ -23,10 +24,6 @@ class EncoderThread {
 
   /// Throws Error if the system cannot start a thread.
   explicit EncoderThread(std::unique_ptr<Encoder> encoder, std::chrono::milliseconds patience = kPatience);
-  EncoderThread(const EncoderThread&) = delete;
-  EncoderThread& operator=(const EncoderThread&) = delete;
-  EncoderThread(EncoderThread&&) = delete;
-  EncoderThread& operator=(EncoderThread&&) = delete;
   /// Closes the encoder, or abandons it.
   ~EncoderThread();
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "io/media/libav.h"
 #include "io/media/packet.h"
@@ -26,13 +27,8 @@ struct Target {
 };
 
 /// A destination for the packets of an encoder. Without finish() or finish_partial(), no file remains.
-class Sink {
+class Sink : NotCopyable {
  public:
-  Sink() = default;
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-  Sink(Sink&&) = delete;
-  Sink& operator=(Sink&&) = delete;
   virtual ~Sink() = default;
 
   /// Called with each frame before it is sent to the encoder.
