@@ -42,7 +42,7 @@ const char* const kFigureSources =
     "one "
     "NVIDIA H200 (bilateral filters: radius 5; non-local means: windows of 21x21). CPU: time on one thread "
     "relative to vbm4d, which filters 3.4 frames of 1080p (4:2:0) per second on 8 threads, and 10.8 with the "
-    "profile fast. Source: tests/benchmarks/results.md.";
+    "profile fast. Source: bench/results.md.";
 
 FilterFigures figures_of(std::string_view filter) {
   const auto* const found = std::ranges::find(kFigures, filter, &FilterFigures::filter);

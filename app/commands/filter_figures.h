@@ -7,7 +7,7 @@
 namespace limpid::app {
 
 /// Measured quality and speed of a filter with its default settings. tests/app/commands compares the values
-/// with tests/benchmarks/results.
+/// with bench/results.
 struct FilterFigures {
   std::string_view filter;
   std::optional<double> video_psnr;    ///< dB, luma of seven clips at sigma 20 (video_quality.json)

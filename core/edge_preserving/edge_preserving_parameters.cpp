@@ -11,7 +11,7 @@ namespace limpid {
 namespace {
 
 // The defaults that follow from sigma maximize the PSNR of six pictures at sigma 5, 10, 15, 25, 35 and 50
-// (tests/benchmarks/results.md).
+// (bench/results.md).
 
 // Limits a default to the legal range.
 float deviation(float value) { return std::clamp(value, 0.01F, 1000.0F); }

@@ -9,7 +9,7 @@
 
 // The choice of a channel's noise level from its features. A forest of decision trees, fitted to clips with
 // known noise, predicts the loss in dB of the filter's result for each of several candidate levels; the level
-// with the least loss is chosen. tests/benchmarks/support/noise_zoo fits the trees and writes
+// with the least loss is chosen. bench/support/noise_zoo fits the trees and writes
 // noise_forests.cpp. Sums of losses are integers.
 
 namespace limpid::noise {

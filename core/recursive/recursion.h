@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // The recursive filter as all engines compute it (docs/algorithms.md). Constant expressions may be used in
-// device code. The values maximize the PSNR of seven clips at sigma 20 (tests/benchmarks/results.md).
+// device code. The values maximize the PSNR of seven clips at sigma 20 (bench/results.md).
 //
 // Variances of coefficients are in units of the noise's variance of that coefficient.
 

@@ -160,10 +160,10 @@ Reach reach_of(const Vbm4dParameters& parameters) {
   return greater(own, reach_of(mixed));
 }
 
-// The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains
+// The values maximize the PSNR of seven clips at sigma 20 and 40 (bench/results.md). Reach gains
 // most, followed by the density of reference patches. Several trajectories in a group help only if
 // trajectories are short. The constant and changing thresholds gain 0.2 dB and lose the faintest moving
-// details (tests/benchmarks/tried.md). Quarters of a sample gain as much, mostly in moving texture, for a
+// details (bench/tried.md). Quarters of a sample gain as much, mostly in moving texture, for a
 // quarter of a GPU's time.
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
   const auto make = [](int reach, int first_spacing, int second_spacing, int motion_precision) {
@@ -193,7 +193,7 @@ Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
 }
 
 // Earlier frames replace later ones. The groups of other frames add nothing to a frame's estimate, so its own
-// reference patches are denser. These values maximize PSNR, too (tests/benchmarks/tried.md).
+// reference patches are denser. These values maximize PSNR, too (bench/tried.md).
 Vbm4dParameters vbm4d_live_profile(Vbm4dProfile profile) {
   Vbm4dParameters parameters = vbm4d_profile(profile);
   parameters.delay = 0;

@@ -40,7 +40,7 @@ constexpr double kGreatestContrastOfBasic = 800;
 
 // Limit of patches in a group whose trajectory was lost, for references at this spacing or denser. Found by
 // trial: the mean loss is 0.03 dB on clips of fast motion and 0.01 dB on others; with a spacing of 8, 0.08 dB
-// (tests/benchmarks/tried.md).
+// (bench/tried.md).
 constexpr int kDenseSpacing = 4;
 constexpr int kMostOfLost = 8;
 constexpr int kMostOfLostOfBasic = 10;

@@ -108,7 +108,7 @@ VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters) {
 
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }
 
-// The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains
+// The values maximize the PSNR of seven clips at sigma 20 and 40 (bench/results.md). Reach gains
 // most, denser reference patches gain little, larger groups nothing. Small windows suffice if many frames are
 // searched.
 VnlbParameters vnlb_profile(VnlbProfile profile) {

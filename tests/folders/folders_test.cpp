@@ -76,7 +76,7 @@ struct Include {
 
 std::vector<Include> includes() {
   static const std::regex kInclude(
-      R"x(\s*#include "((?:app|core|cpu|cuda|io|lib|plugins|samples|tests)/[^"]+)".*)x");
+      R"x(\s*#include "((?:app|bench|core|cpu|cuda|io|lib|plugins|samples|tests)/[^"]+)".*)x");
   std::vector<Include> all;
   for (const char* top : {"app", "core", "cpu", "cuda", "io", "lib", "plugins", "samples"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kSource / top)) {
