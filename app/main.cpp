@@ -17,11 +17,10 @@
 #include "app/console/console.h"
 #include "app/console/logging.h"
 #include "app/program.h"
-#include "core/base/brief_text.h"
 #include "core/base/error.h"
-#include "core/base/processors.h"
-#include "io/media/libav_threads.h"
-#include "io/media/log.h"
+#include "core/base/machine.h"
+#include "core/base/text.h"
+#include "io/media/libav_setup.h"
 #include "io/media/writer.h"
 
 namespace limpid::app {

@@ -15,9 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/brief_text.h"
 #include "core/base/error.h"
-#include "core/base/shortest_text.h"
+#include "core/base/text.h"
 #include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "core/frame/metrics.h"

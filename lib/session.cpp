@@ -7,11 +7,9 @@
 #include <iterator>
 #include <utility>
 
-#include "core/base/lower_case.h"
-#include "core/base/suggestion.h"
+#include "core/base/text.h"
 #include "core/engines.h"
 #include "core/settings/denoising_settings.h"
-#include "core/settings/field_settings.h"
 
 namespace limpid::lib {
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/console/exit_codes.h"
+#include "app/console/console.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "core/base/error.h"

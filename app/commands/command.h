@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "app/console/console.h"
-#include "app/console/exit_codes.h"
 #include "app/options/command_line.h"
 
 namespace limpid::app {

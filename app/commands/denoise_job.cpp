@@ -18,14 +18,14 @@
 #include <variant>
 
 #include "app/commands/denoise_report.h"
-#include "app/commands/outlook.h"
+#include "app/commands/filter_figures.h"
 #include "app/commands/output_grain.h"
 #include "app/console/diagnostics.h"
 #include "app/console/logging.h"
 #include "app/options/filter_options.h"
-#include "app/pipeline/added_grain.h"
 #include "app/pipeline/broken_off.h"
-#include "app/pipeline/noise_log.h"
+#include "app/pipeline/film_grain.h"
+#include "app/pipeline/noise_text.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/engine/frame_control.h"

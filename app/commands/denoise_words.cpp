@@ -11,7 +11,7 @@
 
 #include "app/console/state_folder.h"
 #include "app/options/media_options.h"
-#include "core/settings/field_settings.h"
+#include "core/settings/denoising_settings.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
 

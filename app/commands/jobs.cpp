@@ -14,8 +14,8 @@
 #include <system_error>
 
 #include "app/player/background_write.h"
-#include "core/base/brief_text.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {

@@ -17,7 +17,7 @@
 #include "app/console/json_report.h"
 #include "app/options/media_options.h"
 #include "core/base/error.h"
-#include "core/frame/plane_names.h"
+#include "core/frame/frame.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {

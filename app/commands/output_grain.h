@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/options/grain_options.h"
-#include "app/pipeline/film_grain_estimate.h"
+#include "app/pipeline/film_grain.h"
 
 namespace limpid::app {
 

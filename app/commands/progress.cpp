@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "app/console/quantity_text.h"
-#include "app/console/time_text.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 

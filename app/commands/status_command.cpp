@@ -10,7 +10,7 @@
 #include "app/commands/job_options.h"
 #include "app/console/console.h"
 #include "app/console/json_report.h"
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 #include "app/jobs/status.h"
 #include "app/jobs/work.h"
 

@@ -32,7 +32,7 @@
 #include "app/player/live_source.h"
 #include "app/player/sound_level.h"
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 #include "io/media/camera.h"
 #include "io/media/microphone.h"
 #include "io/media/virtual_camera.h"

@@ -7,6 +7,12 @@
 
 namespace limpid::app {
 
+/// Exit codes of the program; documented in --help.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInterrupted = 130;
+
 /// The text with control characters replaced by escapes such as "\\x1b". Names of files and cameras may
 /// contain them, and a terminal would execute them.
 std::string printable(std::string_view text);

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "app/console/exit_codes.h"
+#include "app/console/console.h"
 #include "core/base/thread.h"
 #include "io/media/writer.h"
 

@@ -19,9 +19,9 @@
 #include <system_error>
 #include <utility>
 
-#include "app/console/exit_codes.h"
+#include "app/console/console.h"
 #include "core/base/error.h"
-#include "io/media/log.h"
+#include "io/media/libav_setup.h"
 #include "io/media/writer.h"
 
 namespace limpid::app {

@@ -18,4 +18,8 @@ std::string rate_text(double fps);
 /// A duration in words, rounded: "50 s", "15 min" or "2 h 10 min".
 std::string duration_text(double seconds);
 
+/// "1:02.345" or "1:01:02.345"; without the fraction, which is truncated, "1:02". Negative times count as
+/// zero.
+std::string time_text(double seconds, bool fraction = true);
+
 }  // namespace limpid::app

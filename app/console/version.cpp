@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "io/media/ffmpeg_version.h"
+#include "io/media/libav_setup.h"
 
 namespace limpid::app {
 namespace {

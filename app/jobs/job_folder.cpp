@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "app/jobs/job_folder.h"
 
+#include <fcntl.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,12 +10,24 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <climits>
+#include <cmath>
+#include <cstring>
+#include <exception>
 #include <filesystem>
+#include <fstream>
+#include <new>
+#include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "app/console/durable_file.h"
 #include "core/base/error.h"
+#include "core/base/regular_file.h"
+#include "core/base/thread.h"
+#include "core/settings/json_reader.h"
 
 namespace limpid::app {
 namespace {
@@ -27,6 +41,40 @@ const std::string& require_plain(const std::string& name) {
     throw Error("'" + name + "' is not a valid name for a file of a job");
   }
   return name;
+}
+
+/// Does not wait for a FIFO and does not follow a link.
+FileDescriptor opened(const std::string& path, int flags) {
+  return FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666));
+}
+
+std::string first_line_of(const std::string& path) {
+  std::ifstream stream(path);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+/// Tells where process numbers mean the same: on one machine, since it was started, in one container.
+const std::string& process_space() {
+  static const std::string space = [] {
+    std::array<char, PATH_MAX> numbers{};
+    const ssize_t size = ::readlink("/proc/self/ns/pid", numbers.data(), numbers.size());
+    return first_line_of("/proc/sys/kernel/random/boot_id") + " " +
+           std::string(numbers.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  }();
+  return space;
+}
+
+double seconds_of(const timespec& time) {
+  constexpr double kNanoseconds = 1e-9;
+  return static_cast<double>(time.tv_sec) + kNanoseconds * static_cast<double>(time.tv_nsec);
+}
+
+/// The server's or the kernel's time, not this program's.
+void touch(int descriptor) {
+  constexpr std::array<timespec, 2> kNow{timespec{0, UTIME_NOW}, timespec{0, UTIME_NOW}};
+  static_cast<void>(::futimens(descriptor, kNow.data()));
 }
 
 }  // namespace
@@ -130,6 +178,174 @@ std::optional<std::uint64_t> from_hex(const std::string& text) {
   constexpr int kBase = 16;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, kBase);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+Claims::Claims(JobFolder folder, double patience) : folder_(std::move(folder)), patience_(patience) {
+  heart_ = start_thread([this](const std::stop_token& stop) { touch_now_and_then(stop); });
+}
+
+Claims::~Claims() {
+  give_back();
+  heart_ = {};
+  try {
+    std::error_code ignored;
+    std::filesystem::remove(folder_.beacon(process_name()), ignored);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): an empty file is left behind
+  }
+}
+
+void Claims::touch_now_and_then(const std::stop_token& stop) {
+  constexpr double kBeatsInPatience = 8;
+  const auto pause = std::chrono::duration<double>(patience_ / kBeatsInPatience);
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    wake_.wait_for(lock, stop, pause, [] { return false; });
+    if (!taken_) {
+      continue;
+    }
+    try {
+      // A slow file system must not keep give_back() waiting for long: it waits for one touch at most.
+      const FileDescriptor claim = opened(folder_.claim(taken_->segment), O_WRONLY);
+      touch(claim.get());
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next touch may do
+    }
+  }
+}
+
+bool Claims::create(int segment) {
+  const std::string path = folder_.claim(segment);
+  const FileDescriptor claim = opened(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (claim.get() < 0) {
+    if (errno != EEXIST) {
+      throw Error(path + ": can't create it: " + std::strerror(errno));
+    }
+    return false;
+  }
+  const std::string text =
+      nlohmann::ordered_json{{"worker", process_name()}, {"process", ::getpid()}, {"space", process_space()}}
+          .dump() +
+      "\n";
+  if (!write_all(claim.get(), text)) {
+    const std::string reason = std::strerror(errno);
+    ::unlink(path.c_str());
+    throw Error(path + ": can't write it: " + reason);
+  }
+  struct stat status {};
+  ::fstat(claim.get(), &status);
+  const std::scoped_lock lock(mutex_);
+  taken_ = {segment, status.st_dev, status.st_ino};
+  return true;
+}
+
+/// The current time of the file system's clock.
+double Claims::seconds_since_touched(int descriptor) {
+  const FileDescriptor beacon = opened(folder_.beacon(process_name()), O_WRONLY | O_CREAT);
+  touch(beacon.get());
+  struct stat now {};
+  struct stat then {};
+  if (::fstat(beacon.get(), &now) != 0 || ::fstat(descriptor, &then) != 0) {
+    return 0;
+  }
+  return seconds_of(now.st_mtim) - seconds_of(then.st_mtim);
+}
+
+std::optional<Claims::Content> Claims::content_of(int descriptor) {
+  std::array<char, kMostClaim> text{};
+  const ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
+  try {
+    const JsonDocument document(
+        std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))), "a claim");
+    const JsonValue json = document.root();
+    Content content{.worker = json.at("worker").text(),
+                    .process = json.at("process").integer<int>(0),
+                    .space = json.at("space").text()};
+    constexpr std::size_t kLongestName = 128;  // leaves room for what files' names add
+    const bool is_name = is_plain_name(content.worker) && content.worker.size() <= kLongestName;
+    return is_name ? std::optional(std::move(content)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// `name`: the worker's, if it is known.
+Claims::Holder Claims::holder_of(int segment, std::string& name) {
+  const FileDescriptor claim =
+      opened(folder_.claim(segment), O_RDONLY);  // which network file systems ask the server for
+  if (claim.get() < 0) {
+    return Holder::kNobody;
+  }
+  // A worker writes its name as soon as it has created the file, unless it is killed in between.
+  constexpr double kSecondsToWriteAName = 5;
+  double patience = std::min(patience_, kSecondsToWriteAName);
+  if (const std::optional<Content> content = content_of(claim.get())) {
+    patience = patience_;
+    name = content->worker;
+    const bool is_gone = content->process > 0 && content->space == process_space() &&
+                         ::kill(content->process, 0) != 0 && errno == ESRCH;
+    if (is_gone) {
+      return Holder::kDead;
+    }
+  }
+  // A time in the future, as after the server's clock was set back, is no sign of life.
+  return std::abs(seconds_since_touched(claim.get())) > patience ? Holder::kDead : Holder::kAlive;
+}
+
+bool Claims::is_taken(int segment) {
+  std::string ignored;
+  return holder_of(segment, ignored) == Holder::kAlive;
+}
+
+bool Claims::take(int segment, bool from_anybody) {
+  if (!create(segment)) {
+    std::string name;
+    const Holder holder = holder_of(segment, name);
+    if (holder == Holder::kAlive && !from_anybody) {
+      return false;
+    }
+    // Only one worker succeeds in renaming the claim. Others fail, or rename a new claim, and both do the
+    // segment.
+    const std::string path = folder_.claim(segment);
+    const std::string taken = path + "." + process_name() + ".taken";
+    const bool is_mine = ::rename(path.c_str(), taken.c_str()) == 0;
+    if (is_mine) {
+      std::error_code ignored;
+      std::filesystem::remove(taken, ignored);
+      if (holder == Holder::kDead && !name.empty()) {  // what it had begun to write
+        ::unlink(folder_.data(number_text(segment) + "-" + name + ".tmp").c_str());
+      }
+    }
+    return create(segment);
+  }
+  return true;
+}
+
+bool Claims::is_lost() {
+  const std::scoped_lock lock(mutex_);
+  if (!taken_) {
+    return false;
+  }
+  const FileDescriptor claim = opened(folder_.claim(taken_->segment), O_RDONLY);
+  if (claim.get() < 0) {
+    return errno == ENOENT;
+  }
+  if (const std::optional<Content> content = content_of(claim.get())) {
+    return content->worker != process_name();
+  }
+  // Unreadable, or of a worker that has not written its name yet.
+  struct stat status {};
+  return ::fstat(claim.get(), &status) == 0 &&
+         (status.st_dev != taken_->device || status.st_ino != taken_->inode);
+}
+
+void Claims::give_back() noexcept {
+  try {
+    const bool lost = is_lost();
+    const std::scoped_lock lock(mutex_);
+    if (const std::optional<Own> own = std::exchange(taken_, std::nullopt); own && !lost) {
+      ::unlink(folder_.claim(own->segment).c_str());
+    }
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): others take it over when it is old
+  }
 }
 
 }  // namespace limpid::app

@@ -18,11 +18,11 @@
 #include "core/base/error.h"
 #include "core/base/narrowed.h"
 #include "core/grain/film_grain_table.h"
-#include "core/settings/field_settings.h"
+#include "core/settings/denoising_settings.h"
 #include "core/settings/noise_profile.h"
-#include "io/media/ffmpeg_version.h"
 #include "io/media/filter_chain.h"
 #include "io/media/frame_hash.h"
+#include "io/media/libav_setup.h"
 
 namespace limpid::app {
 namespace {

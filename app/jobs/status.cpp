@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "app/jobs/claims.h"
+#include "app/jobs/job_folder.h"
 #include "core/base/error.h"
 #include "core/settings/json_reader.h"
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 
@@ -50,5 +51,8 @@ std::string_view source_name(NoiseSource source);
 /// The channels whose noise is smooth or otherwise not white, and the share of luma's noise that repeats:
 /// "smooth", "smooth in Y", "smooth; 65 % repeats". Empty if all noise is white and none repeats.
 std::string shape_text(const NoiseModel& noise, ColorModel color_model);
+
+/// Logs estimates that are new or have changed markedly. Warns if `settings` result in no denoising.
+NoiseControl::Listener noise_log(const NoiseSettings& settings);
 
 }  // namespace limpid::app

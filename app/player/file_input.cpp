@@ -7,8 +7,8 @@
 #include "core/base/regular_file.h"
 #include "core/engine/noise_control.h"
 #include "core/settings/denoising_settings.h"
+#include "core/settings/json_reader.h"
 #include "core/settings/noise_profile.h"
-#include "core/settings/user_document.h"
 #include "io/media/writer.h"
 
 namespace limpid::app {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 
 namespace limpid::app {
 namespace {

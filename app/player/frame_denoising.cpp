@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/pipeline/noise_log.h"
+#include "app/pipeline/noise_text.h"
 #include "app/pipeline/stage_counters.h"
 
 namespace limpid::app {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/console/logging.h"
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 #include "app/pipeline/broken_off.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"

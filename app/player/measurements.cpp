@@ -8,7 +8,7 @@
 #include <chrono>
 
 #include "app/pipeline/noise_text.h"
-#include "core/frame/plane_names.h"
+#include "core/frame/frame.h"
 #include "core/settings/noise_settings.h"
 #include "io/screen/display.h"
 

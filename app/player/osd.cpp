@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 
 namespace limpid::app {
 

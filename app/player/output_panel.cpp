@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 
 namespace limpid::app {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/player/noise_area.h"
-#include "core/frame/plane_names.h"
+#include "core/frame/frame.h"
 
 namespace limpid::app {
 

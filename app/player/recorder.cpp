@@ -9,7 +9,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 #include "core/base/error.h"
 
 namespace limpid::app {

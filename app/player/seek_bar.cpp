@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 #include "app/player/output_panel.h"
 #include "app/player/settings_panel.h"
 

@@ -9,7 +9,7 @@
 
 #include "app/player/viewer_report.h"
 #include "core/filter/filter.h"
-#include "core/frame/plane_names.h"
+#include "core/frame/frame.h"
 #include "core/settings/noise_settings.h"
 
 namespace limpid::app {

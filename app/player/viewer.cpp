@@ -10,10 +10,10 @@
 #include <thread>
 #include <utility>
 
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 #include "app/player/viewer_report.h"
 #include "core/base/error.h"
-#include "core/frame/plane_names.h"
+#include "core/frame/frame.h"
 #include "io/screen/display.h"
 #include "io/screen/fonts.h"
 #include "io/screen/png.h"

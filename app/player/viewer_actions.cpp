@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 #include "app/player/viewer.h"
 #include "core/base/error.h"
 #include "core/engine/noise_tracker.h"

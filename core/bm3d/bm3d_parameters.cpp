@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
+#include "core/parameters/parameter.h"
 #include "core/parameters/shared_parameters.h"
 
 namespace limpid {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/parameters/filter_description.h"
+#include "core/parameters/parameter.h"
 
 namespace limpid {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/host_memory.h"
+#include "core/base/machine.h"
 #include "core/base/not_copyable.h"
 #include "core/base/thread.h"
 #include "core/engine/segment_dealer.h"

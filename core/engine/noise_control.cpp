@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/frame/plane_names.h"
+#include "core/frame/frame.h"
 
 namespace limpid {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/frame/reach.h"
-#include "core/parameters/filter_description.h"
+#include "core/parameters/parameter.h"
 #include "core/recursive/recursive_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vnlb/vnlb_parameters.h"

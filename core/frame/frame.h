@@ -6,12 +6,54 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <typeinfo>
+#include <utility>
+#include <vector>
 
-#include "core/frame/attachment.h"
 #include "core/frame/half.h"
-#include "core/frame/memory.h"
 
 namespace limpid {
+
+enum class MemoryKind : std::uint8_t { kHost, kCuda };
+
+/// The memory that holds samples: the host's or a device's.
+struct MemoryDomain {
+  MemoryKind kind = MemoryKind::kHost;
+  int ordinal = 0;  ///< device number of its runtime; 0 for the host
+
+  bool operator==(const MemoryDomain&) const = default;
+  bool is_host() const { return kind == MemoryKind::kHost; }
+};
+
+inline constexpr MemoryDomain kHostMemory{};
+constexpr MemoryDomain cuda_memory(int ordinal) { return {MemoryKind::kCuda, ordinal}; }
+
+/// "the host's memory", "the memory of GPU 1".
+inline std::string to_string(const MemoryDomain& memory) {
+  return memory.is_host() ? "the host's memory" : "the memory of GPU " + std::to_string(memory.ordinal);
+}
+
+/// Shared data of the producer of a frame. It can be read only as the type that was stored.
+class Attachment {
+ public:
+  Attachment() = default;
+  template <typename Data>
+  Attachment(std::shared_ptr<Data> data) : data_(std::move(data)), type_(&typeid(Data)) {}
+
+  /// The stored data; null if there is none, or if it has another type.
+  template <typename Data>
+  const Data* get() const {
+    return type_ != nullptr && *type_ == typeid(Data) ? static_cast<const Data*>(data_.get()) : nullptr;
+  }
+  void reset() { *this = Attachment(); }
+  /// True for the same data, not for equal data.
+  bool operator==(const Attachment& other) const { return data_ == other.data_; }
+
+ private:
+  std::shared_ptr<const void> data_;
+  const std::type_info* type_ = nullptr;
+};
 
 enum class ColorModel : std::uint8_t { kGray, kYuv, kRgb };
 enum class SampleType : std::uint8_t { kUint8, kUint16, kFloat32, kFloat16 };
@@ -140,5 +182,22 @@ Frame allocate_frame(const FrameFormat& format);
 /// The number of frames that allocate_frame() has made in this process. Tests verify with it that a steady
 /// state allocates none.
 std::int64_t allocated_frames();
+
+/// Names of the color planes of a format or color model: Y, U, V or R, G, B. A gray plane is Y, as in other
+/// video tools.
+inline std::vector<std::string_view> color_plane_names(ColorModel model) {
+  switch (model) {
+    case ColorModel::kGray:
+      return {"Y"};
+    case ColorModel::kYuv:
+      return {"Y", "U", "V"};
+    case ColorModel::kRgb:
+      break;
+  }
+  return {"R", "G", "B"};
+}
+inline std::vector<std::string_view> color_plane_names(const FrameFormat& format) {
+  return color_plane_names(format.color_model);
+}
 
 }  // namespace limpid

@@ -6,15 +6,83 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "core/grain/autoregression.h"
 #include "core/grain/grain_template.h"
 
 namespace limpid {
 namespace {
+
+struct Neighbor {
+  int dx;
+  int dy;
+};
+using Neighbors = std::array<Neighbor, Autoregression::kNeighbors>;
+
+constexpr Neighbors kNeighborhood = [] {
+  Neighbors neighbors{};
+  std::size_t i = 0;
+  for (int dy = -Autoregression::kLag; dy <= 0; ++dy) {
+    for (int dx = -Autoregression::kLag; dx <= (dy < 0 ? Autoregression::kLag : -1); ++dx) {
+      neighbors[i++] = {dx, dy};
+    }
+  }
+  return neighbors;
+}();
+
+using Equations = std::array<std::array<double, Autoregression::kNeighbors>, Autoregression::kNeighbors>;
+using Weights = std::array<double, Autoregression::kNeighbors>;
+
+/// Solves a symmetric system of equations by Gaussian elimination.
+Weights solve(Equations a, Weights b) {
+  constexpr int kSize = Autoregression::kNeighbors;
+  for (int column = 0; column < kSize; ++column) {
+    int pivot = column;
+    for (int row = column; row < kSize; ++row) {
+      pivot = std::abs(a[row][column]) > std::abs(a[pivot][column]) ? row : pivot;
+    }
+    std::swap(a[column], a[pivot]);
+    std::swap(b[column], b[pivot]);
+    for (int row = column + 1; row < kSize; ++row) {
+      const double factor = a[row][column] / a[column][column];
+      for (int i = column; i < kSize; ++i) {
+        a[row][i] -= factor * a[column][i];
+      }
+      b[row] -= factor * b[column];
+    }
+  }
+  Weights x{};
+  for (int row = kSize - 1; row >= 0; --row) {
+    double rest = b[row];
+    for (int i = row + 1; i < kSize; ++i) {
+      rest -= a[row][i] * x[i];
+    }
+    x[row] = rest / a[row][row];
+  }
+  return x;
+}
+
+constexpr int kChromaBlockSide = 8;
+constexpr std::size_t kQuietShare = 5;
+
+// The mean of luma over the chroma sample (y, x), times the number of its samples.
+template <typename Sample>
+int luma_at(const Frame& frame, int y, int x) {
+  const int step_y = 1 << frame.format.chroma_shift_y;
+  const int step_x = 1 << frame.format.chroma_shift_x;
+  int sum = 0;
+  for (int dy = 0; dy < step_y; ++dy) {
+    const Sample* const row = frame.planes[0].row<Sample>(y * step_y + dy);
+    for (int dx = 0; dx < step_x; ++dx) {
+      sum += row[x * step_x + dx];
+    }
+  }
+  return sum;
+}
 
 constexpr int kBrightnesses = 256;
 using Curve = std::array<double, kBrightnesses>;  // standard deviations, by brightness
@@ -343,6 +411,130 @@ Curve curve_of(const PlaneNoise& noise, const FrameFormat& format) {
 }
 
 }  // namespace
+
+double filtered_variance(const Autoregression& filter) {
+  constexpr int kRows = 64;
+  constexpr int kColumns = 129;
+  constexpr int kTail = 4;  // rows
+  constexpr double kMostInTail = 1e-3;
+  std::vector<double> response(static_cast<std::size_t>(kRows) * kColumns);  // to a single sample
+  const auto at = [&](int y, int x) -> double& {
+    return response[static_cast<std::size_t>(y) * kColumns + x];
+  };
+  double all = 0;
+  double tail = 0;
+  for (int y = 0; y < kRows; ++y) {
+    for (int x = Autoregression::kLag; x < kColumns - Autoregression::kLag; ++x) {
+      double& value = at(y, x);
+      value = y == 0 && x == kColumns / 2 ? 1 : 0;
+      for (std::size_t i = 0; i < kNeighborhood.size(); ++i) {
+        const auto [dx, dy] = kNeighborhood[i];
+        value += y + dy >= 0 ? filter.weights[i] * at(y + dy, x + dx) : 0;
+      }
+      all += value * value;
+      tail += y >= kRows - kTail ? value * value : 0;
+    }
+  }
+  return std::isfinite(all) && tail < kMostInTail * all ? all : std::numeric_limits<double>::infinity();
+}
+
+Autoregression autoregression_of(const NoiseShape& shape, double taper) {
+  Autoregression result;
+  if (shape.is_white()) {
+    return result;
+  }
+  constexpr int kSpan = NoiseShape::kFrequencies;
+  const std::array<double, 64> covariances = noise_covariance(shape);
+  const auto covariance = [&](int dx, int dy) {
+    const double factor = std::pow(taper, std::hypot(dx, dy));
+    return factor * covariances[std::abs(dy) * kSpan + std::abs(dx)];
+  };
+  Equations equations{};
+  Weights right{};
+  for (std::size_t row = 0; row < kNeighborhood.size(); ++row) {
+    for (std::size_t column = 0; column < kNeighborhood.size(); ++column) {
+      equations[row][column] = covariance(kNeighborhood[row].dx - kNeighborhood[column].dx,
+                                          kNeighborhood[row].dy - kNeighborhood[column].dy);
+    }
+    right[row] = covariance(kNeighborhood[row].dx, kNeighborhood[row].dy);
+  }
+  result.weights = solve(equations, right);
+  return result;
+}
+
+void ChromaCorrelationMeter::Sums::add(const Sums& other) {
+  luma += other.luma;
+  chroma += other.chroma;
+  both += other.both;
+}
+
+// Of second differences in a row of a block.
+template <typename Sample>
+ChromaCorrelationMeter::Sums ChromaCorrelationMeter::of_row(const Frame& frame, int plane, int y, int left) {
+  Sums sums;
+  const Sample* const row = frame.planes[plane].row<Sample>(y);
+  for (int x = left + 1; x < left + kChromaBlockSide - 1; ++x) {
+    const double chroma = row[x] - (row[x - 1] + row[x + 1]) / 2.0;
+    const double luma = luma_at<Sample>(frame, y, x) -
+                        (luma_at<Sample>(frame, y, x - 1) + luma_at<Sample>(frame, y, x + 1)) / 2.0;
+    sums.add({luma * luma, chroma * chroma, luma * chroma});
+  }
+  return sums;
+}
+
+// Even rows of a block tell whether it is quiet, odd rows are measured: the noise of the measured rows must
+// not influence the choice.
+template <typename Sample>
+ChromaCorrelationMeter::Sums ChromaCorrelationMeter::of_quiet_blocks(const Frame& frame, int plane) {
+  struct Block {
+    double energy = 0;
+    Sums sums;
+  };
+  const int width = frame.format.width >> frame.format.chroma_shift_x;
+  const int height = frame.format.height >> frame.format.chroma_shift_y;
+  std::vector<Block> blocks;
+  for (int top = 0; top + kChromaBlockSide <= height; top += kChromaBlockSide) {
+    for (int left = 0; left + kChromaBlockSide <= width; left += kChromaBlockSide) {
+      Block block;
+      for (int y = top; y < top + kChromaBlockSide; y += 2) {
+        block.energy += of_row<Sample>(frame, plane, y, left).luma;
+        block.sums.add(of_row<Sample>(frame, plane, y + 1, left));
+      }
+      if (block.energy > 0) {  // not a block of a single value
+        blocks.push_back(block);
+      }
+    }
+  }
+  std::ranges::sort(blocks, {}, &Block::energy);
+  blocks.resize((blocks.size() + kQuietShare - 1) / kQuietShare);
+  Sums sums;
+  for (const Block& block : blocks) {
+    sums.add(block.sums);
+  }
+  return sums;
+}
+
+void ChromaCorrelationMeter::add(const Frame& frame) {
+  if (frame.format.color_model != ColorModel::kYuv) {
+    return;
+  }
+  visit_samples(frame.format, [&](auto sample) {
+    using Sample = decltype(sample);
+    if constexpr (std::is_integral_v<Sample>) {
+      sums_[0].add(of_quiet_blocks<Sample>(frame, 1));
+      sums_[1].add(of_quiet_blocks<Sample>(frame, 2));
+    }
+  });
+}
+
+ChromaCorrelations ChromaCorrelationMeter::result() const {
+  ChromaCorrelations result{};
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    const double scale = std::sqrt(sums_[i].luma * sums_[i].chroma);
+    result[i] = scale > 0 ? sums_[i].both / scale : 0;
+  }
+  return result;
+}
 
 FilmGrain film_grain_of(const NoiseModel& noise, const FrameFormat& format, int seed,
                         const ChromaCorrelations& correlations) {

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/parameters/filter_description.h"
 #include "core/parameters/parameter.h"
 
 // Parameters of several filters.

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
+#include "core/parameters/parameter.h"
 #include "core/recursive/recursion.h"
 
 namespace limpid {

@@ -4,11 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
-#include "core/settings/field_settings.h"
+#include "core/base/text.h"
 #include "core/settings/json_reader.h"
 #include "core/settings/noise_settings.h"
-#include "core/settings/user_document.h"
 
 namespace limpid {
 namespace {
@@ -68,6 +66,27 @@ DenoisingSettings parse_settings(const std::string& text) { return parse_user_do
 
 DenoisingSettings read_settings(const std::string& path) {
   return read_user_document(path, "settings file", parse_settings);
+}
+
+FieldChoice parse_fields(const std::string& setting, const std::string& text) {
+  for (const FieldChoice choice : {FieldChoice::kAuto, FieldChoice::kProgressive, FieldChoice::kInterlaced}) {
+    if (text == to_string(choice)) {
+      return choice;
+    }
+  }
+  throw UsageError(setting + ": '" + text + "' is neither auto, progressive nor interlaced");
+}
+
+std::string to_string(FieldChoice choice) {
+  switch (choice) {
+    case FieldChoice::kProgressive:
+      return "progressive";
+    case FieldChoice::kInterlaced:
+      return "interlaced";
+    case FieldChoice::kAuto:
+      break;
+  }
+  return "auto";
 }
 
 }  // namespace limpid

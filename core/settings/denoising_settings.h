@@ -36,4 +36,10 @@ DenoisingSettings parse_settings(const std::string& text);
 /// Throws a UsageError that names the file if it cannot be read or does not contain settings.
 DenoisingSettings read_settings(const std::string& path);
 
+/// Parses "auto", "progressive" or "interlaced". Throws a UsageError that begins with `setting` for other
+/// words.
+FieldChoice parse_fields(const std::string& setting, const std::string& text);
+/// The name in settings.
+std::string to_string(FieldChoice choice);
+
 }  // namespace limpid

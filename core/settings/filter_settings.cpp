@@ -7,9 +7,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "core/base/lower_case.h"
-#include "core/base/shortest_text.h"
-#include "core/base/suggestion.h"
+#include "core/base/text.h"
 #include "core/settings/noise_settings.h"
 
 namespace limpid {

@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/frame/plane_names.h"
+#include "core/frame/frame.h"
 #include "core/settings/json_reader.h"
-#include "core/settings/user_document.h"
 
 namespace limpid {
 namespace {

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
-#include "core/base/shortest_text.h"
+#include "core/base/text.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/noise_profile.h"
 

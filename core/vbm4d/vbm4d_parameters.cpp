@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
+#include "core/parameters/parameter.h"
 #include "core/parameters/shared_parameters.h"
 #include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"

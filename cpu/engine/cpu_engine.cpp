@@ -12,14 +12,13 @@
 #include <variant>
 
 #include "core/base/error.h"
-#include "core/base/host_memory.h"
+#include "core/base/machine.h"
 #include "core/base/parallel.h"
-#include "core/base/processors.h"
 #include "core/base/thread.h"
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
 #include "core/noise/noise_model.h"
-#include "core/vnlb/vnlb_in_vbm4d.h"
+#include "core/vnlb/vnlb_parameters.h"
 #include "cpu/bm3d/bm3d.h"
 #include "cpu/edge_preserving/edge_preserving.h"
 #include "cpu/engine/window_denoiser.h"
@@ -27,7 +26,7 @@
 #include "cpu/noise/noise_measurement.h"
 #include "cpu/recursive/recursive.h"
 #include "cpu/runtime/mixed_filter.h"
-#include "cpu/vbm4d/vbm4d.h"
+#include "cpu/vbm4d/along_motion.h"
 #include "cpu/vnlb/vnlb.h"
 
 namespace limpid::cpu {

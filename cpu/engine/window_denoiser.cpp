@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "cpu/runtime/convert.h"
-#include "cpu/runtime/mixing.h"
+#include "cpu/runtime/mixed_filter.h"
 
 namespace limpid::cpu {
 

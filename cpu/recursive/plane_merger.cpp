@@ -2,10 +2,12 @@
 #include "cpu/recursive/plane_merger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 
 #include "core/base/parallel.h"
+#include "core/bm3d/transforms.h"
 
 namespace limpid::cpu {
 namespace {
@@ -19,6 +21,32 @@ void copy_rows(const AlignedVector<float>& from, std::size_t first, std::size_t 
 }
 
 }  // namespace
+
+void PatchGrid::place(int size, int spacing) {
+  if (size == size_ && spacing == spacing_) {
+    return;
+  }
+  size_ = size;
+  spacing_ = spacing;
+  positions_.clear();
+  const int last = size - recursive::kPatch;
+  for (int position = 0; position < last; position += spacing) {
+    positions_.push_back(position);
+  }
+  positions_.push_back(last);
+
+  const std::vector<double> window = kaiser_window(recursive::kPatch, double{recursive::kKaiserBeta});
+  std::vector<double> sums(static_cast<std::size_t>(size));
+  for (const int position : positions_) {
+    for (int i = 0; i < recursive::kPatch; ++i) {
+      // The window is the outer product of a line with itself.
+      sums[position + i] += std::sqrt(window[i * recursive::kPatch + i]);
+    }
+  }
+  inverse_weights_.resize(sums.size());
+  std::transform(sums.begin(), sums.end(), inverse_weights_.begin(),
+                 [](double sum) { return static_cast<float>(1 / sum); });
+}
 
 void PlaneMerger::Sums::resize(std::size_t size) {
   for (AlignedVector<float>* each : {&estimates, &weights, &merged}) {

@@ -9,7 +9,7 @@
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_model.h"
 #include "core/recursive/recursion.h"
-#include "cpu/motion/motion_pyramid.h"
+#include "cpu/motion/motion_estimation.h"
 #include "cpu/recursive/padded_plane.h"
 
 namespace limpid::cpu {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/vbm4d/along_motion.h"
 
+#include <tbb/enumerable_thread_specific.h>
+
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 #include "core/vbm4d/schedule.h"
@@ -12,6 +15,7 @@
 #include "cpu/vbm4d/picture_groups.h"
 #include "cpu/vbm4d/picture_motion.h"
 #include "cpu/vbm4d/picture_state.h"
+#include "cpu/vbm4d/trajectory_tile.h"
 
 namespace limpid::cpu {
 namespace {
@@ -208,5 +212,14 @@ bool FilterAlongMotion::is_done(const FrameState& state) const {
 }
 
 std::vector<std::string> FilterAlongMotion::warnings() const { return worker_->warnings(); }
+
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format) {
+  const auto scratch = std::make_shared<tbb::enumerable_thread_specific<TrajectoryScratch>>();
+  return std::make_unique<FilterAlongMotion>(
+      parameters, format,
+      GroupStage{temporal_span(parameters).frames(), [scratch](const TrajectoryJob& job, const Tile& tile) {
+                   process_trajectories(job, tile, scratch->local());
+                 }});
+}
 
 }  // namespace limpid::cpu

@@ -47,4 +47,8 @@ class FilterAlongMotion final : public FrameFilter {
   std::unique_ptr<Worker> worker_;
 };
 
+/// V-BM4D on the CPU (docs/algorithms.md). Throws UsageError for illegal parameters, and Error for invalid
+/// formats.
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format);
+
 }  // namespace limpid::cpu

@@ -6,7 +6,6 @@
 #include "core/frame/frame.h"
 #include "core/motion/motion_field.h"
 #include "cpu/motion/motion_estimation.h"
-#include "cpu/motion/motion_pyramid.h"
 #include "cpu/vbm4d/picture_state.h"
 
 namespace limpid::cpu {

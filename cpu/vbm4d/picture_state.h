@@ -17,7 +17,7 @@
 #include "core/motion/motion_field.h"
 #include "core/vbm4d/schedule.h"
 #include "core/vbm4d/vbm4d_plan.h"
-#include "cpu/motion/motion_pyramid.h"
+#include "cpu/motion/motion_estimation.h"
 #include "cpu/runtime/frame_filter.h"
 #include "cpu/runtime/planes.h"
 #include "cpu/vbm4d/picture_sums.h"

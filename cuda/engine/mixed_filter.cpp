@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/frame/mixed_states.h"
-#include "cuda/engine/device_frame.h"
+#include "cuda/engine/window_denoiser.h"
 #include "cuda/runtime/mixing.h"
 
 namespace limpid::cuda {

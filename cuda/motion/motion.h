@@ -12,7 +12,6 @@
 #include "core/frame/frame.h"
 #include "core/motion/motion_blocks.h"
 #include "core/motion/motion_field.h"
-#include "core/motion/motion_parameters.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"
 

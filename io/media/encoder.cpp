@@ -17,15 +17,13 @@ extern "C" {
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/suggestion.h"
+#include "core/base/text.h"
 #include "core/base/thread.h"
 #include "io/media/container.h"
 #include "io/media/encoder_traits.h"
 #include "io/media/film_grain.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
-#include "io/media/pixel_format_choice.h"
-#include "io/media/quality_options.h"
 
 namespace limpid::io {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/frame/frame.h"
-#include "io/media/cuda_encoding.h"
+#include "io/media/cuda_frames.h"
 #include "io/media/first_frame_check.h"
 #include "io/media/grain_encoding.h"
 #include "io/media/libav.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Properties of encoders that libavcodec does not report: defaults, limits and faults. Private to io.
-
 #include <array>
 #include <cstdint>
 #include <string>
@@ -14,6 +12,8 @@
 #include "io/media/writer.h"
 
 namespace limpid::io {
+
+// Properties of encoders that libavcodec does not report: defaults, limits and faults. Private to io.
 
 /// Requirements, defaults and faults of an encoder. A default object describes an encoder without
 /// peculiarities.
@@ -78,5 +78,23 @@ std::string own_parameters(const EncoderTraits& traits, const AVFrame& propertie
 
 /// Throws UsageError for a preset or CRF that the encoder would misinterpret.
 void check_preset_and_crf(const EncoderTraits& traits, const WriterOptions& options);
+
+// Options for the bit rate and the quality of encoders. Private to io.
+
+/// Quality of pictures, from 1 to 100, unless the user gives one.
+inline constexpr int kPictureQuality = 90;
+
+/// Throws UsageError for options of `writer` that the encoder ignores or that contradict each other.
+void check_quality_options(const AVCodec& codec, const AVOutputFormat& container,
+                           const WriterOptions& writer);
+
+/// Throws UsageError for a bit rate that is likely meant in kbit/s or Mbit/s. `option` is its name.
+void check_bit_rate(const std::string& option, const std::string& rate);
+
+/// The options of an encoder of JPEG, WebP, AVIF or JPEG XL for a quality from 1 to 100; empty for other
+/// encoders.
+std::vector<std::pair<std::string, std::string>> picture_quality_options(const AVCodec& codec,
+                                                                         const AVOutputFormat& container,
+                                                                         int quality);
 
 }  // namespace limpid::io

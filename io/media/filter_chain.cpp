@@ -16,7 +16,7 @@ extern "C" {
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/suggestion.h"
+#include "core/base/text.h"
 #include "io/media/filter_graph.h"
 #include "io/media/libav.h"
 

@@ -25,8 +25,7 @@
 #include "io/media/writer/pictures.h"
 #include "io/media/writer/pipewire_camera.h"
 #include "io/media/writer/rotation.h"
-#include "io/media/writer/segment_joiner.h"
-#include "io/media/writer/segment_writer.h"
+#include "io/media/writer/segments.h"
 #include "io/media/writer/sink.h"
 
 namespace limpid::io {

@@ -12,7 +12,6 @@
 #include <string>
 
 #include "app/console/durable_file.h"
-#include "app/jobs/claims.h"
 #include "app/jobs/job_folder.h"
 #include "app/jobs/plan.h"
 #include "core/base/error.h"

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "core/base/error.h"
-#include "io/media/log.h"
+#include "io/media/libav_setup.h"
 #include "io/media/reader.h"
 
 namespace limpid::io {

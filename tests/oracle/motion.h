@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/motion/motion_field.h"
-#include "core/motion/motion_parameters.h"
 
 namespace limpid::oracle {
 

@@ -5,7 +5,6 @@
 
 #include "core/base/parallel.h"
 #include "cpu/motion/motion_estimation.h"
-#include "cpu/motion/motion_pyramid.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/oracle/pictures.h"
 

@@ -18,7 +18,6 @@
 #include "core/frame/fields.h"
 #include "core/motion/followed.h"
 #include "cpu/motion/motion_estimation.h"
-#include "cpu/motion/motion_pyramid.h"
 #include "cpu/runtime/planes.h"
 #include "io/media/reader.h"
 #include "tests/oracle/motion.h"

@@ -13,7 +13,6 @@
 #include "bench/cuda/support/support.h"
 #include "core/base/parallel.h"
 #include "cpu/motion/motion_estimation.h"
-#include "cpu/motion/motion_pyramid.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/motion/motion.h"
 #include "cuda/runtime/runtime.h"

@@ -17,7 +17,7 @@
 #include "cpu/noise/noise_estimation.h"
 #include "cpu/noise/noise_measurement.h"
 #include "cuda/engine/cuda_engine.h"
-#include "cuda/engine/device_frame.h"
+#include "cuda/engine/window_denoiser.h"
 #include "cuda/noise/clipping.h"
 #include "cuda/runtime/runtime.h"
 

@@ -31,7 +31,7 @@
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/engine/cuda_engine.h"
-#include "cuda/engine/device_frame.h"
+#include "cuda/engine/window_denoiser.h"
 #include "cuda/motion/motion.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/vbm4d/groups.h"

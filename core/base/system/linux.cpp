@@ -15,8 +15,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/base/host_memory.h"
-#include "core/base/processors.h"
+#include "core/base/machine.h"
 #include "core/base/regular_file.h"
 #include "core/base/shared_library.h"
 #include "core/base/system/control_groups.h"

@@ -16,8 +16,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/base/host_memory.h"
-#include "core/base/processors.h"
+#include "core/base/machine.h"
 #include "core/base/regular_file.h"
 #include "core/base/shared_library.h"
 #include "core/base/utf8_path.h"

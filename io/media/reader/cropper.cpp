@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "io/media/cuda_decoding.h"
+#include "io/media/cuda_frames.h"
 
 namespace limpid::io {
 namespace {

@@ -10,7 +10,7 @@ extern "C" {
 #include <string_view>
 
 #include "core/base/error.h"
-#include "io/media/cuda_decoding.h"
+#include "io/media/cuda_frames.h"
 #include "io/media/input_format.h"
 
 namespace limpid::io {

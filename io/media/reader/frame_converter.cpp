@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "io/media/cuda_decoding.h"
+#include "io/media/cuda_frames.h"
 #include "io/media/pixel_format.h"
 
 namespace limpid::io {

@@ -1,19 +1,74 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The range of a source that is read. Private to io.
-
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/frame/frame.h"
 #include "io/media/libav.h"
 #include "io/media/reader.h"
-#include "io/media/reader/context_frames.h"
-#include "io/media/reader/key_frame_queue.h"
 #include "io/media/time_range.h"
 
 namespace limpid::io {
+
+// The frames before a range. Private to io.
+
+/// Keeps the last frames before a range until the first frame of the range has been converted, because that
+/// frame determines the format. The kept frames are then delivered, followed by the first frame of the range.
+class ContextFrames {
+ public:
+  explicit ContextFrames(int wanted) : wanted_(wanted) {}
+
+  int wanted() const { return wanted_; }
+  /// Adds a frame before the range, and drops the oldest one if there are too many.
+  void keep(FrameHandle frame);
+  bool is_empty() const { return frames_.empty(); }
+  /// Holds back the range's first frame.
+  void hold(Frame first) { first_ = std::move(first); }
+
+  /// The oldest frame, once the range's first frame is held back; null if there is none.
+  FrameHandle take();
+  /// Number of frames that have not been taken.
+  int count() const { return static_cast<int>(frames_.size()); }
+  /// The first frame of the range, after all others have been taken.
+  std::optional<Frame> take_held();
+  /// True if as many frames preceded the range as requested.
+  bool are_complete() const { return count() + (first_ ? 1 : 0) >= wanted_; }
+  void clear();
+
+ private:
+  int wanted_;
+  std::deque<FrameHandle> frames_;
+  std::optional<Frame> first_;
+};
+
+// Packets from a key frame on. Private to io.
+
+/// Collects packets of the video, without decoding them, beginning with the last key frame whose presentation
+/// time is at most a given time.
+class KeyFrameQueue {
+ public:
+  /// Clears the queue. `latest`: latest presentation time of the key frame, in the packets' time base.
+  void begin(std::int64_t latest);
+  /// Adds a packet. Returns false if no later key frame can have an early enough presentation time, or the
+  /// queue is full.
+  bool add(PacketHandle packet);
+  /// The next packet to decode; null if there is none.
+  PacketHandle take();
+  bool is_empty() const { return packets_.empty(); }
+  std::int64_t latest() const { return latest_; }
+  void clear();
+
+ private:
+  std::deque<PacketHandle> packets_;
+  std::int64_t bytes_ = 0;
+  std::int64_t latest_ = AV_NOPTS_VALUE;
+};
+
+// The range of a source that is read. Private to io.
 
 /// Selects the packets to decode or copy, and the frames to deliver: those from ReaderOptions::start to
 /// ReaderOptions::end with their context, or those from the target of a seek on. All packets and frames have

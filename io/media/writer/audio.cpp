@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "io/media/container.h"
-#include "io/media/quality_options.h"
+#include "io/media/encoder_traits.h"
 
 namespace limpid::io {
 

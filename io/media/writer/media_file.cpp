@@ -10,7 +10,6 @@
 #include "io/media/output_file.h"
 #include "io/media/writer.h"
 #include "io/media/writer/animation.h"
-#include "io/media/writer/chapters.h"
 #include "io/media/writer/losses.h"
 #include "io/media/writer/pictures.h"
 #include "io/media/writer/rotation.h"

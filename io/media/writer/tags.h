@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Tags of files and streams. Private to io.
-
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,8 @@
 #include "io/media/source.h"
 
 namespace limpid::io {
+
+// Tags of files and streams. Private to io.
 
 /// Throws Error if memory is insufficient. An existing tag is replaced unless `flags` specify otherwise.
 void set_tag(AVDictionary** tags, const std::string& key, const std::string& value, int flags = 0);
@@ -31,5 +32,10 @@ void advance_timecode(AVDictionary** tags, const Source& source);
 /// muxer.
 std::string keep_tags(AVFormatContext& muxer,
                       const std::vector<std::pair<std::string, std::string>>& options);
+
+// Chapters of a source in its output. Private to io.
+
+/// Copies the chapters, cut to the source's range and to the first `frame_limit` frames (0: all).
+void copy_chapters(AVFormatContext& muxer, const Source& source, std::int64_t frame_limit);
 
 }  // namespace limpid::io

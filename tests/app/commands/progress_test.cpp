@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/outlook.h"
+#include "app/commands/filter_figures.h"
 #include "app/console/logging.h"
 #include "app/console/quantity_text.h"
 #include "core/base/error.h"

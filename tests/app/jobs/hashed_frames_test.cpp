@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Frames read on other threads are those of the reader.
-#include "app/jobs/hashed_frames.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "app/jobs/planning.h"
 #include "core/base/error.h"
 #include "io/media/frame_hash.h"
 #include "tests/io/media/media.h"

@@ -20,7 +20,6 @@
 #include <thread>
 #include <vector>
 
-#include "app/jobs/claims.h"
 #include "app/jobs/job_folder.h"
 #include "app/jobs/merge.h"
 #include "app/jobs/plan.h"

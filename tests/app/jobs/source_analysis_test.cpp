@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The analysis stored in a plan agrees with a single run over the source's frames.
-#include "app/jobs/source_analysis.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/jobs/planning.h"
 #include "core/base/error.h"
 #include "core/engines.h"
 #include "io/media/frame_hash.h"

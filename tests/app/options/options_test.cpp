@@ -13,14 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "app/commands/denoise_report.h"
 #include "app/commands/jobs.h"
-#include "app/commands/run_report.h"
 #include "app/console/console.h"
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
 #include "app/options/filter_list.h"
 #include "app/options/filter_options.h"
-#include "app/options/help.h"
 #include "app/options/noise_options.h"
 #include "app/options/settings_options.h"
 #include "app/player/player_settings.h"

@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include "app/console/logging.h"
-#include "app/pipeline/noise_log.h"
 #include "tests/app/console/silent_logging.h"
 
 namespace limpid::app {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app/console/time_text.h"
+#include "app/console/quantity_text.h"
 #include "app/player/control_items.h"
 #include "app/player/controls.h"
 #include "app/player/osd.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "core/base/brief_text.h"
-
 #include <gtest/gtest.h>
+
+#include "core/base/text.h"
 
 namespace limpid {
 namespace {

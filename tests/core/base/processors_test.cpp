@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "core/base/processors.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "core/base/machine.h"
 
 namespace limpid {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "core/base/suggestion.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "core/base/text.h"
 
 namespace limpid {
 namespace {

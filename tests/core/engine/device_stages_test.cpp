@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "core/engine/device_stages.h"
-
 #include <gtest/gtest.h>
+
+#include "core/engine/denoiser.h"
 
 namespace limpid {
 namespace {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/bm3d/transforms.h"
-#include "core/grain/autoregression.h"
 #include "core/grain/grain_synthesizer.h"
 
 namespace limpid {

@@ -17,7 +17,6 @@
 #include "core/motion/followed.h"
 #include "core/motion/motion_blocks.h"
 #include "cpu/motion/motion_estimation.h"
-#include "cpu/motion/motion_pyramid.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/cpu/simd_level.h"
 

@@ -9,9 +9,9 @@
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/settings/denoising_settings.h"
 #include "core/settings/filter_settings.h"
+#include "core/settings/json_reader.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
-#include "core/settings/user_document.h"
 
 namespace limpid {
 namespace {

@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/motion/followed.h"
 #include "cpu/motion/motion_estimation.h"
-#include "cpu/motion/motion_pyramid.h"
 #include "cuda/runtime/runtime.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/cuda/cuda_test.h"

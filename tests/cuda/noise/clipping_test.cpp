@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cpu/noise/clipping.h"
-#include "cuda/engine/device_frame.h"
+#include "cuda/engine/window_denoiser.h"
 #include "tests/core/noise/clipped_ramp.h"
 #include "tests/cuda/cuda_test.h"
 #include "tests/oracle/pictures.h"

@@ -17,7 +17,7 @@
 #include "core/engines.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/engine/cuda_engine.h"
-#include "cuda/engine/device_frame.h"
+#include "cuda/engine/window_denoiser.h"
 #include "cuda/vbm4d/groups.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/cuda/cuda_test.h"

@@ -24,7 +24,7 @@
 
 #include "core/base/error.h"
 #include "io/media/libav.h"
-#include "io/media/log.h"
+#include "io/media/libav_setup.h"
 #include "tests/io/media/media.h"
 #include "tests/local_listener.h"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Encoders that accept frames in a GPU's memory, and requests for a missing GPU. Without a GPU, an attempt is
 // visible in the warning that libav cannot use it.
-#include "io/media/cuda_encoding.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "io/media/cuda_decoding.h"
+#include "io/media/cuda_frames.h"
 #include "io/media/encoder.h"
 #include "io/media/pixel_format.h"
 #include "tests/io/media/media.h"

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "io/media/diagnostic.h"
-#include "io/media/log.h"
+#include "io/media/libav_setup.h"
 #include "tests/io/media/media.h"
 
 namespace limpid::io {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "io/media/log.h"
+#include "io/media/libav_setup.h"
 
 namespace limpid::io {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The pixel format for an encoder, and its losses.
-#include "io/media/pixel_format_choice.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

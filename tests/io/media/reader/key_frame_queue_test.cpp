@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The search for the key frame at which decoding begins.
-#include "io/media/reader/key_frame_queue.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "io/media/reader/range.h"
 #include "tests/io/media/reader/memory_source.h"
 
 namespace limpid::io {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "io/media/writer/chapters.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 
 #include "io/media/writer/streams.h"
+#include "io/media/writer/tags.h"
 #include "tests/io/media/writer/made_source.h"
 
 namespace limpid::io {

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "io/media/writer/segment_joiner.h"
-#include "io/media/writer/segment_writer.h"
+#include "io/media/writer/segments.h"
 #include "tests/io/media/writer/made_source.h"
 #include "tests/temporary_folder.h"
 

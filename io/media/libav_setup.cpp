@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "io/media/libav_setup.h"
+
+extern "C" {
+#include <libavutil/cpu.h>
+#include <libavutil/log.h>
+}
+
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/media/decoder_errors.h"
+#include "io/media/libav.h"
+
+namespace limpid::io {
+namespace {
+
+/// Guards the sink. A copy is called outside the lock so that a slow sink does not block other threads.
+struct SinkHolder {
+  std::mutex mutex;
+  std::shared_ptr<const LogSink> sink;
+};
+
+SinkHolder& sink_holder() {
+  static SinkHolder holder;
+  return holder;
+}
+
+/// libav writes some lines in pieces: the pieces before the line break, per thread.
+thread_local std::string unfinished_line;
+thread_local std::string first_error;
+thread_local std::string demuxer_error;
+thread_local std::set<int> corrupt_streams;
+thread_local std::set<int> interrupted_pids;
+thread_local std::vector<std::string> first_warnings;
+constexpr std::size_t kMostWarnings = 8;
+
+struct DecoderError {
+  std::mutex mutex;
+  std::string line;
+};
+
+DecoderError& decoder_error() {
+  static DecoderError error;
+  return error;
+}
+
+void note_decoder_error(void* object, const std::string& line) {
+  if (object != nullptr && *static_cast<const AVClass**>(object) == avcodec_get_class()) {
+    const std::lock_guard lock(decoder_error().mutex);
+    decoder_error().line = line;
+  }
+}
+
+LogSeverity severity_of(int level) {
+  if (level <= AV_LOG_PANIC) {
+    return LogSeverity::kPanic;
+  }
+  if (level <= AV_LOG_ERROR) {
+    return LogSeverity::kError;
+  }
+  if (level <= AV_LOG_WARNING) {
+    return LogSeverity::kWarning;
+  }
+  return level <= AV_LOG_INFO ? LogSeverity::kInfo : LogSeverity::kDebug;
+}
+
+bool is_demuxer(void* object) {
+  const AVClass* const object_class = object == nullptr ? nullptr : *static_cast<const AVClass**>(object);
+  if (object_class == nullptr) {
+    return false;
+  }
+  return (object_class->get_category != nullptr ? object_class->get_category(object)
+                                                : object_class->category) == AV_CLASS_CATEGORY_DEMUXER;
+}
+
+/// Parsers drop the mark of the packet, so that the line is the only trace.
+void note_corrupt_packet(void* object, const std::string& line) {
+  constexpr std::string_view kText = "] Packet corrupt (stream = ";
+  const std::size_t at = line.find(kText);
+  if (at != std::string::npos && is_demuxer(object)) {
+    corrupt_streams.insert(std::atoi(line.c_str() + at + kText.size()));
+  }
+}
+
+/// The demuxer of transport streams reports lost packets for debugging only.
+[[gnu::format(printf, 1, 0)]] void note_lost_packets(const char* format, va_list arguments) {
+  constexpr std::string_view kText = "Continuity check failed for pid ";
+  if (std::string_view(format).starts_with(kText)) {
+    char text[kText.size() + 64];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    interrupted_pids.insert(std::atoi(text + kText.size()));
+  }
+}
+
+[[gnu::format(printf, 3, 0)]] void take_message(void* object, int level, const char* format,
+                                                va_list arguments) {
+  if (level > AV_LOG_VERBOSE) {
+    return note_lost_packets(format, arguments);
+  }
+  constexpr std::size_t kMostBytes = 1024;
+  char text[kMostBytes];
+  const int length = std::vsnprintf(text, sizeof text, format, arguments);
+  if (length < 0) {
+    return;
+  }
+  if (static_cast<std::size_t>(length) >= kMostBytes) {
+    text[kMostBytes - 2] = '\n';  // the end of the line was cut off
+  }
+  if (unfinished_line.empty() && object != nullptr) {
+    const AVClass* const object_class = *static_cast<AVClass**>(object);
+    if (object_class != nullptr) {
+      unfinished_line = "[" + std::string(object_class->item_name(object)) + "] ";
+    }
+  }
+  unfinished_line += text;
+  if (unfinished_line.empty() || unfinished_line.back() != '\n') {
+    return;
+  }
+  unfinished_line.pop_back();
+  const std::string line = std::exchange(unfinished_line, {});
+  if (level <= AV_LOG_ERROR) {
+    first_error = first_error.empty() ? line : first_error;
+    demuxer_error = demuxer_error.empty() && is_demuxer(object) ? line : demuxer_error;
+    note_decoder_error(object, line);
+    DecoderErrors::on_logged_error(object, line);
+  }
+  if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING) {
+    note_corrupt_packet(object, line);
+    if (first_warnings.size() < kMostWarnings) {
+      first_warnings.push_back(line);
+    }
+  }
+
+  std::shared_ptr<const LogSink> sink;
+  {
+    SinkHolder& holder = sink_holder();
+    const std::lock_guard lock(holder.mutex);
+    sink = holder.sink;
+  }
+  if (sink != nullptr && *sink) {
+    (*sink)(severity_of(level), line);
+  }
+}
+
+/// Called by C code, also on libav's threads; must not throw.
+[[gnu::format(printf, 3, 0)]] void on_libav_message(void* object, int level, const char* format,
+                                                    va_list arguments) noexcept {
+  try {
+    take_message(object, level, format, arguments);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory, which the failed call reports
+  }
+}
+
+std::string numbers(unsigned version) {
+  return std::to_string(AV_VERSION_MAJOR(version)) + "." + std::to_string(AV_VERSION_MINOR(version)) + "." +
+         std::to_string(AV_VERSION_MICRO(version));
+}
+
+}  // namespace
+
+void take_over_logs() {
+  av_log_set_callback(on_libav_message);
+  // Independent of libav's log level. The variable enables SVT-AV1's lines.
+  setenv("SVT_LOG", "0", 0);
+}
+
+void set_log_sink(LogSink sink) {
+  SinkHolder& holder = sink_holder();
+  const std::lock_guard lock(holder.mutex);
+  holder.sink = std::make_shared<const LogSink>(std::move(sink));
+}
+
+void forget_logged_messages() {
+  first_error.clear();
+  first_warnings.clear();
+}
+
+void forget_decoder_error() {
+  const std::lock_guard lock(decoder_error().mutex);
+  decoder_error().line.clear();
+}
+
+std::string last_decoder_error() {
+  const std::lock_guard lock(decoder_error().mutex);
+  return decoder_error().line;
+}
+
+std::string first_logged_error() { return first_error; }
+
+std::string take_demuxer_error() { return std::exchange(demuxer_error, {}); }
+
+std::set<int> take_corrupt_streams() { return std::exchange(corrupt_streams, {}); }
+
+std::set<int> take_interrupted_pids() { return std::exchange(interrupted_pids, {}); }
+
+std::vector<std::string> first_logged_warnings() { return first_warnings; }
+
+void limit_libav_threads(int processors) {
+  if (processors < av_cpu_count()) {
+    av_cpu_force_count(processors);
+  }
+}
+
+std::string ffmpeg_version() {
+  return std::string(av_version_info()) + " (libavformat " + numbers(avformat_version()) + ", libavcodec " +
+         numbers(avcodec_version()) + ", libavutil " + numbers(avutil_version()) + ")";
+}
+
+}  // namespace limpid::io
