@@ -682,14 +682,18 @@ FrameHandle Encoder::to_libav(const Frame& frame) {
   FrameHandle target = target_pool_.take(target_format_, frame.format.width, frame.format.height);
   if (!scaler_) {
     pack(frame, *target);
-  } else if (is_planar(source_format_)) {
-    scaler_->convert(*view_of(frame, source_format_), *target);
-  } else {
-    const FrameHandle packed = packed_pool_.take(source_format_, frame.format.width, frame.format.height);
-    pack(frame, *packed);
-    ++copies_;
-    scaler_->convert(*packed, *target);
+    return target;
   }
+  FrameHandle samples;
+  if (is_planar(source_format_)) {
+    samples = view_of(frame, source_format_);
+  } else {
+    samples = packed_pool_.take(source_format_, frame.format.width, frame.format.height);
+    pack(frame, *samples);
+    ++copies_;
+  }
+  const auto* const properties = frame.attachment.get<AVFrame>();
+  scaler_->convert(*samples, *target, properties != nullptr && is_interlaced(*properties));
   return target;
 }
 

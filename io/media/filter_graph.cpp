@@ -110,7 +110,9 @@ void FilterGraph::set_up(const AVFrame& first) {
   if (graph_ == nullptr) {
     throw Error("out of memory");
   }
-  graph_->scale_sws_opts = av_strdup("flags=bicubic");  // as ffmpeg does
+  // The flags are ffmpeg's. Fields of interlaced frames are scaled apart, unless the chain decides on it.
+  const bool divides = first.height % 4 == 0 && chain_.text().find("interl") == std::string::npos;
+  graph_->scale_sws_opts = av_strdup(divides ? "flags=bicubic:interl=-1" : "flags=bicubic");
   forget_logged_messages();
   link(first);
   width_ = first.width;

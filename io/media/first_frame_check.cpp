@@ -72,8 +72,8 @@ double psnr_of(const std::string& url, const AVFrame& sent, const AVFrame& decod
         .matrix = is_rgb(format_of(sent)) || tagged.colorspace == AVCOL_SPC_RGB ? AVCOL_SPC_SMPTE170M
                                                                                 : sent.colorspace,
         .full_range = is_rgb(format_of(sent)) ? is_full_range(format_of(from), from.color_range) : true};
-    const Scaler scaler(url, {from.width, from.height, format_of(from), coding},
-                        {sent.width, sent.height, AV_PIX_FMT_GRAY16, {coding.matrix, true}});
+    Scaler scaler(url, {from.width, from.height, format_of(from), coding},
+                  {sent.width, sent.height, AV_PIX_FMT_GRAY16, {coding.matrix, true}});
     LibavFramePool pool;
     const FrameHandle luma = pool.take(AV_PIX_FMT_GRAY16, sent.width, sent.height);
     scaler.convert(from, *luma);

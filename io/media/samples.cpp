@@ -6,7 +6,9 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -148,8 +150,9 @@ FrameHandle LibavFramePool::take(AVPixelFormat format, int width, int height) {
     FrameHandle frame = make_frame();
     frame->format = format;
     frame->width = width;
-    frame->height = height;
+    frame->height = FFALIGN(height, 4);
     check(av_frame_get_buffer(frame.get(), 0), name_of(format), "can't allocate a frame");
+    frame->height = height;
     frames_.push_back(std::move(frame));
     free = frames_.end() - 1;
   }
@@ -222,32 +225,76 @@ void pack(const Frame& from, AVFrame& to) {
   }
 }
 
-Scaler::Scaler(const std::string& subject, const PictureLayout& from, const PictureLayout& to)
-    : subject_(subject), scaler_(sws_alloc_context()) {
-  if (scaler_ == nullptr) {
+Scaler::Scaler(std::string subject, const PictureLayout& from, const PictureLayout& to)
+    : subject_(std::move(subject)), from_(from), to_(to), scaler_(made_for(Part::kFrame)) {
+  const int shift = av_pix_fmt_desc_get(from.format)->log2_chroma_h;
+  const bool has_whole_fields = from.height % (2 << shift) == 0 && to.height % 2 == 0;
+  changes_rows_ = has_whole_fields &&
+                  (from.height != to.height || shift != av_pix_fmt_desc_get(to.format)->log2_chroma_h);
+}
+
+ScalerHandle Scaler::made_for(Part part) const {
+  ScalerHandle scaler(sws_alloc_context());
+  if (scaler == nullptr) {
     throw Error("out of memory");
   }
   constexpr int kFlags =
       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
-  const std::string what = "can't convert " + name_of(from.format) + " to " + name_of(to.format);
+  const std::string what = "can't convert " + name_of(from_.format) + " to " + name_of(to_.format);
+  const int fields = part == Part::kFrame ? 1 : 2;
+  // In 1/256 of the distance of a field's rows. The chroma of 4:2:0 lies between rows of the frame.
+  const auto chroma_position = [&](AVPixelFormat format) {
+    constexpr int kUnspecified = -513;
+    return part == Part::kFrame || av_pix_fmt_desc_get(format)->log2_chroma_h != 1 ? kUnspecified
+           : part == Part::kTop                                                    ? 64
+                                                                                   : 192;
+  };
   for (const auto& [option, value] :
-       {std::pair{"srcw", from.width}, std::pair{"srch", from.height}, std::pair{"dstw", to.width},
-        std::pair{"dsth", to.height}, std::pair{"src_format", static_cast<int>(from.format)},
-        std::pair{"dst_format", static_cast<int>(to.format)}, std::pair{"sws_flags", kFlags},
+       {std::pair{"srcw", from_.width}, std::pair{"srch", from_.height / fields},
+        std::pair{"dstw", to_.width}, std::pair{"dsth", to_.height / fields},
+        std::pair{"src_format", static_cast<int>(from_.format)},
+        std::pair{"dst_format", static_cast<int>(to_.format)},
+        std::pair{"src_v_chr_pos", chroma_position(from_.format)},
+        std::pair{"dst_v_chr_pos", chroma_position(to_.format)}, std::pair{"sws_flags", kFlags},
         // Must be set before libswscale decides whether samples may be copied unchanged.
-        std::pair{"src_range", from.coding.full_range ? 1 : 0},
-        std::pair{"dst_range", to.coding.full_range ? 1 : 0}, std::pair{"threads", 0}}) {
-    check(av_opt_set_int(scaler_.get(), option, value, 0), subject_, what);
+        std::pair{"src_range", from_.coding.full_range ? 1 : 0},
+        std::pair{"dst_range", to_.coding.full_range ? 1 : 0}, std::pair{"threads", 0}}) {
+    check(av_opt_set_int(scaler.get(), option, value, 0), subject_, what);
   }
-  check(sws_init_context(scaler_.get(), nullptr, nullptr), subject_, what);
+  check(sws_init_context(scaler.get(), nullptr, nullptr), subject_, what);
   // Fails, as expected, if neither side is YUV.
-  sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(from.coding.matrix),
-                           from.coding.full_range ? 1 : 0, sws_getCoefficients(to.coding.matrix),
-                           to.coding.full_range ? 1 : 0, 0, 1 << 16, 1 << 16);
+  sws_setColorspaceDetails(scaler.get(), sws_getCoefficients(from_.coding.matrix),
+                           from_.coding.full_range ? 1 : 0, sws_getCoefficients(to_.coding.matrix),
+                           to_.coding.full_range ? 1 : 0, 0, 1 << 16, 1 << 16);
+  return scaler;
 }
 
-void Scaler::convert(const AVFrame& from, AVFrame& to) const {
-  check(sws_scale_frame(scaler_.get(), &to, &from), subject_, "can't convert a frame");
+void Scaler::convert(const AVFrame& from, AVFrame& to, bool is_interlaced) {
+  if (is_interlaced && changes_rows_) {
+    convert_field(Part::kTop, from, to);
+    convert_field(Part::kBottom, from, to);
+  } else {
+    check(sws_scale_frame(scaler_.get(), &to, &from), subject_, "can't convert a frame");
+  }
+}
+
+void Scaler::convert_field(Part field, const AVFrame& from, AVFrame& to) {
+  const int row = field == Part::kTop ? 0 : 1;
+  ScalerHandle& scaler = field_scalers_[row];
+  scaler = scaler == nullptr ? made_for(field) : std::move(scaler);
+  std::array<const std::uint8_t*, 4> rows{};
+  std::array<std::uint8_t*, 4> results{};
+  std::array<int, 4> strides{};
+  std::array<int, 4> result_strides{};
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    rows[p] = from.data[p] == nullptr ? nullptr : from.data[p] + row * from.linesize[p];
+    results[p] = to.data[p] == nullptr ? nullptr : to.data[p] + row * to.linesize[p];
+    strides[p] = 2 * from.linesize[p];
+    result_strides[p] = 2 * to.linesize[p];
+  }
+  check(sws_scale(scaler.get(), rows.data(), strides.data(), 0, from_.height / 2, results.data(),
+                  result_strides.data()),
+        subject_, "can't convert a field");
 }
 
 }  // namespace limpid::io

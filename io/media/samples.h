@@ -3,7 +3,10 @@
 
 // Copies and converts samples between libav's frames and core's. Private to io.
 
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/frame/frame.h"
@@ -12,7 +15,8 @@
 namespace limpid::io {
 
 /// A pool of libav frames that are reused when they are no longer referenced. Frames from take() share their
-/// samples with the pool. Frames whose format differs from the last requested one are released.
+/// samples with the pool, and have memory for a multiple of four rows. Frames whose format differs from the
+/// last requested one are released.
 class LibavFramePool {
  public:
   FrameHandle take(AVPixelFormat format, int width, int height);
@@ -55,12 +59,23 @@ struct PictureLayout {
 class Scaler {
  public:
   /// Throws an Error that names `subject` if swscale does not support the conversion.
-  Scaler(const std::string& subject, const PictureLayout& from, const PictureLayout& to);
-  void convert(const AVFrame& from, AVFrame& to) const;
+  Scaler(std::string subject, const PictureLayout& from, const PictureLayout& to);
+  /// Where rows change, the fields of an interlaced frame are converted apart, as each has chroma of its own.
+  /// `to`: from a LibavFramePool.
+  void convert(const AVFrame& from, AVFrame& to, bool is_interlaced = false);
 
  private:
+  enum class Part : std::uint8_t { kTop, kBottom, kFrame };
+
+  ScalerHandle made_for(Part part) const;
+  void convert_field(Part field, const AVFrame& from, AVFrame& to);
+
   std::string subject_;
+  PictureLayout from_;
+  PictureLayout to_;
+  bool changes_rows_ = false;  ///< of frames whose fields can be converted apart
   ScalerHandle scaler_;
+  std::array<ScalerHandle, 2> field_scalers_;  ///< by Part
 };
 
 }  // namespace limpid::io

@@ -130,7 +130,8 @@ FrameHandle FrameConverter::adapted(const AVFrame& other, std::int64_t index) {
       source_format_,
       {.matrix = is_convertible(matrix_) ? matrix_ : coding.matrix, .full_range = is_full_range_}};
   FrameHandle converted = adapted_pool_.take(wanted.format, wanted.width, wanted.height);
-  Scaler(url_ + ": frame " + std::to_string(index), layout, wanted).convert(from, *converted);
+  Scaler(url_ + ": frame " + std::to_string(index), layout, wanted)
+      .convert(from, *converted, is_interlaced(from));
   check(av_frame_copy_props(converted.get(), &from), url_, "can't copy a frame's properties");
   converted->colorspace = matrix_;
   converted->color_range = range_;
@@ -169,7 +170,7 @@ Frame FrameConverter::convert_decoded(FrameHandle decoded, bool is_kept) {
   FrameHandle scaled;
   if (scaler_) {
     scaled = scaled_pool_.take(readable_format_, decoded->width, decoded->height);
-    scaler_->convert(*decoded, *scaled);
+    scaler_->convert(*decoded, *scaled, is_interlaced(*decoded));
     ++copies_;
   }
   Frame frame = is_kept ? allocated() : decoded_pool_.allocate(decoded_format_);

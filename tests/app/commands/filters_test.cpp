@@ -153,6 +153,29 @@ TEST_F(FiltersTest, DeinterlacingAfterDenoisingGivesProgressiveFrames) {
   }
 }
 
+TEST_F(FiltersTest, FieldsOfInterlacedVideoAreConvertedApart) {
+  const std::string input = interlaced_clip("in.mkv");
+  const std::string wide = make("wide.mkv", {"-i", input, "-vf", "scale=interl=1,format=yuv422p", "-c:v",
+                                             "ffv1", "-flags", "+ildct+ilme"});
+  const std::string exact =
+      "scale=interl=1:flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp+bitexact,format=";
+  for (const auto& [source, options, chain] : std::vector<std::tuple<std::string, Words, std::string>>{
+           {input, {"--pix-fmt", "yuv422p"}, exact + "yuv422p"},
+           {wide, {"--pix-fmt", "yuv420p"}, exact + "yuv420p"},
+           {input, {"--after", "format=yuv422p"}, "scale=interl=1,format=yuv422p"},
+           {wide, {"--before", "format=yuv420p"}, "scale=interl=1,format=yuv420p"},
+           {input, {"--after", "scale=96:48"}, "scale=96:48:interl=1"},
+           {input, {"--after", "scale=96:48:interl=0"}, "scale=96:48"}}) {
+    SCOPED_TRACE(options[1]);
+    const std::string theirs = make("theirs.mkv", {"-y", "-i", source, "-vf", chain, "-c:v", "ffv1"});
+    Words all{"-y", "--sigma", "0"};
+    all.insert(all.end(), options.begin(), options.end());
+    EXPECT_EQ(hashes(denoised(source, "ours.mkv", all)), hashes(theirs));
+  }
+  const std::string theirs = make("theirs.mkv", {"-y", "-i", input, "-vf", exact + "rgb24", "-c:v", "png"});
+  EXPECT_EQ(hashes(denoised(input, "ours_%d.png", {"--sigma", "0"})), hashes(theirs)) << "pictures";
+}
+
 TEST_F(FiltersTest, DeinterlacingBeforeDenoisingDoublesTheFrames) {
   const std::string input = interlaced_clip("in.mkv");
   const std::string ours = denoised(input, "ours.mkv", {"--before", "bwdif=1"});

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -152,6 +153,71 @@ TEST(LibavFramePoolTest, GivesAFreeFrameAgainIfItIsOfTheFormatAskedFor) {
   take(AV_PIX_FMT_YUV420P, 128, 64);
   const FrameHandle held = pool.take(AV_PIX_FMT_YUV420P, 128, 64);
   EXPECT_NE(take(AV_PIX_FMT_YUV420P, 128, 64), held->data[0]);
+}
+
+/// A frame whose fields have one value in each plane: `top` and `top` + 100.
+FrameHandle fields_of(LibavFramePool& pool, AVPixelFormat format, int height, int top) {
+  FrameHandle frame = pool.take(format, 32, height);
+  const int chroma_rows = AV_CEIL_RSHIFT(height, av_pix_fmt_desc_get(format)->log2_chroma_h);
+  for (int p = 0; p < 3; ++p) {
+    for (int y = 0; y < (p == 0 ? height : chroma_rows); ++y) {
+      std::fill_n(frame->data[p] + y * frame->linesize[p], frame->linesize[p],
+                  static_cast<std::uint8_t>(top + 100 * (y % 2)));
+    }
+  }
+  return frame;
+}
+
+TEST(ScalerTest, FieldsOfInterlacedFramesAreConvertedApart) {
+  struct Case {
+    AVPixelFormat from;
+    AVPixelFormat to;
+    int height;
+    int new_height;
+  };
+  for (const auto& [from, to, height, new_height] : {Case{AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV422P, 16, 16},
+                                                     {AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV420P, 16, 16},
+                                                     {AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV420P, 22, 22},
+                                                     {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV420P, 16, 24}}) {
+    LibavFramePool pool;
+    const FrameHandle frame = fields_of(pool, from, height, 60);
+    const FrameHandle expected = fields_of(pool, to, new_height, 60);
+    const FrameHandle result = pool.take(to, 32, new_height);
+    Scaler scaler("frame", {32, height, from, {}}, {32, new_height, to, {}});
+    scaler.convert(*frame, *result, true);
+    for (int p = 0; p < 3; ++p) {
+      const int rows =
+          p == 0 ? new_height : AV_CEIL_RSHIFT(new_height, av_pix_fmt_desc_get(to)->log2_chroma_h);
+      for (int y = 0; y < rows; ++y) {
+        ASSERT_NEAR(result->data[p][y * result->linesize[p] + 9],
+                    expected->data[p][y * expected->linesize[p] + 9], 1)
+            << name_of(from) << " to " << name_of(to) << ", plane " << p << ", row " << y;
+      }
+    }
+    scaler.convert(*frame, *result, false);
+    EXPECT_NE(result->data[1][9], 60) << "across the fields";
+  }
+}
+
+// The chroma of a field of 4:2:0 lies a quarter of a row from its luma.
+TEST(ScalerTest, ChromaOfFieldsKeepsItsPlace) {
+  LibavFramePool pool;
+  constexpr int kRows = 64;
+  const FrameHandle frame = pool.take(AV_PIX_FMT_YUV422P, 32, kRows);
+  for (int p = 0; p < 3; ++p) {
+    for (int y = 0; y < kRows; ++y) {
+      std::fill_n(frame->data[p] + y * frame->linesize[p], frame->linesize[p],
+                  static_cast<std::uint8_t>(30 + 3 * y));
+    }
+  }
+  const FrameHandle result = pool.take(AV_PIX_FMT_YUV420P, 32, kRows);
+  Scaler({}, {32, kRows, AV_PIX_FMT_YUV422P, {}}, {32, kRows, AV_PIX_FMT_YUV420P, {}})
+      .convert(*frame, *result, true);
+  for (int y = 4; y < kRows / 2 - 4; ++y) {
+    // Row 2k + f of chroma belongs to rows 4k + f and 4k + 2 + f of the picture, nearer to the outer one.
+    const double position = 4 * (y / 2) + y % 2 + (y % 2 == 0 ? 0.5 : 1.5);
+    EXPECT_NEAR(result->data[1][y * result->linesize[1] + 9], 30 + 3 * position, 1) << y;
+  }
 }
 
 TEST(ViewTest, RgbPlanesAreInCoresOrderAndNotCopied) {
