@@ -382,7 +382,7 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
   }
   set_time_base(container, warnings);
   set_colors(container, warnings);
-  set_scan(warnings);
+  set_scan(container, warnings);
   set_quality(container, options, warnings);
   set_options(options);
   captions_told_ = loses_captions(*source_.properties);
@@ -526,7 +526,7 @@ void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::strin
   }
 }
 
-void Encoder::set_scan(std::vector<std::string>& warnings) {
+void Encoder::set_scan(const AVOutputFormat& container, std::vector<std::string>& warnings) {
   const AVFrame& first = *source_.properties;
   context_->field_order = AV_FIELD_PROGRESSIVE;
   if (!is_interlaced(first)) {
@@ -541,6 +541,12 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
     return;
   }
   const bool top_first = is_top_field_first(first);
+  // The muxer of MXF reads the order from MPEG-2 and DV, and writes top field first for others.
+  if (!top_first && traits_of(container).name.starts_with("mxf") && codec_->id != AV_CODEC_ID_MPEG2VIDEO &&
+      codec_->id != AV_CODEC_ID_DVVIDEO) {
+    throw UsageError(url_ + ": the source is bottom field first, which MXF cannot state with " +
+                     codec_->name + "; add -c mpeg2video, or write .mov");
+  }
   const bool fields_apart = codec_->id == AV_CODEC_ID_MJPEG;
   context_->field_order =
       fields_apart ? (top_first ? AV_FIELD_TT : AV_FIELD_BB) : (top_first ? AV_FIELD_TB : AV_FIELD_BT);
@@ -613,7 +619,10 @@ void Encoder::set_options(const WriterOptions& options) {
     set_option("a53cc", "0");
   }
   // The encoder's own parameters come first, so that the user's override them.
-  const std::string own = own_parameters(traits, *source_.properties);
+  std::string own = own_parameters(traits, *source_.properties);
+  if (context_->field_order == AV_FIELD_BT && traits.bottom_field_first != nullptr) {
+    own += (own.empty() ? "" : ":") + std::string(traits.bottom_field_first);
+  }
   if (!own.empty()) {
     set_option(traits.parameters_option, own);
   }

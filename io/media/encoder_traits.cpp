@@ -24,6 +24,7 @@ constexpr std::array kEncoders{
                   .joins_segments = true,
                   .stores_stereo = true,
                   .parameters_option = "x264-params",
+                  .bottom_field_first = "bff=1",
                   .mastering_display = "mastering-display",
                   .light_level = "cll"},
     // x265 prints to stderr unless its log is off.

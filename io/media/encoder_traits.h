@@ -54,6 +54,9 @@ struct EncoderTraits {
   /// used.
   const char* parameters_option = nullptr;
   const char* own_parameters = "";
+  /// Own parameter for interlaced frames whose bottom field is first. libavcodec sets this order after it has
+  /// opened libx264, which then writes both orders.
+  const char* bottom_field_first = nullptr;
   const char* mastering_display = nullptr;  ///< own parameter for SMPTE ST 2086
   const char* light_level = nullptr;        ///< own parameter for content light levels
 

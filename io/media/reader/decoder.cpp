@@ -36,7 +36,12 @@ bool has_checksums(AVCodecID codec) { return codec == AV_CODEC_ID_HEVC || codec 
 
 Decoder::Decoder(const std::string& url, const VideoSource& source, const ReaderOptions& options,
                  Dictionary& unused, Health& health)
-    : url_(url), source_(source), health_(health), cropper_(source.cropping, source.stream), times_(source) {
+    : url_(url),
+      source_(source),
+      health_(health),
+      joins_fields_(options.before.find("weave") != std::string::npos),
+      cropper_(source.cropping, source.stream),
+      times_(source) {
   health_.note_cropping(cropper_.applied(), cropper_.ignored());
   open(options, unused);
 }
@@ -181,6 +186,7 @@ Decoder::Status Decoder::receive(DecodedFrame& decoded, std::int64_t index) {
     const int code = avcodec_receive_frame(codec_.get(), frame.get());
     report_errors(code == AVERROR_EOF);
     if (code >= 0) {
+      refuse_field(*frame);
       if (mender_) {
         mender_->received(*frame);
       }
@@ -201,6 +207,14 @@ Decoder::Status Decoder::receive(DecodedFrame& decoded, std::int64_t index) {
   ++frames_;
   decoded = times_.pop(codec_->framerate);
   return Status::kFrame;
+}
+
+/// Of HEVC, libavcodec marks only fields as interlaced, and delivers each as a frame of half the height.
+void Decoder::refuse_field(const AVFrame& frame) const {
+  if (codec_->codec_id == AV_CODEC_ID_HEVC && is_interlaced(frame) && !joins_fields_) {
+    throw Error(url_ + ": its video is HEVC coded as fields, which FFmpeg does not join; add --before " +
+                "weave=first_field=" + (is_top_field_first(frame) ? "top" : "bottom"));
+  }
 }
 
 void Decoder::lose_packet() {

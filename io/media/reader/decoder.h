@@ -67,6 +67,7 @@ class Decoder {
   bool open_tiff(const AVPacket& packet);
   FrameHandle next_page();
   void note_metadata(const AVPacket& packet);
+  void refuse_field(const AVFrame& frame) const;
   void lose_packet();
   void report_errors(bool is_complete);
   DecodedFrame inspected(FrameHandle frame);
@@ -74,6 +75,7 @@ class Decoder {
   std::string url_;
   VideoSource source_;
   Health& health_;
+  bool joins_fields_;  ///< by --before
   Cropper cropper_;
   DecoderErrors errors_;  ///< of `codec_`, which calls it until closed
   CodecHandle codec_;

@@ -554,16 +554,20 @@ TEST_F(FidelityTest, FieldsStayFields) {
   const std::string file =
       make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=s=64x64:r=50:d=0.4", "-vf",
                       "interlace=scan=bff,setsar=3/2", "-c:v", "mpeg2video", "-flags", "+ilme+ildct"});
-  for (const auto& [name, codec] :
-       std::vector<std::pair<std::string, std::string>>{{"out.mkv", "libx264"},
-                                                        {"out.mp4", "libx264"},
-                                                        {"out.mov", "libx264"},
-                                                        {"out.ts", "libx264"},
-                                                        {"out.avi", "libx264"},
-                                                        {"ffv1.mkv", "ffv1"},
-                                                        {"hevc.mkv", "libx265"}}) {
+  // ffprobe says bt of what containers store, and bb of what it finds in streams.
+  for (const auto& [name, codec, order] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{{"out.mkv", "libx264", "bt"},
+                                                                      {"out.mp4", "libx264", "bb"},
+                                                                      {"out.mov", "libx264", "bb"},
+                                                                      {"out.ts", "libx264", "bb"},
+                                                                      {"out.avi", "libx264", "bb"},
+                                                                      {"mpeg2.mov", "mpeg2video", "bt"},
+                                                                      {"prores.mov", "prores_ks", "bt"},
+                                                                      {"ffv1.mkv", "ffv1", "bt"},
+                                                                      {"hevc.mkv", "libx265", "bt"}}) {
     SCOPED_TRACE(name);
     const Probed target = denoised(file, name, {"-c", codec});
+    EXPECT_EQ(target.video()["field_order"], order);
     EXPECT_EQ(warned_of("interlaced"), codec == "libx265") << warnings();
     EXPECT_EQ(target.frame()["sample_aspect_ratio"], "3:2");
     if (codec != "libx265") {
@@ -571,6 +575,19 @@ TEST_F(FidelityTest, FieldsStayFields) {
       EXPECT_EQ(target.frame()["top_field_first"], 0);
     }
   }
+  expect_failure(limpid({"denoise", file, "-o", path("out.mxf"), "-c", "libx264"}), 2,
+                 {"bottom field first, which MXF cannot state with libx264"});
+}
+
+TEST_F(FidelityTest, HevcCodedAsFieldsIsRefusedUntilTheyAreJoined) {
+  const std::string file =
+      make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=s=64x64:r=25:d=0.4", "-vf", "separatefields", "-c:v",
+                      "libx265", "-x265-params", "interlace=tff:log-level=none"});
+  expect_failure(limpid({"denoise", file, "-o", path("out.mkv")}), 1,
+                 {"HEVC coded as fields", "add --before weave=first_field=top"});
+  const Probed joined = denoised(file, "out.mkv", {"-c", "ffv1", "--before", "weave=first_field=top"});
+  EXPECT_EQ(joined.video()["height"], 64);
+  EXPECT_EQ(joined.frame()["top_field_first"], 1);
 }
 
 TEST_F(FidelityTest, RotationIsKeptOrGivenToThePicture) {
