@@ -2,6 +2,7 @@
 #include "io/media/reader/source_clock.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "io/media/input_format.h"
 #include "io/media/time_range.h"
@@ -14,7 +15,7 @@ SourceClock::SourceClock(const AVFormatContext& input, std::int64_t first_time)
                                         : Kind::kSteady),
       first_jump_(TimeRange::kOpen),
       first_time_(first_time),
-      next_time_(input.nb_streams, AV_NOPTS_VALUE) {
+      lines_(input.nb_streams) {
   if (kind_ == Kind::kJumps && input.start_time != AV_NOPTS_VALUE) {
     offset_ = first_offset_ = -input.start_time;
   }
@@ -23,13 +24,15 @@ SourceClock::SourceClock(const AVFormatContext& input, std::int64_t first_time)
 void SourceClock::set_zero(std::int64_t time) { offset_ = first_offset_ = offset_ - time; }
 
 void SourceClock::shift(AVPacket& packet, const AVStream& stream, bool times_are_guesses) {
+  std::int64_t microseconds = offset_;
   if (kind_ == Kind::kJumps) {
-    take_out_jump(packet, stream, times_are_guesses);
+    microseconds = offset_without_jumps(packet, stream, times_are_guesses);
   } else if (kind_ == Kind::kBeginsWithFirstPacket && packet.pts != AV_NOPTS_VALUE) {
-    offset_ += first_time_ - av_rescale_q(packet.pts, stream.time_base, kMicrosecond);
+    microseconds = offset_ += first_time_ - av_rescale_q(packet.pts, stream.time_base, kMicrosecond);
     kind_ = Kind::kSteady;
   }
-  const std::int64_t offset = is_timeless(stream) ? 0 : av_rescale_q(offset_, kMicrosecond, stream.time_base);
+  const std::int64_t offset =
+      is_timeless(stream) ? 0 : av_rescale_q(microseconds, kMicrosecond, stream.time_base);
   if (packet.pts != AV_NOPTS_VALUE) {
     packet.pts += offset;
   }
@@ -39,28 +42,40 @@ void SourceClock::shift(AVPacket& packet, const AVStream& stream, bool times_are
 }
 
 /// Recordings that were cut and joined have a clock that jumps. Like ffmpeg, this treats a step back, or one
-/// of more than 10 s, as a jump, and moves later times to the expected position.
-void SourceClock::take_out_jump(const AVPacket& packet, const AVStream& stream, bool times_are_guesses) {
+/// of more than 10 s, as a jump, and moves later times to the expected position. Packets of other streams may
+/// be stored behind the jump, but have times before it: these keep the offset of their stream. A single
+/// packet with a late time is no jump.
+std::int64_t SourceClock::offset_without_jumps(const AVPacket& packet, const AVStream& stream,
+                                               bool times_are_guesses) {
   const AVMediaType type = stream.codecpar->codec_type;
   if (packet.dts == AV_NOPTS_VALUE || (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO)) {
-    return;
+    return offset_;
   }
   constexpr std::int64_t kGreatestGap = 10 * AV_TIME_BASE;
   constexpr std::int64_t kGreatestStepBack = AV_TIME_BASE / 10;
   const std::int64_t time = av_rescale_q(packet.dts, stream.time_base, kMicrosecond);
-  std::int64_t& expected = next_time_[stream.index];
-  if (expected != AV_NOPTS_VALUE) {
-    const std::int64_t gap = time + offset_ - expected;
-    if (gap > kGreatestGap || gap < -(times_are_guesses ? kGreatestGap : kGreatestStepBack)) {
-      first_jump_ = std::min(first_jump_, expected);
-      offset_ -= gap;
+  const std::int64_t duration = av_rescale_q(packet.duration, stream.time_base, kMicrosecond);
+  Line& line = lines_[stream.index];
+  std::int64_t offset = offset_;
+  if (line.next != AV_NOPTS_VALUE) {
+    const auto gap = [&] { return time + offset - line.next; };
+    const std::int64_t gap_now = std::abs(gap());
+    offset = std::abs(time + line.offset - line.next) < gap_now ? line.offset : offset_;
+    const bool is_back = gap() < -(times_are_guesses ? kGreatestGap : kGreatestStepBack) &&
+                         std::abs(time + offset - line.regular) > kGreatestStepBack;
+    if (gap() > kGreatestGap || is_back) {
+      first_jump_ = std::min(first_jump_, line.next);
+      offset = offset_ = line.next - time;
     }
   }
-  expected = time + offset_ + av_rescale_q(packet.duration, stream.time_base, kMicrosecond);
+  line = {.next = time + offset + duration,
+          .regular = line.next == AV_NOPTS_VALUE ? time + offset + duration : line.next + duration,
+          .offset = offset};
+  return offset;
 }
 
 void SourceClock::forget_position() {
-  std::fill(next_time_.begin(), next_time_.end(), AV_NOPTS_VALUE);
+  std::fill(lines_.begin(), lines_.end(), Line{});
   offset_ = first_offset_;
 }
 

@@ -38,14 +38,21 @@ class SourceClock {
  private:
   enum class Kind { kSteady, kJumps, kBeginsWithFirstPacket };
 
-  void take_out_jump(const AVPacket& packet, const AVStream& stream, bool times_are_guesses);
+  /// The times of a stream, after the shift.
+  struct Line {
+    std::int64_t next = AV_NOPTS_VALUE;  ///< expected time of the next packet
+    std::int64_t regular = 0;            ///< the same if the last packet had the expected time
+    std::int64_t offset = 0;             ///< of the last packet
+  };
+
+  std::int64_t offset_without_jumps(const AVPacket& packet, const AVStream& stream, bool times_are_guesses);
 
   Kind kind_;
   std::int64_t offset_ = 0;
   std::int64_t first_offset_ = 0;
   std::int64_t first_jump_;
   std::int64_t first_time_;
-  std::vector<std::int64_t> next_time_;  ///< expected time of the next packet, by stream
+  std::vector<Line> lines_;  ///< by stream
 };
 
 }  // namespace limpid::io

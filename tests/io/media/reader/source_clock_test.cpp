@@ -12,9 +12,10 @@ namespace {
 
 /// The time of a packet of the video after the clock's shift, in milliseconds.
 std::int64_t shifted(SourceClock& clock, const MemorySource& source, std::int64_t time,
-                     bool times_are_guesses = false) {
+                     bool times_are_guesses = false, int stream = 0) {
   const PacketHandle packet = packet_at(time);
-  clock.shift(*packet, source.video(), times_are_guesses);
+  packet->stream_index = stream;
+  clock.shift(*packet, *source.input().streams[stream], times_are_guesses);
   EXPECT_EQ(packet->pts, packet->dts);
   return packet->pts;
 }
@@ -67,6 +68,33 @@ TEST(SourceClockTest, MpegStreamsBeginAtZeroAndGoOnBehindAJump) {
   EXPECT_EQ(clock.offset(), clock.first_offset());
   EXPECT_EQ(shifted(clock, source, 12'000), 2000);
   EXPECT_EQ(clock.first_jump(), 9040 * 1000) << "of the source, wherever it is read";
+}
+
+TEST(SourceClockTest, AudioStoredBehindAJumpIsNotASecondJump) {
+  for (const std::int64_t jump : {-4000, -200, 12'000}) {
+    SCOPED_TRACE(jump);
+    MemorySource source("mpeg");
+    source.add_stream(AVMEDIA_TYPE_AUDIO, {1, 1000});
+    SourceClock clock(source.input());
+    const auto audio = [&](std::int64_t time) { return shifted(clock, source, time, false, 1); };
+    shifted(clock, source, 4000);
+    audio(4000);
+    EXPECT_EQ(shifted(clock, source, 4040 + jump), 4040);
+    EXPECT_EQ(audio(4040), 4040) << "of the part before";
+    EXPECT_EQ(audio(4080 + jump), 4080);
+    EXPECT_EQ(shifted(clock, source, 4080 + jump), 4080);
+    EXPECT_EQ(clock.offset(), -jump * 1000);
+  }
+}
+
+TEST(SourceClockTest, OneLatePacketIsNoJumpBack) {
+  const MemorySource source("mpegts");
+  SourceClock clock(source.input());
+  EXPECT_EQ(shifted(clock, source, 0), 0);
+  EXPECT_EQ(shifted(clock, source, 2040), 2040) << "for FrameTimes";
+  EXPECT_EQ(shifted(clock, source, 80), 80);
+  EXPECT_EQ(shifted(clock, source, 120), 120);
+  EXPECT_EQ(clock.first_jump(), TimeRange::kOpen);
 }
 
 TEST(SourceClockTest, ASmallStepBackBehindASeekIsNoJump) {
