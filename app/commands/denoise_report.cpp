@@ -171,6 +171,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["damaged_packets"] = count_of(diagnostics, Kind::kDamagedPackets);
   report["damaged_frames"] = count_of(diagnostics, Kind::kDamagedFrames);
   report["wrong_checksums"] = count_of(diagnostics, Kind::kWrongChecksums);
+  report["wrong_times"] = count_of(diagnostics, Kind::kWrongTimes);
   report["converted_frames"] = count_of(diagnostics, Kind::kConvertedFrames);
   report["cropping"] = text_of(diagnostics, Kind::kCropping);
   report["host_copies"] = {{"decode", finished.reader.copies()}, {"encode", finished.writer.copies()}};

@@ -51,6 +51,9 @@ std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source)
       return fmt::format(
           "{}: {} frames do not match the checksum in the stream; they were denoised as they were decoded",
           source.name, diagnostic.count);
+    case Kind::kWrongTimes:
+      return fmt::format("{}: {} {} wrong times, which were replaced by times between their neighbors'",
+                         source.name, diagnostic.count, diagnostic.count == 1 ? "frame has" : "frames have");
     case Kind::kConvertedFrames:
       return fmt::format(
           "{}: {} frames differ from the first in size, pixel format, range or matrix and were converted to "
@@ -86,6 +89,9 @@ std::string strict_objection(const io::Diagnostics& diagnostics) {
   }
   if (count_of(diagnostics, Kind::kWrongChecksums) > 0) {
     return "has frames that do not match the checksum in the stream";
+  }
+  if (count_of(diagnostics, Kind::kWrongTimes) > 0) {
+    return "has frames with wrong times";
   }
   for (const Kind kind :
        {Kind::kContainerErrors, Kind::kDecoderErrors, Kind::kDamagedPackets, Kind::kDamagedFrames}) {

@@ -42,6 +42,8 @@ struct Diagnostic {
     kDamagedFrames,
     /// `count` frames that do not match their checksums in the stream.
     kWrongChecksums,
+    /// `count` frames whose times contradict those around them, and which got times between their neighbors.
+    kWrongTimes,
     /// `count` frames whose size, pixel format, range or matrix differed from the first frame's, and which
     /// were converted.
     kConvertedFrames,

@@ -23,8 +23,8 @@ Decoder::Status DecoderFilter::receive(Decoder& decoder, DecodedFrame& decoded, 
   }
   for (;;) {
     if (FrameHandle frame = graph_ ? graph_->receive() : nullptr) {
-      decoded = {std::move(frame), std::exchange(is_damaged_, false),
-                 std::exchange(has_wrong_checksum_, false)};
+      decoded = std::exchange(marks_, {});
+      decoded.frame = std::move(frame);
       return Decoder::Status::kFrame;
     }
     DecodedFrame next;
@@ -51,8 +51,9 @@ void DecoderFilter::send(DecodedFrame decoded, const Decoder& decoder) {
                                             decoder.cropper().sample_aspect_ratio().value_or(of_stream),
                                         .orientation = orientation_of(stream_, frame)});
   }
-  is_damaged_ = is_damaged_ || decoded.is_damaged;
-  has_wrong_checksum_ = has_wrong_checksum_ || decoded.has_wrong_checksum;
+  marks_.is_damaged |= decoded.is_damaged;
+  marks_.has_wrong_checksum |= decoded.has_wrong_checksum;
+  marks_.has_wrong_time |= decoded.has_wrong_time;
   graph_->send(std::move(decoded.frame));
 }
 
@@ -61,7 +62,7 @@ void DecoderFilter::forget_position() {
     chain_->require_no_memory("seeking");
     graph_->reset();
   }
-  is_damaged_ = has_wrong_checksum_ = false;
+  marks_ = {};
 }
 
 }  // namespace limpid::io

@@ -41,9 +41,7 @@ class DecoderFilter {
   AVRational rate_;
   std::optional<FilterChain> chain_;
   std::optional<FilterGraph> graph_;
-  // Marks of the frames that have been sent since the last result.
-  bool is_damaged_ = false;
-  bool has_wrong_checksum_ = false;
+  DecodedFrame marks_;  ///< marks of the frames that have been sent since the last result, without a frame
 };
 
 }  // namespace limpid::io

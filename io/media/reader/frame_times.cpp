@@ -7,8 +7,10 @@ extern "C" {
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
+#include "io/media/cuda_frames.h"
 #include "io/media/input_format.h"
 
 namespace limpid::io {
@@ -19,12 +21,28 @@ FrameTimes::FrameTimes(const VideoSource& source)
       first_time_(av_rescale_q(source.begin, kMicrosecond, time_base_)),
       // FFmpeg 7 uses one tick for the frames of raw streams without a rate.
       least_duration_(is_raw(source.container) ? av_rescale_q(1, {1, kGreatestRate}, time_base_) : 1),
-      may_wait_(!is_raw(source.container) && !is_device(source.container)) {}
+      has_times_(!is_raw(source.container) && !is_device(source.container)),
+      may_wait_(has_times_) {}
 
-/// A GPU's decoder has too few frames to wait.
+/// A GPU's decoder has too few frames to wait for a time.
 bool FrameTimes::waits(const AVFrame& frame) const {
   return frame.best_effort_timestamp == AV_NOPTS_VALUE && last_pts_ == AV_NOPTS_VALUE && may_wait_ &&
          frame.hw_frames_ctx == nullptr;
+}
+
+bool FrameTimes::is_doubtful(const AVFrame& frame) const {
+  const std::int64_t time = frame.best_effort_timestamp;
+  if (!has_times_ || time == AV_NOPTS_VALUE) {
+    return false;
+  }
+  if (last_pts_ == AV_NOPTS_VALUE) {
+    constexpr std::int64_t kLateBegin = AV_TIME_BASE;
+    return !has_sought_ && frame.hw_frames_ctx == nullptr &&
+           time - first_time_ > av_rescale_q(kLateBegin, kMicrosecond, time_base_);
+  }
+  const std::int64_t step = time - last_pts_;
+  const std::int64_t usual = rate_.num > 0 ? av_rescale_q(1, av_inv_q(rate_), time_base_) : 1;
+  return step <= 0 || 2 * step > 3 * std::max(last_duration_, usual);
 }
 
 void FrameTimes::push(DecodedFrame decoded) {
@@ -38,10 +56,14 @@ void FrameTimes::push(DecodedFrame decoded) {
     may_wait_ = std::ssize(frames_) < kMost && std::ssize(frames_) * bytes < kMostBytes;
     return;
   }
-  if (!frames_.empty()) {
+  if (!frames_.empty() && frames_.front().frame->best_effort_timestamp == AV_NOPTS_VALUE) {
     count_back_from(frame);
   }
   frames_.push_back(std::move(decoded));
+  AVFrame& waiting = *frames_.back().frame;
+  if (waiting.hw_frames_ctx != nullptr && !has_frame()) {
+    frames_.back().frame = copy_to_host(waiting, "frame");
+  }
 }
 
 /// The first frames are spread evenly before the first one that has a time.
@@ -59,38 +81,56 @@ void FrameTimes::count_back_from(const AVFrame& timed) {
 bool FrameTimes::end() {
   const bool has_waited = !frames_.empty();
   may_wait_ = may_wait_ && !has_waited;
+  has_ended_ = true;
   return has_waited;
 }
 
-bool FrameTimes::has_frame() const { return !frames_.empty() && !waits(*frames_.front().frame); }
+bool FrameTimes::has_frame() const {
+  return !frames_.empty() && !waits(*frames_.front().frame) &&
+         (has_ended_ || frames_.size() > 1 || !is_doubtful(*frames_.front().frame));
+}
 
 DecodedFrame FrameTimes::pop(AVRational rate) {
   DecodedFrame decoded = std::move(frames_.front());
   frames_.pop_front();
-  set_time(*decoded.frame, rate);
+  decoded.has_wrong_time = set_time(*decoded.frame, rate);
   return decoded;
 }
 
-void FrameTimes::set_time(AVFrame& frame, AVRational rate) {
-  std::int64_t duration = duration_of(frame);
-  if (duration < least_duration_ && rate.num > 0) {
-    duration = av_rescale_q(1, av_inv_q(rate), time_base_);
-  }
-  frame.pts = frame.best_effort_timestamp;
-  if (frame.pts == AV_NOPTS_VALUE) {
-    frame.pts =
-        last_pts_ == AV_NOPTS_VALUE ? first_time_ : last_pts_ + std::max<std::int64_t>(last_duration_, 1);
-  } else if (last_pts_ != AV_NOPTS_VALUE && frame.pts <= last_pts_) {
-    frame.pts = last_pts_ + 1;
+std::int64_t FrameTimes::duration_at(const AVFrame& frame, AVRational rate) const {
+  const std::int64_t duration = duration_of(frame);
+  return duration < least_duration_ && rate.num > 0 ? av_rescale_q(1, av_inv_q(rate), time_base_) : duration;
+}
+
+/// Returns true if the time is wrong.
+bool FrameTimes::set_time(AVFrame& frame, AVRational rate) {
+  const std::int64_t duration = duration_at(frame, rate);
+  const std::int64_t own = frame.best_effort_timestamp;
+  const std::int64_t next = frames_.empty() ? AV_NOPTS_VALUE : frames_.front().frame->best_effort_timestamp;
+  const bool has_last = last_pts_ != AV_NOPTS_VALUE;
+  const bool is_before_next = next != AV_NOPTS_VALUE && (!has_last || next > last_pts_);
+  const bool is_early = has_last && own <= last_pts_;
+  const bool is_late = is_before_next && own >= next && is_doubtful(frame);
+  frame.pts = own;
+  if (own == AV_NOPTS_VALUE) {
+    frame.pts = has_last ? last_pts_ + std::max<std::int64_t>(last_duration_, 1) : first_time_;
+  } else if (is_late && !has_last) {
+    frame.pts = next - std::max<std::int64_t>(duration, 1);
+  } else if (is_early || is_late) {
+    frame.pts = std::max(last_pts_ + 1, is_before_next ? std::midpoint(last_pts_, next) : last_pts_);
   }
   set_duration(frame, duration);
+  const bool is_wrong = has_times_ && own != AV_NOPTS_VALUE && own != last_pts_ && (is_early || is_late);
   last_pts_ = frame.pts;
   last_duration_ = duration;
+  return is_wrong;
 }
 
 void FrameTimes::forget_position() {
   frames_.clear();
   last_pts_ = AV_NOPTS_VALUE;
+  has_ended_ = false;
+  has_sought_ = true;
 }
 
 std::int64_t FrameTimes::end_time() const {

@@ -24,7 +24,9 @@ struct VideoSource {
 
 /// A queue of decoded frames, in presentation order, that sets their times: the times of the source,
 /// corrected to increase. Matroska cannot store times before zero, so the first frames may have none. These
-/// frames wait for the first frame with a time, and their times are counted back from it.
+/// frames wait for the first frame with a time, and their times are counted back from it. A frame whose time
+/// is not the expected one waits for the next frame: if that has an earlier time, its own is wrong, otherwise
+/// there is a gap.
 class FrameTimes {
  public:
   explicit FrameTimes(const VideoSource& source);
@@ -46,14 +48,19 @@ class FrameTimes {
 
  private:
   bool waits(const AVFrame& frame) const;
+  bool is_doubtful(const AVFrame& frame) const;
   void count_back_from(const AVFrame& timed);
-  void set_time(AVFrame& frame, AVRational rate);
+  std::int64_t duration_at(const AVFrame& frame, AVRational rate) const;
+  bool set_time(AVFrame& frame, AVRational rate);
 
   AVRational time_base_;
   AVRational rate_;
   std::int64_t first_time_;
   std::int64_t least_duration_;
-  bool may_wait_;  ///< false once so many frames have had no time that none is expected
+  bool has_times_;  ///< of its own
+  bool may_wait_;   ///< false once so many frames have had no time that none is expected
+  bool has_ended_ = false;
+  bool has_sought_ = false;
   std::deque<DecodedFrame> frames_;
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;

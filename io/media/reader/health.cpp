@@ -110,6 +110,7 @@ void Health::note_decoder_errors(std::int64_t packets, const std::string& first)
 void Health::note_frame(const DecodedFrame& decoded) {
   damaged_frames_ += decoded.is_damaged ? 1 : 0;
   wrong_checksums_ += decoded.has_wrong_checksum ? 1 : 0;
+  wrong_times_ += decoded.has_wrong_time ? 1 : 0;
 }
 
 void Health::note_scan(const AVFrame& first, const AVFrame& frame, std::int64_t index) {
@@ -179,6 +180,7 @@ Diagnostics Health::diagnostics(bool is_complete) const {
   for (const auto& [kind, count] : {std::pair{Kind::kDamagedPackets, damaged_packets_},
                                     {Kind::kDamagedFrames, damaged_frames_},
                                     {Kind::kWrongChecksums, wrong_checksums_},
+                                    {Kind::kWrongTimes, wrong_times_},
                                     {Kind::kConvertedFrames, converted_frames_}}) {
     if (count > 0) {
       all.push_back({.kind = kind, .text = {}, .count = count});

@@ -18,6 +18,7 @@ struct DecodedFrame {
   FrameHandle frame;
   bool is_damaged = false;
   bool has_wrong_checksum = false;
+  bool has_wrong_time = false;  ///< contradicts the times around it; the frame has another one
 };
 
 /// Collects reports of the demuxer and the decoder, and creates the Diagnostics.
@@ -98,6 +99,7 @@ class Health {
   std::int64_t damaged_packets_ = 0;
   std::int64_t damaged_frames_ = 0;
   std::int64_t wrong_checksums_ = 0;
+  std::int64_t wrong_times_ = 0;
   std::int64_t converted_frames_ = 0;
   bool at_true_end_ = false;  ///< the source has ended without an interrupt
 };

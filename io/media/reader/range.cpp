@@ -145,6 +145,7 @@ void Range::forget_position() {
   phase_ = Phase::kReading;
   gathered_.clear();
   std::fill(past_end_.begin(), past_end_.end(), false);
+  is_last_behind_ = false;
   last_decoding_time_ = first_time_ = AV_NOPTS_VALUE;
   context_.clear();
   frames_behind_ = 0;
@@ -173,7 +174,10 @@ bool Range::take(AVPacket& packet, const AVStream& stream) {
     return true;
   }
   const std::int64_t behind = times_.behind(stream.time_base);
-  if (times_.has_end() && packet.dts != AV_NOPTS_VALUE && packet.dts >= behind) {
+  const bool is_behind = times_.has_end() && packet.dts != AV_NOPTS_VALUE && packet.dts >= behind;
+  // The time of a single packet of the video may be wrong.
+  const bool was_behind = &stream != &video_ || std::exchange(is_last_behind_, is_behind);
+  if (is_behind && was_behind) {
     past_end_[packet.stream_index] = true;
     // An audio stream that ends before the range has no packet that marks its end.
     constexpr std::int64_t kFarthestApart = 10 * AV_TIME_BASE;

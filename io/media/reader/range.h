@@ -145,6 +145,7 @@ class Range {
   Phase phase_ = Phase::kReading;
   KeyFrameQueue gathered_;
   std::vector<bool> past_end_;                        ///< by stream: true if read up to the end of the range
+  bool is_last_behind_ = false;                       ///< the last packet of the video is behind the range
   std::int64_t last_decoding_time_ = AV_NOPTS_VALUE;  ///< latest DTS of the packets that were decoded
   std::int64_t first_time_ = AV_NOPTS_VALUE;          ///< time of the first frame decoded after a seek
   ContextFrames context_;

@@ -391,6 +391,30 @@ TEST_F(DenoiseTest, VeryLargeFramesWork) {
   EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["width"], 8192);
 }
 
+TEST_F(DenoiseTest, OneWrongTimeIsCorrectedWithAWarning) {
+  const std::string input =
+      make("in.mkv", {"-f", "lavfi", "-i", "color=gray:s=16x16:d=0.4:r=25", "-c:v", "mjpeg"});
+  const std::string bytes = read_file(input);
+  const std::size_t block = bytes.find(std::string("\x81\x00\xC8\x80", 4));  // of the first track, at 200 ms
+  ASSERT_NE(block, std::string::npos);
+  for (const std::string time : {"\x75\x30", "\x01\x40", "\x01\x18"}) {  // 30 s, 320 ms and 280 ms
+    write_file(input, std::string(bytes).replace(block + 1, 2, time));
+    const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"-y", "--json"}));
+    expect_success(outcome);
+    EXPECT_EQ(nlohmann::json::parse(outcome.out)["wrong_times"], 1);
+    EXPECT_NE(outcome.err.find("1 frame has wrong times"), std::string::npos) << outcome.err;
+    const std::vector<double> times = frame_times(path("out.mkv"));
+    ASSERT_EQ(times.size(), 10U);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      EXPECT_NEAR(times[i], 0.04 * static_cast<double>(i), 0.0011) << i;
+    }
+    expect_success(limpid(denoise(input, path("end.mkv"), {"-y", "--end", "0.3"})));
+    EXPECT_EQ(frame_count(path("end.mkv")), 8U);
+    expect_failure(limpid(denoise(input, path("strict.mkv"), {"--strict"})), 1,
+                   {"has frames with wrong times"});
+  }
+}
+
 TEST_F(DenoiseTest, RefusesToOverwriteUnlessAllowed) {
   const std::string input = make_clip("in.mkv");
   write_file(path("out.mkv"), "precious");

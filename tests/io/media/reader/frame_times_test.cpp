@@ -34,20 +34,81 @@ std::vector<std::int64_t> pop_all(FrameTimes& times) {
   return all;
 }
 
+struct Given {
+  std::vector<std::int64_t> times;
+  std::int64_t wrong = 0;
+};
+
+/// The times of the frames of a whole source that has these times.
+Given given_for(const std::vector<std::int64_t>& own, const char* demuxer = "matroska") {
+  const MemorySource source(demuxer);
+  FrameTimes times = times_of(source);
+  Given given;
+  const auto pop = [&] {
+    while (times.has_frame()) {
+      const DecodedFrame decoded = times.pop(kUnknownRate);
+      given.times.push_back(decoded.frame->pts);
+      given.wrong += decoded.has_wrong_time ? 1 : 0;
+    }
+  };
+  for (const std::int64_t time : own) {
+    times.push(frame_at(time));
+    pop();
+  }
+  times.end();
+  pop();
+  return given;
+}
+
+using Times = std::vector<std::int64_t>;
+
 TEST(FrameTimesTest, TimesIncreaseWhateverTheSourceHas) {
+  const Given given = given_for({80, 120, 120, 100, AV_NOPTS_VALUE, 202});
+  EXPECT_EQ(given.times, (Times{80, 120, 121, 122, 162, 202}));
+  EXPECT_EQ(given.wrong, 1) << "equal times may be rounded";
+  EXPECT_EQ(given_for({80, 120, 120, 160}).times, (Times{80, 120, 140, 160}));
+}
+
+TEST(FrameTimesTest, OneWrongTimeIsPlacedBetweenItsNeighbors) {
+  const Times expected{0, 40, 80, 120, 160};
+  for (const std::int64_t wrong : {30'080, 280, 120, 40, 0, -700}) {
+    SCOPED_TRACE(wrong);
+    const Given given = given_for({0, 40, wrong, 120, 160});
+    EXPECT_EQ(given.times, expected);
+    EXPECT_EQ(given.wrong, wrong == 40 ? 0 : 1);
+  }
+  EXPECT_EQ(given_for({5000, 40, 80}).times, (Times{0, 40, 80})) << "the first one";
+}
+
+TEST(FrameTimesTest, GapsAndTheLastTimeStay) {
+  for (const Times& times : {Times{0, 40, 5000, 5040}, Times{0, 40, 80, 5000}, Times{5000, 5040, 5080},
+                             Times{0, 40, 5000, 9000, 9040}, Times{0, 17, 300, 317, 318, 600}}) {
+    const Given given = given_for(times);
+    EXPECT_EQ(given.times, times);
+    EXPECT_EQ(given.wrong, 0);
+  }
+}
+
+TEST(FrameTimesTest, DevicesAndRawStreamsDoNotWait) {
+  for (const char* const demuxer : {"lavfi", "vc1"}) {
+    const MemorySource source(demuxer);
+    FrameTimes times = times_of(source);
+    for (const std::int64_t time : {1000, 1040, 9000}) {
+      times.push(frame_at(time));
+      ASSERT_TRUE(times.has_frame()) << demuxer;
+      EXPECT_EQ(times.pop(kUnknownRate).frame->pts, time);
+    }
+  }
+}
+
+TEST(FrameTimesTest, TheEndFollowsFromTheLastFrame) {
   const MemorySource source;
   FrameTimes times = times_of(source);
   EXPECT_FALSE(times.has_begun());
-  std::vector<std::int64_t> given;
-  for (const std::int64_t time : {std::int64_t{80}, std::int64_t{120}, std::int64_t{120}, std::int64_t{100},
-                                  AV_NOPTS_VALUE, std::int64_t{202}}) {
-    times.push(frame_at(time));
-    ASSERT_TRUE(times.has_frame());
-    given.push_back(times.pop(kUnknownRate).frame->pts);
-  }
-  EXPECT_EQ(given, (std::vector<std::int64_t>{80, 120, 121, 122, 162, 202}));
+  times.push(frame_at(0));
+  times.pop(kUnknownRate);
   EXPECT_TRUE(times.has_begun());
-  EXPECT_EQ(times.end_time(), 242'000);
+  EXPECT_EQ(times.end_time(), 40'000);
 }
 
 TEST(FrameTimesTest, TheFirstAreCountedBackFromTheFirstThatHasATime) {
@@ -120,14 +181,14 @@ TEST(FrameTimesTest, AnUnknownDurationIsTheDecodersFrame) {
 TEST(FrameTimesTest, ASeekForgetsTheLastTime) {
   const MemorySource source;
   FrameTimes times = times_of(source);
-  times.push(frame_at(1000));
-  EXPECT_EQ(pop_all(times), (std::vector<std::int64_t>{1000}));
-  times.push(frame_at(1040));
+  times.push(frame_at(0));
+  EXPECT_EQ(pop_all(times), (std::vector<std::int64_t>{0}));
+  times.push(frame_at(40));
   times.forget_position();
   EXPECT_FALSE(times.has_frame());
   EXPECT_FALSE(times.has_begun());
-  times.push(frame_at(40));
-  EXPECT_EQ(pop_all(times), (std::vector<std::int64_t>{40}));
+  times.push(frame_at(4000));
+  EXPECT_EQ(pop_all(times), (std::vector<std::int64_t>{4000}));
 }
 
 }  // namespace

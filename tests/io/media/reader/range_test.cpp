@@ -62,8 +62,11 @@ TEST_F(SourceRangeTest, TheVideoIsDecodedBeforeTheRangeAndEndsWithIt) {
   EXPECT_FALSE(part.contains(*packet_at(-500)));
   EXPECT_TRUE(takes(part, 960));
   EXPECT_TRUE(takes_sound(part, 960));
+  EXPECT_TRUE(takes(part, 30'000)) << "one wrong time";
+  EXPECT_TRUE(takes(part, 980));
+  EXPECT_TRUE(takes(part, 1000));
   EXPECT_FALSE(part.has_video_ended());
-  EXPECT_FALSE(takes(part, 1000));
+  EXPECT_FALSE(takes(part, 1040));
   EXPECT_TRUE(part.has_video_ended());
   EXPECT_FALSE(part.is_past_end(1)) << "its sound may lie behind in the file";
   EXPECT_FALSE(takes_sound(part, 1000));
@@ -135,7 +138,8 @@ TEST_F(SourceRangeTest, TheSearchForAKeyFrameEndsInOnePhase) {
 TEST_F(SourceRangeTest, TheEndOfTheRangeEndsTheSearchForAKeyFrame) {
   Range part = range({.start = 2, .end = 3});
   part.begin_gathering(part.before_target(0));
-  EXPECT_FALSE(takes(part, 1000));
+  EXPECT_TRUE(takes(part, 1000));
+  EXPECT_FALSE(takes(part, 1040));
   EXPECT_FALSE(part.is_gathering());
   EXPECT_FALSE(part.end_gathering());
   EXPECT_TRUE(part.has_video_ended());
