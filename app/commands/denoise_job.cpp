@@ -29,6 +29,7 @@
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/engine/frame_control.h"
+#include "io/media/picture_sequence.h"
 
 namespace limpid::app {
 namespace {
@@ -50,8 +51,9 @@ std::string ask(const std::string& question, const InterruptWatch& interrupts) {
 
 enum class Target { kFree, kMayBeReplaced, kSkipped };
 
-/// Decides whether the output may be replaced, and asks on a terminal. With -n, skips the input instead.
-Target settle_output(const Job& job, const Session& session) {
+/// Decides whether the output, of which `file` is the first, may be replaced, and asks on a terminal. With
+/// -n, skips the input instead.
+Target settle_output(const Job& job, const std::string& file, const Session& session) {
   if (job.output == "-") {
     if (session.json) {
       throw UsageError("--json: standard output is taken by the video; name a file with -o");
@@ -63,13 +65,16 @@ Target settle_output(const Job& job, const Session& session) {
     return Target::kFree;
   }
   std::error_code ignored;
-  if (!std::filesystem::exists(job.output, ignored)) {
+  if (file != job.output && job.existing == Existing::kOverwrite) {
+    return Target::kMayBeReplaced;  // any picture of a sequence
+  }
+  if (!std::filesystem::exists(file, ignored)) {
     return Target::kFree;
   }
-  if (std::filesystem::equivalent(job.input, job.output, ignored)) {
+  if (std::filesystem::equivalent(job.input, file, ignored)) {
     throw UsageError(job.output + ": is the input itself; name another output");
   }
-  if (!std::filesystem::is_regular_file(job.output, ignored)) {
+  if (!std::filesystem::is_regular_file(file, ignored)) {
     return Target::kFree;  // a device
   }
   if (job.existing == Existing::kSkip) {
@@ -77,14 +82,14 @@ Target settle_output(const Job& job, const Session& session) {
   }
   if (job.existing == Existing::kAsk && job.input != "-" && isatty(STDIN_FILENO) == 1 &&
       isatty(STDERR_FILENO) == 1) {
-    const std::string answer = ask(job.output + ": exists; overwrite it? [y/N] ", session.interrupts);
+    const std::string answer = ask(file + ": exists; overwrite it? [y/N] ", session.interrupts);
     if (answer == "y" || answer == "Y" || answer == "yes" || session.interrupts.interrupted()) {
       return Target::kMayBeReplaced;
     }
   } else if (job.existing == Existing::kOverwrite) {
     return Target::kMayBeReplaced;
   }
-  throw Error(job.output + ": exists; -y overwrites it, -n skips it");
+  throw Error(file + ": exists; -y overwrites it, -n skips it");
 }
 
 std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limit) {
@@ -92,6 +97,20 @@ std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limi
     return video.frame_count;
   }
   return std::min(video.frame_count, limit);
+}
+
+/// Warns if the output that is kept has fewer pictures than the input has frames.
+JobResult skipped(const Job& job, const std::string& file, const io::Reader& reader) {
+  const std::string why = file + ": exists";
+  const std::int64_t expected = expected_frames(reader.video(), job.frames);
+  if (const std::int64_t there = io::PictureSequence(job.output).count();
+      file != job.output && there < expected) {
+    spdlog::warn(fmt::format("{}: has {} pictures, but {} about {} frames; -y writes all of them", job.output,
+                             there, job.input, expected));
+  }
+  spdlog::info(fmt::format("skipped: {}", why));
+  return {Outcome::kSkipped,
+          {{"input", job.input}, {"output", job.output}, {"status", "skipped"}, {"skipped", why}}};
 }
 
 /// Nothing if an interrupt comes first.
@@ -337,15 +356,13 @@ JobResult run_job(Job job, const Session& session) {
   }
   report_decoding(session.choice, *reader);
   settle_name(job, *reader, session);
-  const Target target = settle_output(job, session);
+  const std::string file = io::Writer::first_file(job.output, *reader, job.writer);
+  const Target target = settle_output(job, file, session);
   if (session.interrupts.interrupted()) {
     return {};
   }
   if (target == Target::kSkipped) {
-    const std::string why = job.output + ": exists";
-    spdlog::info(fmt::format("skipped: {}", why));
-    return {Outcome::kSkipped,
-            {{"input", job.input}, {"output", job.output}, {"status", "skipped"}, {"skipped", why}}};
+    return skipped(job, file, *reader);
   }
   job.writer.film_grain = table_for_output(job.grain, grain_request(job), *session.engine);
   FilmGrainTable added_grain = table_to_add(job.grain, grain_request(job), *session.engine);

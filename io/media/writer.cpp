@@ -324,6 +324,11 @@ void match_depths(const WriterOptions& writer, ReaderOptions& reader) {
 
 Writer::Writer(const std::string& url, const Reader& source, const WriterOptions& options)
     : state_(std::make_unique<State>(local_name(url), source.source(), options)) {}
+std::string Writer::first_file(const std::string& url, const Reader& source, const WriterOptions& options) {
+  const bool has_numbers =
+      is_sequence(url) && traits_of(choose_container(url, options.container)).separate_files;
+  return has_numbers ? picture_name(url, source.source().first_picture) : url;
+}
 Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
@@ -334,6 +339,9 @@ Diagnostics Writer::diagnostics() const {
   Diagnostics all = state_->diagnostics;
   for (const std::string& loss : state_->encoder().late_warnings()) {
     all.push_back({.kind = Diagnostic::Kind::kLateLoss, .text = loss});
+  }
+  if (std::string remark = state_->sink->remark(); !remark.empty()) {
+    all.push_back({.kind = Diagnostic::Kind::kLateLoss, .text = std::move(remark)});
   }
   if (const std::int64_t damaged = state_->sink->damaged_packets(); damaged > 0) {
     all.push_back({.kind = Diagnostic::Kind::kDamagedPackets, .text = {}, .count = damaged});

@@ -125,6 +125,8 @@ class Writer {
   /// Opens the encoder and writes the file's header for frames with the format and the tags of `source`,
   /// which is not used afterwards.
   Writer(const std::string& url, const Reader& source, const WriterOptions& options);
+  /// The first file that this Writer would make: `url`, or the first picture of a sequence.
+  static std::string first_file(const std::string& url, const Reader& source, const WriterOptions& options);
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
   ~Writer();

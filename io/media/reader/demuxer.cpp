@@ -150,7 +150,10 @@ InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {
     pipe_.emplace(url_, interrupted_);
   }
   if (!pipe_ && is_sequence(url_)) {
-    sequence_.emplace(url_, options);
+    const auto start =
+        std::ranges::find(options.options, "start_number", &std::pair<std::string, std::string>::first);
+    sequence_.emplace(url_,
+                      start == options.options.end() ? 0 : std::strtoll(start->second.c_str(), nullptr, 10));
     first_picture_ = sequence_->first();
     skips_missing_ = options.skip_missing && sequence_->missing() > 0;
     if (skips_missing_) {

@@ -15,10 +15,10 @@
 #include "io/media/declared_length.h"
 #include "io/media/libav.h"
 #include "io/media/packet.h"
+#include "io/media/picture_sequence.h"
 #include "io/media/pipe_input.h"
 #include "io/media/reader.h"
 #include "io/media/reader/health.h"
-#include "io/media/reader/picture_sequence.h"
 #include "io/media/reader/sound_device.h"
 #include "io/media/reader/source_clock.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "io/media/picture_sequence.h"
 #include "io/media/writer.h"
 #include "io/media/writer/losses.h"
 #include "io/media/writer/rotation.h"
@@ -88,6 +89,10 @@ void Pictures::write_frame(PacketHandle frame) {
 void Pictures::finish() {
   if (is_sequence(url_) && written_ > 0) {
     sync_file_system(std::filesystem::path(picture_name(url_, first_)).parent_path());
+    const PictureSequence later(url_, first_ + written_);
+    remark_ = later.count() == 0 ? ""
+                                 : url_ + ": pictures of an earlier sequence follow its last picture, " +
+                                       picture_name(url_, first_ + written_ - 1) + ": " + later.names();
   }
   if (file_ != nullptr && written_ > 0) {
     file_->commit(true, when_whole_);

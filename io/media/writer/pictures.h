@@ -32,6 +32,7 @@ class Pictures : public Sink {
   void expect(const Frame& frame) override;
   void write_frame(PacketHandle frame) override;
   void finish() override;
+  std::string remark() const override { return remark_; }
   std::int64_t bytes() const override { return bytes_; }
 
  private:
@@ -46,6 +47,7 @@ class Pictures : public Sink {
   TiffStack stack_;                      ///< of a TIFF file that is not a sequence
   std::deque<PictureMetadata> waiting_;  ///< metadata of the frames in the encoder
   std::int64_t written_ = 0;
+  std::string remark_;
   std::atomic<std::int64_t> bytes_ = 0;
 };
 

@@ -49,6 +49,8 @@ class Sink : NotCopyable {
   virtual bool is_full() const { return false; }
   /// May be called from any thread.
   virtual std::int64_t bytes() const = 0;
+  /// A warning about the finished output; empty if there is none.
+  virtual std::string remark() const { return ""; }
   /// Number of damaged packets of other streams.
   virtual std::int64_t damaged_packets() const { return 0; }
 };

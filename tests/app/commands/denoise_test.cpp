@@ -391,6 +391,34 @@ TEST_F(DenoiseTest, VeryLargeFramesWork) {
   EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["width"], 8192);
 }
 
+TEST_F(DenoiseTest, ASequenceIsReplacedOrSkippedAsAFileIs) {
+  const std::string input = make_clip("in.mkv", 5);
+  const std::string output = path("out_%02d.png");
+  expect_success(limpid(denoise(input, output)));
+  expect_failure(limpid(denoise(input, output)), 1, {"out_01.png: exists; -y overwrites it, -n skips it"});
+  const std::string before = read_file(path("out_05.png"));
+  const Outcome skipped = limpid(denoise(input, output, {"-n"}));
+  expect_success(skipped);
+  EXPECT_NE(skipped.err.find("skipped: " + path("out_01.png") + ": exists"), std::string::npos)
+      << skipped.err;
+  EXPECT_EQ(skipped.err.find("warning"), std::string::npos) << skipped.err;
+  const Outcome replaced = limpid(denoise(input, output, {"-y", "--frames", "3", "--sigma", "40"}));
+  expect_success(replaced);
+  EXPECT_NE(replaced.err.find(path("out_04.png") + " to " + path("out_05.png")), std::string::npos)
+      << replaced.err;
+  EXPECT_NE(read_file(path("out_03.png")), before);
+  EXPECT_EQ(read_file(path("out_05.png")), before);
+
+  std::filesystem::remove(path("out_05.png"));
+  const Outcome shorter = limpid(denoise(input, output, {"-n"}));
+  expect_success(shorter);
+  EXPECT_NE(shorter.err.find("has 4 pictures, but " + input + " about 5 frames"), std::string::npos)
+      << shorter.err;
+  std::filesystem::remove(path("out_01.png"));
+  expect_success(limpid(denoise(input, output, {"-y"})));
+  EXPECT_EQ(files().size(), 6U);
+}
+
 TEST_F(DenoiseTest, OneWrongTimeIsCorrectedWithAWarning) {
   const std::string input =
       make("in.mkv", {"-f", "lavfi", "-i", "color=gray:s=16x16:d=0.4:r=25", "-c:v", "mjpeg"});

@@ -4,23 +4,25 @@
 // The files of a sequence of pictures. Private to io.
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "io/media/reader.h"
-
 namespace limpid::io {
 
-/// The files of a source with numbered pictures ("img_%03d.png"). libav ends a sequence at a missing number,
-/// with an error or without.
+/// The files of numbered pictures ("img_%03d.png"). libav ends a sequence at a missing number, with an error
+/// or without.
 class PictureSequence {
  public:
-  /// Finds the numbers of the files, from the demuxer's option start_number on.
-  PictureSequence(std::string url, const ReaderOptions& options);
+  /// Finds the numbers of the files, from `least` on.
+  explicit PictureSequence(std::string url, std::int64_t least = 0);
 
+  std::int64_t count() const { return std::ssize(numbers_); }
   /// The lowest number; nothing if there is no file.
   std::optional<std::int64_t> first() const;
+  /// The names of the first and the last file: "a_1.png to a_3.png"; empty if there is none.
+  std::string names() const;
   /// Number of missing files between the first and the last one.
   std::int64_t missing() const;
   /// A sentence about the missing files; empty if there are none.
@@ -36,7 +38,7 @@ class PictureSequence {
  private:
   std::string url_;
   std::vector<std::int64_t> numbers_;  ///< in ascending order
-  bool has_earlier_ = false;           ///< files with numbers below the option start_number exist
+  bool has_earlier_ = false;           ///< files with numbers below `least` exist
 };
 
 }  // namespace limpid::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "io/media/reader/picture_sequence.h"
+#include "io/media/picture_sequence.h"
 
 #include <algorithm>
 #include <climits>
@@ -40,11 +40,7 @@ std::string number_glob(std::size_t least) {
 
 }  // namespace
 
-PictureSequence::PictureSequence(std::string url, const ReaderOptions& options) : url_(std::move(url)) {
-  const auto start =
-      std::ranges::find(options.options, "start_number", &std::pair<std::string, std::string>::first);
-  const std::int64_t least =
-      start == options.options.end() ? 0 : std::strtoll(start->second.c_str(), nullptr, 10);
+PictureSequence::PictureSequence(std::string url, std::int64_t least) : url_(std::move(url)) {
   const std::filesystem::path path(url_);
   const std::string pattern = path.filename().string();
   const std::size_t prefix = pattern.find('%');
@@ -66,6 +62,12 @@ PictureSequence::PictureSequence(std::string url, const ReaderOptions& options) 
 
 std::optional<std::int64_t> PictureSequence::first() const {
   return numbers_.empty() ? std::nullopt : std::optional(numbers_.front());
+}
+
+std::string PictureSequence::names() const {
+  return numbers_.empty() ? ""
+                          : picture_name(url_, numbers_.front()) +
+                                (count() > 1 ? " to " + picture_name(url_, numbers_.back()) : "");
 }
 
 std::int64_t PictureSequence::missing() const {
