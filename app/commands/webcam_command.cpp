@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -209,9 +208,7 @@ ViewerReport run(Shown& shown, LiveOutputs& outputs, ViewerCommandOptions& viewi
   std::exception_ptr failure;
   try {
     shown.run(interrupts.stop());
-    if constexpr (std::is_same_v<Shown, HeadlessPlayer>) {
-      viewing.closing = true;  // it may be waiting for a camera
-    }
+    viewing.closing = true;  // it may be waiting for a camera
     shown.finish();
   } catch (...) {
     failure = std::current_exception();
@@ -268,7 +265,7 @@ FoundCameras find_cameras(const WebcamOptions& options) {
 /// The next item of the source. `is_reported`: whether the end of the audio has been reported.
 io::Reader::Item read_live(LiveSource& source, LiveOutputs& outputs, SoundLevel& level,
                            const std::string& sound_device, bool& is_reported) {
-  io::Reader::Item item = source.read();
+  io::Reader::Item item = source.read([&outputs] { outputs.serve(); });
   outputs.serve();
   if (const std::string why = is_reported ? "" : source.reader().sound_failure(); !why.empty()) {
     is_reported = true;
@@ -286,7 +283,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
                                         const InterruptWatch& interrupts, int& exit_code) {
   ViewerCommandOptions& viewing = options.viewing;
   const FoundCameras found = find_cameras(options);
-  LiveSource source({options.source, viewing.reader, viewing.denoising.fields.choice(), options.no_window},
+  LiveSource source({options.source, viewing.reader, viewing.denoising.fields.choice(), !options.no_window},
                     *engine);
   warn_of_other_choice(options, source.reader().video());
   PlayerOptions player_options = live_player_options(options, source.reader());
@@ -312,6 +309,8 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   shown.camera = options.source;
   shown.mirrored = options.mirror;
   shown.cameras = found.choices;
+  shown.trouble = [&source] { return source.trouble(); };
+  shown.find_cameras = [&options] { return camera_choices(options.source); };
   shown.notice = std::exchange(options.failure, "");
   ViewerReport report;
   std::optional<CameraChoice> next;
@@ -428,7 +427,7 @@ void add_webcam_outputs(CommandLine& command, WebcamOptions& options) {
       ->group(kOutput);
   command
       .add_flag("--no-window", options.no_window,
-                "Run without a window, and wait for a camera that is absent or unplugged")
+                "Run without a window, and wait for a camera that is absent")
       ->group(kOutput);
 }
 

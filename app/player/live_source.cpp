@@ -28,7 +28,7 @@ LiveSource::LiveSource(Options options, Engine& engine)
 
 std::unique_ptr<io::Reader> LiveSource::open_first() const {
   const auto is_absent = [this] {
-    return options_.waits && options_.reader.input_format == "v4l2" &&
+    return !options_.has_window && options_.reader.input_format == "v4l2" &&
            !io::is_video_device_present(options_.name);
   };
   if (is_absent()) {
@@ -44,9 +44,19 @@ std::unique_ptr<io::Reader> LiveSource::open_first() const {
   return std::make_unique<io::Reader>(options_.name, options_.reader);
 }
 
-io::Reader::Item LiveSource::read() {
+std::string LiveSource::trouble() const {
+  const std::scoped_lock lock(mutex_);
+  return trouble_;
+}
+
+void LiveSource::set_trouble(std::string text) {
+  const std::scoped_lock lock(mutex_);
+  trouble_ = std::move(text);
+}
+
+io::Reader::Item LiveSource::read(const std::function<void()>& while_gone) {
   io::Reader::Item item = reader_->read();
-  while (std::holds_alternative<io::Reader::End>(item) && options_.waits && !needs_pace_ && reopen()) {
+  while (std::holds_alternative<io::Reader::End>(item) && !needs_pace_ && reopen(while_gone)) {
     item = reader_->read();
   }
   if (Frame* const frame = std::get_if<Frame>(&item)) {
@@ -65,16 +75,22 @@ void LiveSource::wait_for(const Frame& frame) {
   std::this_thread::sleep_until(*zero_ + in_clock);
 }
 
-// Waits until the camera is back. False at an interrupt. Throws Error if its pictures differ.
-bool LiveSource::reopen() {
+// Waits until the camera is back. False at an interrupt.
+bool LiveSource::reopen(const std::function<void()>& while_gone) {
   if (options_.reader.interrupted()) {
     return false;
   }
   spdlog::warn(fmt::format("{}: the source is gone: {}; waiting until it is back", options_.name,
                            text_of(reader_->diagnostics(), io::Diagnostic::Kind::kFailure)));
+  set_trouble(options_.name + " is gone: waiting for it");
   reader_->end_sound();  // for the next reader
+  bool is_other = false;
   while (!options_.reader.interrupted()) {
     std::this_thread::sleep_for(kBetweenAttempts);
+    while_gone();
+    if (is_other) {
+      continue;
+    }
     std::unique_ptr<io::Reader> next;
     try {
       io::ReaderOptions again = options_.reader;
@@ -85,13 +101,21 @@ bool LiveSource::reopen() {
       spdlog::debug(fmt::format("{}: not back yet: {}", options_.name, error.what()));
       continue;
     }
-    if (next->video().format != reader_->video().format) {
-      throw Error(fmt::format("{}: is back with {} instead of {}; start again", options_.name,
-                              limpid::to_string(next->video().format),
-                              limpid::to_string(reader_->video().format)));
+    is_other = next->video().format != reader_->video().format;
+    if (is_other) {
+      const std::string text =
+          fmt::format("{}: is back with {} instead of {}", options_.name,
+                      limpid::to_string(next->video().format), limpid::to_string(reader_->video().format));
+      if (!options_.has_window) {
+        throw Error(text + "; start again");
+      }
+      spdlog::warn(text);
+      set_trouble(text);
+      continue;
     }
     reader_ = std::move(next);
     fields_.reset();
+    set_trouble("");
     spdlog::info(fmt::format("{}: the source is back", options_.name));
     return true;
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -12,15 +14,16 @@
 
 namespace limpid::app {
 
-/// A camera, or another source of live frames. Waits for a camera that is absent or was unplugged, if
-/// requested, and opens it again. All functions belong to the thread that reads, once it runs.
+/// A camera, or another source of live frames. Waits for a camera that was unplugged, and opens it again. All
+/// functions but trouble() belong to the thread that reads, once it runs.
 class LiveSource {
  public:
   struct Options {
     std::string name;          ///< of the device, or a filter graph
     io::ReaderOptions reader;  ///< with `interrupted`
     FieldChoice fields = FieldChoice::kAuto;
-    bool waits = false;  ///< for a camera that is absent or was unplugged
+    /// The window lets the user choose another camera. Without one, a camera may be absent at the start.
+    bool has_window = true;
   };
 
   /// Throws Error if the source cannot be opened, or if an interrupt ends the wait for it.
@@ -28,15 +31,19 @@ class LiveSource {
 
   const io::Reader& reader() const { return *reader_; }
 
-  /// The next item, when it is time for it. Throws Error if the camera is back with other pictures.
-  io::Reader::Item read();
+  /// The next item, when it is time for it. Calls `while_gone` regularly while the camera is gone. Throws
+  /// Error if there is no window and the camera is back with other pictures.
+  io::Reader::Item read(const std::function<void()>& while_gone);
+  /// Says that the camera is gone, for the window; empty otherwise. On any thread.
+  std::string trouble() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   std::unique_ptr<io::Reader> open_first() const;
   void wait_for(const Frame& frame);
-  bool reopen();
+  bool reopen(const std::function<void()>& while_gone);
+  void set_trouble(std::string text);
 
   const Options options_;
   std::unique_ptr<io::Reader> reader_;
@@ -44,6 +51,8 @@ class LiveSource {
   const bool needs_pace_;
   std::optional<Clock::time_point> zero_;  ///< when the time of frames was 0, of a source that needs pace
   FieldControl fields_;
+  mutable std::mutex mutex_;
+  std::string trouble_;
 };
 
 }  // namespace limpid::app

@@ -45,7 +45,8 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       editor_(options_.format.color_model, options_.filters),
       input_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
       output_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
-      measurements_(options_, player_options_) {
+      measurements_(options_, player_options_),
+      cameras_(options_.cameras) {
   state_.side = options_.side;
   state_.labels = options_.overlay;
   state_.statistics = options_.statistics;
@@ -192,6 +193,7 @@ void Viewer::follow(Clock::time_point now) {
   }
   follow_pair();
   follow_loop();
+  follow_camera();
   screen_.follow(now);
   if (const News news = options_.news ? options_.news() : News{}; !news.text.empty()) {
     notices_.report(news, now);
@@ -250,8 +252,17 @@ void Viewer::follow_loop() {
   }
 }
 
+void Viewer::follow_camera() {
+  std::string trouble = options_.trouble ? options_.trouble() : "";
+  if (trouble != trouble_) {
+    cameras_ = trouble.empty() ? options_.cameras : options_.find_cameras();
+    trouble_ = std::move(trouble);
+    screen_.redraw();
+  }
+}
+
 void Viewer::hint(Clock::time_point now) {
-  std::string next = options_.overlay ? standing_hint(now) : "";
+  std::string next = options_.overlay || !trouble_.empty() ? standing_hint(now) : "";
   if (next != state_.hint) {
     state_.hint = std::move(next);
     if (!state_.hint.empty()) {
@@ -264,6 +275,9 @@ void Viewer::hint(Clock::time_point now) {
 // The hint that the window shows without a request.
 std::string Viewer::standing_hint(Clock::time_point now) const {
   const bool is_long = now - asked_at_ > kHintAfter;
+  if (!trouble_.empty()) {
+    return trouble_ + (cameras_.empty() ? "" : "    V: " + cameras_.front().name);
+  }
   if (shown_ == nullptr) {
     return is_long ? "opening " + options_.source : "";
   }
@@ -468,7 +482,7 @@ ControlState Viewer::control_state() const {
   state.has_box = area_.is_source_of(state.settings.noise);
   state.can_open = options_.refuse_file != nullptr;
   state.loops_back = options_.loops_back && options_.loops_back();
-  state.cameras = options_.cameras;
+  state.cameras = cameras_;
   state.camera = options_.source;
   state.microphones = options_.microphones;
   state.microphone = options_.microphone;

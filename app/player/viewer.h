@@ -80,6 +80,7 @@ class Viewer : NotCopyable {
   void follow_audio();
   void follow_pair();
   void follow_loop();
+  void follow_camera();
   void hint(Clock::time_point now);
   std::string standing_hint(Clock::time_point now) const;
   void draw_if_needed();
@@ -165,6 +166,8 @@ class Viewer : NotCopyable {
   FileOutput output_;
   Measurements measurements_;
   AudioSync audio_;
+  std::vector<CameraChoice> cameras_;
+  std::string trouble_;  ///< as shown
   std::optional<CameraChoice> next_camera_;
 
   PlayedFramePointer shown_;

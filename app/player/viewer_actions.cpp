@@ -37,8 +37,12 @@ void Viewer::close_top() {
 }
 
 void Viewer::show_next_camera() {
-  const auto& all = options_.cameras;
-  const auto is_other = [&](const CameraChoice& each) { return each.node != options_.camera; };
+  cameras_ = trouble_.empty() ? cameras_ : options_.find_cameras();
+  const auto& all = cameras_;
+  // A camera that is back with another format counts as another one.
+  const auto is_other = [&](const CameraChoice& each) {
+    return !trouble_.empty() || each.node != options_.camera;
+  };
   const auto own = std::ranges::find(all, options_.camera, &CameraChoice::node);
   const auto next = std::find_if(own, all.end(), is_other);
   const auto first = std::ranges::find_if(all, is_other);
@@ -207,7 +211,7 @@ void Viewer::use_microphone(const std::string& device) {
 }
 
 void Viewer::show_camera(std::size_t number) {
-  next_camera_ = options_.cameras[number];
+  next_camera_ = cameras_[number];
   state_.quits = true;
   notice("camera: " + next_camera_->name);
 }

@@ -62,6 +62,9 @@ struct ViewerOptions {
   std::function<bool()> loops_back;
   std::string camera;                 ///< device of the camera that is shown
   std::vector<CameraChoice> cameras;  ///< that the window can show instead
+  /// Says that the camera is gone; empty while it is there. May be empty.
+  std::function<std::string()> trouble;
+  std::function<std::vector<CameraChoice>()> find_cameras;  ///< lists `cameras` again, while it is gone
   std::vector<io::Microphone> microphones;
   std::string microphone;              ///< device of the one in use; empty if there is none
   std::function<float()> sound_level;  ///< of the microphone, 0 to 1; empty without one

@@ -247,6 +247,33 @@ TEST(ControlsTest, AMicrophoneIsChosenAndHasALevel) {
   });
 }
 
+TEST(ControlsTest, AnotherCameraIsChosenWhileOneIsGone) {
+  ControlsScript script;
+  script.player_options.live = true;
+  script.options.camera = "/dev/video0";
+  std::atomic<bool> is_gone = false;
+  script.options.trouble = [&] { return is_gone ? "/dev/video0 is gone: waiting for it" : ""; };
+  script.options.find_cameras = [] {
+    CameraChoice other;
+    other.name = "Other";
+    other.node = "/dev/video2";
+    return std::vector{other};
+  };
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press("V");
+    EXPECT_TRUE(log.says("key: no other camera"));
+    is_gone = true;
+    EXPECT_TRUE(log.says("hint: /dev/video0 is gone: waiting for it    V: Other"));
+    press("V");
+    EXPECT_TRUE(log.says("key: camera: Other"));
+    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(viewer.next_camera());
+    EXPECT_EQ(viewer.next_camera()->node, "/dev/video2");
+  });
+}
+
 TEST(ControlsTest, EveryKeyDoesItsWork) {
   ControlsScript script;
   script.options.chapters = {{0, ""}, {5, "End"}};
