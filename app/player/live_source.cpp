@@ -84,13 +84,9 @@ bool LiveSource::reopen(const std::function<void()>& while_gone) {
                            text_of(reader_->diagnostics(), io::Diagnostic::Kind::kFailure)));
   set_trouble(options_.name + " is gone: waiting for it");
   reader_->end_sound();  // for the next reader
-  bool is_other = false;
   while (!options_.reader.interrupted()) {
     std::this_thread::sleep_for(kBetweenAttempts);
     while_gone();
-    if (is_other) {
-      continue;
-    }
     std::unique_ptr<io::Reader> next;
     try {
       io::ReaderOptions again = options_.reader;
@@ -101,15 +97,13 @@ bool LiveSource::reopen(const std::function<void()>& while_gone) {
       spdlog::debug(fmt::format("{}: not back yet: {}", options_.name, error.what()));
       continue;
     }
-    is_other = next->video().format != reader_->video().format;
-    if (is_other) {
+    if (next->video().format != reader_->video().format) {
       const std::string text =
-          fmt::format("{}: is back with {} instead of {}", options_.name,
+          fmt::format("{}: is back with {} instead of {}; start again", options_.name,
                       limpid::to_string(next->video().format), limpid::to_string(reader_->video().format));
       if (!options_.has_window) {
-        throw Error(text + "; start again");
+        throw Error(text);
       }
-      spdlog::warn(text);
       set_trouble(text);
       continue;
     }

@@ -42,7 +42,6 @@ class View {
   int next_zoom(bool greater, io::Size window) const;
   /// Exchanges left and right. place() then has places in the mirrored picture.
   void mirror();
-  bool is_mirrored() const { return mirrored_; }
   /// Moves the picture by so many window pixels.
   void pan(double dx, double dy);
 

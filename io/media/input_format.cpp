@@ -21,6 +21,7 @@ constexpr std::array kInputs{
     InputTraits{.name = "gif", .has_loops = true, .end = InputTraits::End::kGif},
     InputTraits{.name = "apng", .has_loops = true, .end = InputTraits::End::kPng},
     InputTraits{.name = "ogg", .end = InputTraits::End::kOgg},
+    InputTraits{.name = "mpegts", .end = InputTraits::End::kTs},
     InputTraits{.name = "tty", .draws_text = true},
     InputTraits{.name = "bin", .draws_text = true},
     InputTraits{.name = "xbin", .draws_text = true},

@@ -16,7 +16,7 @@ inline constexpr int kGreatestRate = 480;
 
 /// Properties of a container for reading. A default object describes a demuxer without peculiarities.
 struct InputTraits {
-  enum class End : std::uint8_t { kNone, kGif, kPng, kOgg };
+  enum class End : std::uint8_t { kNone, kGif, kPng, kOgg, kTs };
 
   std::string_view name;  ///< the first of the demuxer's names
   bool is_matroska = false;

@@ -64,12 +64,6 @@ std::optional<std::int64_t> PictureSequence::first() const {
   return numbers_.empty() ? std::nullopt : std::optional(numbers_.front());
 }
 
-std::string PictureSequence::names() const {
-  return numbers_.empty() ? ""
-                          : picture_name(url_, numbers_.front()) +
-                                (count() > 1 ? " to " + picture_name(url_, numbers_.back()) : "");
-}
-
 std::int64_t PictureSequence::missing() const {
   return numbers_.empty() ? 0 : numbers_.back() - numbers_.front() + 1 - std::ssize(numbers_);
 }

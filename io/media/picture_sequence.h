@@ -21,8 +21,6 @@ class PictureSequence {
   std::int64_t count() const { return std::ssize(numbers_); }
   /// The lowest number; nothing if there is no file.
   std::optional<std::int64_t> first() const;
-  /// The names of the first and the last file: "a_1.png to a_3.png"; empty if there is none.
-  std::string names() const;
   /// Number of missing files between the first and the last one.
   std::int64_t missing() const;
   /// A sentence about the missing files; empty if there are none.

@@ -226,11 +226,12 @@ void pack(const Frame& from, AVFrame& to) {
 }
 
 Scaler::Scaler(std::string subject, const PictureLayout& from, const PictureLayout& to)
-    : subject_(std::move(subject)), from_(from), to_(to), scaler_(made_for(Part::kFrame)) {
+    : subject_(std::move(subject)), from_(from), to_(to) {
   const int shift = av_pix_fmt_desc_get(from.format)->log2_chroma_h;
   const bool has_whole_fields = from.height % (2 << shift) == 0 && to.height % 2 == 0;
   changes_rows_ = has_whole_fields &&
                   (from.height != to.height || shift != av_pix_fmt_desc_get(to.format)->log2_chroma_h);
+  scalers_[kFrame] = made_for(kFrame);
 }
 
 ScalerHandle Scaler::made_for(Part part) const {
@@ -241,13 +242,11 @@ ScalerHandle Scaler::made_for(Part part) const {
   constexpr int kFlags =
       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
   const std::string what = "can't convert " + name_of(from_.format) + " to " + name_of(to_.format);
-  const int fields = part == Part::kFrame ? 1 : 2;
+  const int fields = part == kFrame ? 1 : 2;
   // In 1/256 of the distance of a field's rows. The chroma of 4:2:0 lies between rows of the frame.
-  const auto chroma_position = [&](AVPixelFormat format) {
-    constexpr int kUnspecified = -513;
-    return part == Part::kFrame || av_pix_fmt_desc_get(format)->log2_chroma_h != 1 ? kUnspecified
-           : part == Part::kTop                                                    ? 64
-                                                                                   : 192;
+  const auto chroma_position = [part](AVPixelFormat format) {
+    constexpr std::array kPositions{64, 192, -513};  // unspecified for frames
+    return kPositions[av_pix_fmt_desc_get(format)->log2_chroma_h == 1 ? part : kFrame];
   };
   for (const auto& [option, value] :
        {std::pair{"srcw", from_.width}, std::pair{"srch", from_.height / fields},
@@ -270,31 +269,27 @@ ScalerHandle Scaler::made_for(Part part) const {
 }
 
 void Scaler::convert(const AVFrame& from, AVFrame& to, bool is_interlaced) {
-  if (is_interlaced && changes_rows_) {
-    convert_field(Part::kTop, from, to);
-    convert_field(Part::kBottom, from, to);
-  } else {
-    check(sws_scale_frame(scaler_.get(), &to, &from), subject_, "can't convert a frame");
+  if (!is_interlaced || !changes_rows_) {
+    check(sws_scale_frame(scalers_[kFrame].get(), &to, &from), subject_, "can't convert a frame");
+    return;
   }
-}
-
-void Scaler::convert_field(Part field, const AVFrame& from, AVFrame& to) {
-  const int row = field == Part::kTop ? 0 : 1;
-  ScalerHandle& scaler = field_scalers_[row];
-  scaler = scaler == nullptr ? made_for(field) : std::move(scaler);
-  std::array<const std::uint8_t*, 4> rows{};
-  std::array<std::uint8_t*, 4> results{};
-  std::array<int, 4> strides{};
-  std::array<int, 4> result_strides{};
-  for (std::size_t p = 0; p < rows.size(); ++p) {
-    rows[p] = from.data[p] == nullptr ? nullptr : from.data[p] + row * from.linesize[p];
-    results[p] = to.data[p] == nullptr ? nullptr : to.data[p] + row * to.linesize[p];
-    strides[p] = 2 * from.linesize[p];
-    result_strides[p] = 2 * to.linesize[p];
+  for (const Part field : {kTop, kBottom}) {
+    ScalerHandle& scaler = scalers_[field];
+    scaler = scaler == nullptr ? made_for(field) : std::move(scaler);
+    std::array<const std::uint8_t*, 4> rows{};
+    std::array<std::uint8_t*, 4> results{};
+    std::array<int, 4> strides{};
+    std::array<int, 4> result_strides{};
+    for (std::size_t p = 0; p < rows.size(); ++p) {
+      rows[p] = from.data[p] == nullptr ? nullptr : from.data[p] + field * from.linesize[p];
+      results[p] = to.data[p] == nullptr ? nullptr : to.data[p] + field * to.linesize[p];
+      strides[p] = 2 * from.linesize[p];
+      result_strides[p] = 2 * to.linesize[p];
+    }
+    check(sws_scale(scaler.get(), rows.data(), strides.data(), 0, from_.height / 2, results.data(),
+                    result_strides.data()),
+          subject_, "can't convert a field");
   }
-  check(sws_scale(scaler.get(), rows.data(), strides.data(), 0, from_.height / 2, results.data(),
-                  result_strides.data()),
-        subject_, "can't convert a field");
 }
 
 }  // namespace limpid::io

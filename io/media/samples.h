@@ -65,17 +65,15 @@ class Scaler {
   void convert(const AVFrame& from, AVFrame& to, bool is_interlaced = false);
 
  private:
-  enum class Part : std::uint8_t { kTop, kBottom, kFrame };
+  enum Part : std::uint8_t { kTop, kBottom, kFrame };
 
   ScalerHandle made_for(Part part) const;
-  void convert_field(Part field, const AVFrame& from, AVFrame& to);
 
   std::string subject_;
   PictureLayout from_;
   PictureLayout to_;
-  bool changes_rows_ = false;  ///< of frames whose fields can be converted apart
-  ScalerHandle scaler_;
-  std::array<ScalerHandle, 2> field_scalers_;  ///< by Part
+  bool changes_rows_;                    ///< of frames whose fields can be converted apart
+  std::array<ScalerHandle, 3> scalers_;  ///< by Part
 };
 
 }  // namespace limpid::io

@@ -2,6 +2,7 @@
 #include "io/media/reader/end_mark.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "io/media/input_format.h"
@@ -55,6 +56,21 @@ bool has_last_ogg_page(AVIOContext& bytes) {
   return (byte(kFlags) & kEndOfStream) != 0 && page + size <= tail.size();
 }
 
+/// Packets of 188 bytes, or of 192 or 204 with additions, fill the file to its end.
+bool ends_with_ts_packets(AVIOContext& bytes) {
+  constexpr std::array<std::size_t, 3> kSizes{188, 192, 204};
+  constexpr std::size_t kPackets = 5;
+  const std::string tail = tail_of(bytes, kSizes.back() * kPackets);
+  return std::ranges::any_of(kSizes, [&](std::size_t size) {
+    const std::size_t sync = size == 192 ? 4 : 0;  // behind a time
+    bool are_packets = tail.size() >= size;
+    for (std::size_t from_end = size; from_end <= std::min(kPackets * size, tail.size()); from_end += size) {
+      are_packets = are_packets && tail[tail.size() - from_end + sync] == 0x47;
+    }
+    return are_packets;
+  });
+}
+
 }  // namespace
 
 bool is_behind_gif_trailer(const AVFormatContext& input) {
@@ -72,7 +88,11 @@ std::string missing_end(AVFormatContext& input) {
   const bool is_whole = end == End::kGif   ? has_gif_trailer(*input.pb)
                         : end == End::kPng ? has_png_end(*input.pb)
                         : end == End::kOgg ? has_last_ogg_page(*input.pb)
+                        : end == End::kTs  ? ends_with_ts_packets(*input.pb)
                                            : true;
+  if (!is_whole && end == End::kTs) {
+    return "it does not end with a whole packet of a transport stream";
+  }
   return is_whole
              ? ""
              : std::string("it ends without the mark that ends a file of the format ") + input.iformat->name;

@@ -97,14 +97,12 @@ DecodedFrame FrameTimes::pop(AVRational rate) {
   return decoded;
 }
 
-std::int64_t FrameTimes::duration_at(const AVFrame& frame, AVRational rate) const {
-  const std::int64_t duration = duration_of(frame);
-  return duration < least_duration_ && rate.num > 0 ? av_rescale_q(1, av_inv_q(rate), time_base_) : duration;
-}
-
 /// Returns true if the time is wrong.
 bool FrameTimes::set_time(AVFrame& frame, AVRational rate) {
-  const std::int64_t duration = duration_at(frame, rate);
+  std::int64_t duration = duration_of(frame);
+  if (duration < least_duration_ && rate.num > 0) {
+    duration = av_rescale_q(1, av_inv_q(rate), time_base_);
+  }
   const std::int64_t own = frame.best_effort_timestamp;
   const std::int64_t next = frames_.empty() ? AV_NOPTS_VALUE : frames_.front().frame->best_effort_timestamp;
   const bool has_last = last_pts_ != AV_NOPTS_VALUE;

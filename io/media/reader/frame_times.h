@@ -50,7 +50,6 @@ class FrameTimes {
   bool waits(const AVFrame& frame) const;
   bool is_doubtful(const AVFrame& frame) const;
   void count_back_from(const AVFrame& timed);
-  std::int64_t duration_at(const AVFrame& frame, AVRational rate) const;
   bool set_time(AVFrame& frame, AVRational rate);
 
   AVRational time_base_;

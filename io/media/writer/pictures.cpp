@@ -89,10 +89,11 @@ void Pictures::write_frame(PacketHandle frame) {
 void Pictures::finish() {
   if (is_sequence(url_) && written_ > 0) {
     sync_file_system(std::filesystem::path(picture_name(url_, first_)).parent_path());
-    const PictureSequence later(url_, first_ + written_);
-    remark_ = later.count() == 0 ? ""
-                                 : url_ + ": pictures of an earlier sequence follow its last picture, " +
-                                       picture_name(url_, first_ + written_ - 1) + ": " + later.names();
+    if (const PictureSequence later(url_, first_ + written_); later.first()) {
+      remark_ = url_ + ": " + std::to_string(later.count()) +
+                " pictures of an earlier sequence follow its last one, from " +
+                picture_name(url_, *later.first()) + " on";
+    }
   }
   if (file_ != nullptr && written_ > 0) {
     file_->commit(true, when_whole_);

@@ -118,6 +118,22 @@ TEST_F(DamageTest, ATransportStreamCutInsideAPacketIsReported) {
   EXPECT_GT(count_of(reading.diagnostics, Diagnostic::Kind::kMissingFrames), 0);
 }
 
+TEST_F(DamageTest, ATransportStreamThatDoesNotEndWithAPacketIsReported) {
+  for (const char* const name : {"a.ts", "a.m2ts"}) {
+    const std::string bytes = bytes_of(make_clip(name, "-c:v libx264 -g 10 -bf 0"));
+    EXPECT_TRUE(read_damaged(path(name)).diagnostics.empty()) << name;
+    const std::size_t size = name == std::string("a.ts") ? 188 : 192;
+    const std::size_t most = bytes.size() * 9 / 10 / size * size;
+    for (const std::string& end : {std::string(1000, 'x'), std::string(20'000, '\0'), std::string(75, 'G')}) {
+      EXPECT_NE(
+          text_of(read_damaged(write(std::string("cut") + name, bytes.substr(0, most) + end)).diagnostics,
+                  Diagnostic::Kind::kShortfall),
+          "")
+          << name << end.front();
+    }
+  }
+}
+
 TEST_F(DamageTest, JoinedTransportStreamsAreNoDamage) {
   const std::string bytes = bytes_of(make_clip("a.ts", "-c:v libx264 -g 10"));
   const DamagedReading reading = read_damaged(write("joined.ts", bytes + bytes));
