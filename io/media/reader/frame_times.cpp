@@ -45,7 +45,18 @@ bool FrameTimes::is_doubtful(const AVFrame& frame) const {
   return step <= 0 || 2 * step > 3 * std::max(last_duration_, usual);
 }
 
+/// One wrong time makes libavcodec prefer decoding times, which belong to other frames, from then on.
+void FrameTimes::prefer_own_time(AVFrame& frame) {
+  constexpr std::int64_t kFramesPerFault = 50;
+  if (has_times_ && frame.pts != AV_NOPTS_VALUE && frame.best_effort_timestamp != AV_NOPTS_VALUE) {
+    faults_ += frame.pts <= std::exchange(last_own_, frame.pts) ? 1 : 0;
+    const bool is_right = faults_ <= 1 + ++own_times_ / kFramesPerFault;
+    frame.best_effort_timestamp = is_right ? frame.pts : frame.best_effort_timestamp;
+  }
+}
+
 void FrameTimes::push(DecodedFrame decoded) {
+  prefer_own_time(*decoded.frame);
   const AVFrame& frame = *decoded.frame;
   if (waits(frame)) {
     constexpr std::int64_t kMostBytes = 256 << 20;
@@ -126,7 +137,7 @@ bool FrameTimes::set_time(AVFrame& frame, AVRational rate) {
 
 void FrameTimes::forget_position() {
   frames_.clear();
-  last_pts_ = AV_NOPTS_VALUE;
+  last_pts_ = last_own_ = AV_NOPTS_VALUE;
   has_ended_ = false;
   has_sought_ = true;
 }

@@ -47,6 +47,7 @@ class FrameTimes {
   std::int64_t end_time() const;
 
  private:
+  void prefer_own_time(AVFrame& frame);
   bool waits(const AVFrame& frame) const;
   bool is_doubtful(const AVFrame& frame) const;
   void count_back_from(const AVFrame& timed);
@@ -61,6 +62,9 @@ class FrameTimes {
   bool has_ended_ = false;
   bool has_sought_ = false;
   std::deque<DecodedFrame> frames_;
+  std::int64_t last_own_ = AV_NOPTS_VALUE;  ///< as decoded
+  std::int64_t own_times_ = 0;              ///< number of frames with times
+  std::int64_t faults_ = 0;                 ///< of which so many step back
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;
 };

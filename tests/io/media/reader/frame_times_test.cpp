@@ -80,6 +80,26 @@ TEST(FrameTimesTest, OneWrongTimeIsPlacedBetweenItsNeighbors) {
   EXPECT_EQ(given_for({5000, 40, 80}).times, (Times{0, 40, 80})) << "the first one";
 }
 
+TEST(FrameTimesTest, OneFaultDoesNotMakeDecodingTimesRight) {
+  const MemorySource source;
+  FrameTimes times = times_of(source);
+  Times given;
+  for (int i = 0; i < 200; ++i) {
+    // libavcodec's choice after a fault: decoding times.
+    DecodedFrame decoded = frame_at(i > 20 ? 40 * i + 80 : 40 * i);
+    const bool is_broken = i > 100;
+    decoded.frame->pts = i == 20 ? 9000 : is_broken ? 40 * (i - i % 3) : 40 * i;
+    times.push(std::move(decoded));
+    for (const std::int64_t time : pop_all(times)) {
+      given.push_back(time);
+    }
+  }
+  ASSERT_GT(given.size(), 150U);
+  EXPECT_EQ(given[20], 800);
+  EXPECT_EQ(given[90], 3600);
+  EXPECT_EQ(given[150], 6080) << "many times are wrong";
+}
+
 TEST(FrameTimesTest, GapsAndTheLastTimeStay) {
   for (const Times& times : {Times{0, 40, 5000, 5040}, Times{0, 40, 80, 5000}, Times{5000, 5040, 5080},
                              Times{0, 40, 5000, 9000, 9040}, Times{0, 17, 300, 317, 318, 600}}) {
