@@ -103,8 +103,9 @@ std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limi
 JobResult skipped(const Job& job, const std::string& file, const io::Reader& reader) {
   const std::string why = file + ": exists";
   const std::int64_t expected = expected_frames(reader.video(), job.frames);
-  if (const std::int64_t there = io::PictureSequence(job.output).count();
-      file != job.output && there < expected) {
+  const bool is_sequence = file != job.output;
+  if (const std::int64_t there = is_sequence ? io::PictureSequence(job.output).count() : expected;
+      there < expected) {
     spdlog::warn(fmt::format("{}: has {} pictures, but {} about {} frames; -y writes all of them", job.output,
                              there, job.input, expected));
   }

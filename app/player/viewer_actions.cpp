@@ -37,7 +37,9 @@ void Viewer::close_top() {
 }
 
 void Viewer::show_next_camera() {
-  cameras_ = trouble_.empty() ? cameras_ : options_.find_cameras();
+  if (!trouble_.empty()) {
+    cameras_ = options_.find_cameras();
+  }
   const auto& all = cameras_;
   // A camera that is back with another format counts as another one.
   const auto is_other = [&](const CameraChoice& each) {

@@ -275,7 +275,9 @@ void Scaler::convert(const AVFrame& from, AVFrame& to, bool is_interlaced) {
   }
   for (const Part field : {kTop, kBottom}) {
     ScalerHandle& scaler = scalers_[field];
-    scaler = scaler == nullptr ? made_for(field) : std::move(scaler);
+    if (scaler == nullptr) {
+      scaler = made_for(field);
+    }
     std::array<const std::uint8_t*, 4> rows{};
     std::array<std::uint8_t*, 4> results{};
     std::array<int, 4> strides{};
