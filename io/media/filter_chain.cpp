@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/filter_chain.h"
 
-extern "C" {
-#include <libavutil/avstring.h>
-#include <libavutil/mem.h>
-}
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -153,67 +148,121 @@ const FilterEffect* effect_of(std::string_view name) {
   return found == kFilters.end() ? nullptr : &found->second;
 }
 
-struct TextDeleter {
-  void operator()(char* text) const { av_free(text); }
+constexpr std::string_view kBlanks = " \n\t\r";  // of libavfilter's parser
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Reads the grammar of FilterChain. It accepts nothing that libavfilter's parser could read otherwise.
+class ChainParser {
+ public:
+  /// `option`: for messages.
+  ChainParser(const std::string& option, std::string_view text) : option_(option), text_(text), rest_(text) {}
+
+  /// The filters in the order of the text.
+  std::vector<ChainFilter> filters() {
+    std::vector<ChainFilter> filters;
+    do {
+      links();
+      ChainFilter filter{.name = word(), .arguments = ""};
+      if (filter.name.empty()) {
+        fail(rest_.empty() ? "lacks the name of a filter at its end" : "lacks the name of a filter");
+      }
+      if (skip('=')) {
+        filter.arguments = arguments();
+      }
+      filters.push_back(std::move(filter));
+      links();
+    } while (skip(',') || skip(';'));
+    if (!rest_.empty()) {
+      fail("is not a chain of NAME=OPTIONS with links in brackets");
+    }
+    return filters;
+  }
+
+ private:
+  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size())); }
+
+  /// Skips the character and blanks around it.
+  bool skip(char c) {
+    skip_blanks();
+    if (!rest_.starts_with(c)) {
+      return false;
+    }
+    rest_.remove_prefix(1);
+    skip_blanks();
+    return true;
+  }
+
+  std::string word() {
+    const auto* const end = std::find_if_not(rest_.begin(), rest_.end(), is_letter);
+    std::string name(rest_.begin(), end);
+    rest_.remove_prefix(name.size());
+    return name;
+  }
+
+  void links() {
+    while (skip('[')) {
+      if (word().empty() || !rest_.starts_with(']')) {
+        fail("has a link that is not a name in brackets");
+      }
+      skip(']');
+    }
+  }
+
+  /// Without the quotes and backslashes of this level.
+  std::string arguments() {
+    std::string value;
+    while (!rest_.empty() && std::string_view("[],;").find(rest_.front()) == std::string_view::npos) {
+      const char c = rest_.front();
+      std::size_t size = 1;  // of what is read
+      if (c == '\'') {
+        size = rest_.find(c, 1) + 1;
+        if (size == 0) {
+          fail("has a quote that is not closed");
+        }
+        value += rest_.substr(1, size - 2);
+      } else if (c == '\\') {
+        size = 2;
+        if (rest_.size() < size || std::ispunct(static_cast<unsigned char>(rest_[1])) == 0) {
+          fail("has a backslash that is not before a punctuation mark");
+        }
+        value += rest_[1];
+      } else {
+        value += c;
+      }
+      rest_.remove_prefix(size);
+    }
+    if (std::ranges::any_of(value, [](char each) {
+          return std::iscntrl(static_cast<unsigned char>(each)) != 0 && kBlanks.find(each) == kBlanks.npos;
+        })) {
+      fail("has a control character");
+    }
+    return value;
+  }
+
+  [[noreturn]] void fail(const std::string& fault) const {
+    throw UsageError(option_ + ": '" + std::string(text_) + "' " + fault +
+                     (rest_.empty() ? "" : ", at '" + std::string(rest_) + "'"));
+  }
+
+  const std::string& option_;
+  std::string_view text_;
+  std::string_view rest_;
 };
 
-/// The next token as libavfilter's own parser reads it. Advances `position` to its end.
-std::string take_token(const char*& position, const char* ends) {
-  const std::unique_ptr<char, TextDeleter> token(av_get_token(&position, ends));
-  if (token == nullptr) {
-    throw Error("out of memory");
-  }
-  return token.get();
-}
-
-void skip_labels(const char*& position) {
-  for (;;) {
-    while (std::isspace(static_cast<unsigned char>(*position)) != 0) {
-      ++position;
-    }
-    if (*position != '[') {
-      return;
-    }
-    ++position;
-    take_token(position, "]");
-    position += *position == ']' ? 1 : 0;
-  }
-}
-
-/// The filters in the order of the text, without labels. Stops at the first error, which libavfilter reports.
-std::vector<ChainFilter> parse_filters(const std::string& text) {
-  std::vector<ChainFilter> filters;
-  const char* position = text.c_str();
-  if (text.starts_with("sws_flags=")) {
-    take_token(position, ";");
-    position += *position == ';' ? 1 : 0;
-  }
-  for (;;) {
-    skip_labels(position);
-    ChainFilter filter;
-    filter.name = take_token(position, "=,;[");
-    filter.name = filter.name.substr(0, filter.name.find('@'));
-    if (*position == '=') {
-      ++position;
-      filter.arguments = take_token(position, "[],;");
-    }
-    filters.push_back(std::move(filter));
-    skip_labels(position);
-    if (*position != ',' && *position != ';') {
-      return filters;
-    }
-    ++position;
-  }
-}
-
-/// True if an expression in the arguments depends on the number of frames so far or on earlier frames.
-bool counts_frames(const std::string& arguments) {
-  constexpr std::array<std::string_view, 4> kNames{"n", "random", "st", "ld"};
-  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (auto at = arguments.begin(); at != arguments.end();) {
-    at = std::find_if(at, arguments.end(), is_letter);
-    const auto end = std::find_if_not(at, arguments.end(), is_letter);
-    if (std::ranges::find(kNames, std::string_view(at, end)) != kNames.end()) {
+/// True if an expression in the options may depend on the number of frames so far or on earlier frames.
+bool counts_frames(const ChainFilter& filter) {
+  constexpr std::array<std::string_view, 9> kNames{"n",       "main_n", "ref_n", "rn",     "random",
+                                                   "randomi", "st",     "ld",    "RTCTIME"};
+  // libavfilter removes further quotes and backslashes, which could hide a name.
+  std::string text = filter.arguments;
+  std::erase_if(text, [](char c) { return c == '\'' || c == '\\'; });
+  for (auto at = text.begin(); at != text.end();) {
+    at = std::find_if(at, text.end(), is_letter);
+    const auto end = std::find_if_not(at, text.end(), is_letter);
+    const std::string_view name(at, end);
+    if (std::ranges::find(kNames, name) != kNames.end() ||
+        (filter.name == "perspective" && (name == "in" || name == "on"))) {
       return true;
     }
     at = end;
@@ -233,8 +282,9 @@ std::vector<std::string> filters_of_libavfilter() {
 }  // namespace
 
 FilterChain::FilterChain(std::string option, std::string text, bool local_only)
-    : option_(std::move(option)), text_(std::move(text)), filters_(parse_filters(text_)) {
+    : option_(std::move(option)), text_(std::move(text)), filters_(ChainParser(option_, text_).filters()) {
   require_known_filters();
+  require_names_of_libavfilter();
   if (local_only) {
     require_local_filters();
   }
@@ -242,14 +292,33 @@ FilterChain::FilterChain(std::string option, std::string text, bool local_only)
 
 void FilterChain::require_known_filters() const {
   for (const auto& [name, arguments] : filters_) {
-    if (name.empty()) {
-      throw UsageError(option_ + ": '" + text_ + "' lacks the name of a filter");
-    }
     if (avfilter_get_by_name(name.c_str()) == nullptr) {
       throw UsageError(option_ + ": libavfilter has no filter called '" + name + "'" +
                        did_you_mean(name, filters_of_libavfilter()));
     }
   }
+}
+
+void FilterChain::require_names_of_libavfilter() const {
+#if LIBAVFILTER_VERSION_INT >= AV_VERSION_INT(9, 3, 100)  // FFmpeg 6.0; the parser of 5.1 initializes filters
+  const FilterGraphHandle graph = make_filter_graph();
+  AVFilterGraphSegment* parsed = nullptr;
+  forget_logged_messages();
+  if (const int code = avfilter_graph_segment_parse(graph.get(), text_.c_str(), 0, &parsed); code < 0) {
+    fail(code);
+  }
+  std::vector<std::string> names;
+  for (const AVFilterChain* const chain : std::span(parsed->chains, parsed->nb_chains)) {
+    for (const AVFilterParams* const filter : std::span(chain->filters, chain->nb_filters)) {
+      names.emplace_back(filter->filter_name);
+    }
+  }
+  const bool is_plain = parsed->scale_sws_opts == nullptr;
+  avfilter_graph_segment_free(&parsed);
+  if (!is_plain || !std::ranges::equal(names, filters_, {}, {}, &ChainFilter::name)) {
+    throw UsageError(option_ + ": libavfilter reads other filters in '" + text_ + "'");
+  }
+#endif
 }
 
 void FilterChain::require_local_filters() const {
@@ -262,10 +331,7 @@ void FilterChain::require_local_filters() const {
 }
 
 void FilterChain::require_accepted() const {
-  const FilterGraphHandle graph(avfilter_graph_alloc());
-  if (graph == nullptr) {
-    throw Error("out of memory");
-  }
+  const FilterGraphHandle graph = make_filter_graph();
   AVFilterInOut* inputs = nullptr;
   AVFilterInOut* outputs = nullptr;
   forget_logged_messages();
@@ -280,7 +346,7 @@ void FilterChain::require_accepted() const {
 std::string FilterChain::first_with_memory() const {
   const auto found = std::ranges::find_if(filters_, [](const ChainFilter& filter) {
     const FilterEffect* const effect = effect_of(filter.name);
-    return effect == nullptr || *effect == FilterEffect::kMemory || counts_frames(filter.arguments);
+    return effect == nullptr || *effect == FilterEffect::kMemory || counts_frames(filter);
   });
   return found == filters_.end() ? "" : found->name;
 }

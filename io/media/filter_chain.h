@@ -15,10 +15,15 @@ struct ChainFilter {
 };
 
 /// A chain of filters that libavfilter has. Nothing is opened until require_accepted() or a FilterGraph.
+/// Its grammar is a part of libavfilter's, where the names of all filters are plain to see:
+///   chain   = filter { ("," | ";") filter }         filter = { link } name [ "=" options ] { link }
+///   link    = "[" name "]"                          name   = letters, digits and "_"
+///   options = characters except [ ] , ; ' and \, texts in quotes, and \ before a punctuation mark
+/// "sws_flags=" at the beginning and "@" after a name are not a part of it.
 class FilterChain {
  public:
-  /// `option`: name of the option, for messages. Throws UsageError for unknown filters, and with `local_only`
-  /// for filters that may open files or connections.
+  /// `option`: name of the option, for messages. Throws UsageError for other text and unknown filters, and
+  /// with `local_only` for filters that may open files or connections.
   FilterChain(std::string option, std::string text, bool local_only);
 
   const std::string& option() const { return option_; }
@@ -42,6 +47,7 @@ class FilterChain {
 
  private:
   void require_known_filters() const;
+  void require_names_of_libavfilter() const;
   void require_local_filters() const;
 
   std::string option_;

@@ -72,6 +72,14 @@ FrameHandle properties_copy(const AVFrame& frame) {
 
 }  // namespace
 
+FilterGraphHandle make_filter_graph() {
+  FilterGraphHandle graph(avfilter_graph_alloc());
+  if (graph == nullptr) {
+    throw Error("out of memory");
+  }
+  return graph;
+}
+
 FilterGraph::FilterGraph(FilterChain chain, const FilterInput& input)
     : chain_(std::move(chain)),
       input_(input),
@@ -106,10 +114,7 @@ void FilterGraph::check_filtered(int code) const {
 }
 
 void FilterGraph::set_up(const AVFrame& first) {
-  graph_.reset(avfilter_graph_alloc());
-  if (graph_ == nullptr) {
-    throw Error("out of memory");
-  }
+  graph_ = make_filter_graph();
   // The flags are ffmpeg's. Fields of interlaced frames are scaled apart, unless the chain decides on it.
   const bool divides = first.height % 4 == 0 && chain_.text().find("interl") == std::string::npos;
   graph_->scale_sws_opts = av_strdup(divides ? "flags=bicubic:interl=-1" : "flags=bicubic");

@@ -25,6 +25,8 @@ struct FilterGraphDeleter {
   void operator()(AVFilterGraph* graph) const { avfilter_graph_free(&graph); }
 };
 using FilterGraphHandle = std::unique_ptr<AVFilterGraph, FilterGraphDeleter>;
+/// Without filters. Throws Error.
+FilterGraphHandle make_filter_graph();
 
 /// Properties of the frames that a graph receives.
 struct FilterInput {

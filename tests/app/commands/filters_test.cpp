@@ -262,7 +262,7 @@ TEST_F(FiltersTest, FiltersWithMemoryAreRefusedWhereFramesAreNotInOrder) {
 TEST_F(FiltersTest, FiltersThatMayOpenFilesAreRefusedByLocalOnlyAndJobs) {
   const std::string input = clip("in.mkv", 2);
   for (const std::string& chain :
-       Words{"movie=" + input + "[b];[in][b]hstack", "drawtext=text=a", "[in]null[a];[a]subtitles@x=a.srt"}) {
+       Words{"movie=" + input + "[b];[in][b]hstack", "drawtext=text=a", "[in]null[a];[a]subtitles=a.srt"}) {
     for (const char* const option : {"--before", "--after"}) {
       SCOPED_TRACE(option + (" " + chain));
       expect_failure(limpid({"denoise", input, "-o", path("out.mkv"), "--local-only", option, chain}), 2,
@@ -273,6 +273,30 @@ TEST_F(FiltersTest, FiltersThatMayOpenFilesAreRefusedByLocalOnlyAndJobs) {
   const std::string output =
       denoised(input, "out.mkv", {"--local-only", "--before", "scale=48:32", "--after", "bwdif"});
   EXPECT_EQ(video(output)["width"], 48);
+}
+
+TEST_F(FiltersTest, NoTextHidesFiltersFromLocalOnlyAndJobs) {
+  const std::string input = clip("in.mkv", 2);
+  const std::string target = path("target");
+  const Words before = files();
+  const std::string writes = "metadata=mode=add:key=a:value=b,metadata=mode=print:file=" + target;
+  for (const std::string& chain :
+       Words{"sws_flags=bicubic';[in]" + writes + ",null@'a;null'", "sws_flags=bicubic\\;" + writes + ";null",
+             "null@'a';" + writes, "null=threads=1'," + writes + "'"}) {
+    for (const std::string& option : Words{"--before", "--after"}) {
+      SCOPED_TRACE(option + " " + chain);
+      for (Words words : std::vector<Words>{{"denoise", input, "-o", path("out.mkv"), "--local-only"},
+                                            {"plan", input, "-o", path("job")},
+                                            {"compare", input, "--local-only", "--sheet", path("sheet.png")},
+                                            {"preview", input, "--local-only"}}) {
+        words.insert(words.end(), {option, chain});
+        expect_failure(limpid(words), 2, {option});
+        EXPECT_EQ(files(), before);
+      }
+    }
+    expect_failure(limpid({"noise", input, "--local-only", "--before", chain}), 2, {"--before"});
+    EXPECT_EQ(files(), before);
+  }
 }
 
 TEST_F(FiltersTest, FiltersOfSingleFramesWorkInJobs) {

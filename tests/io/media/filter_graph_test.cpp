@@ -13,9 +13,7 @@
 namespace limpid::io {
 namespace {
 
-FilterChain chain_of(const std::string& text, bool local_only = false) {
-  return {"--after", text, local_only};
-}
+FilterChain chain_of(const std::string& text) { return {"--after", text, false}; }
 
 FrameHandle made_frame(std::int64_t pts, int width = 64, int height = 48) {
   FrameHandle frame = make_frame();
@@ -35,48 +33,6 @@ std::string message_of(const auto& call) {
     return error.what();
   }
   return "";
-}
-
-TEST(FilterChain, NamesAreThoseThatLibavfilterReads) {
-  const FilterChain chain =
-      chain_of("sws_flags=bilinear;[in] split [a],hflip@x[b]; [a][b]hstack='inputs=2' [out]");
-  std::vector<std::string> names;
-  for (const ChainFilter& filter : chain.filters()) {
-    names.push_back(filter.name);
-  }
-  EXPECT_EQ(names, (std::vector<std::string>{"split", "hflip", "hstack"}));
-  EXPECT_EQ(chain.filters().back().arguments, "inputs=2");
-}
-
-TEST(FilterChain, QuotedNamesAreRead) {
-  EXPECT_EQ(chain_of("'cr'op=1:1").filters().front().name, "crop");
-  EXPECT_NE(message_of([] { chain_of("null,'mov'ie=a.mkv", true); }).find("movie may open"),
-            std::string::npos);
-}
-
-TEST(FilterChain, FiltersOfSingleFramesHaveNoMemory) {
-  for (const char* const text :
-       {"crop=2:2", "scale=64:48,pad=iw:ih", "transpose,hflip,vflip", "setsar=1,setdar=1", "format=yuv420p",
-        "eq=1.1", "unsharp", "cas", "colorspace=all=bt709", "deband"}) {
-    EXPECT_EQ(chain_of(text).first_with_memory(), "") << text;
-  }
-  for (const auto& [text, name] :
-       std::vector<std::pair<const char*, const char*>>{{"scale=2:2,bwdif", "bwdif"},
-                                                        {"fps=5,hflip", "fps"},
-                                                        {"lut3d=a.cube", "lut3d"},
-                                                        {"drawtext=text=a", "drawtext"},
-                                                        {"crop=w=2:h=2:x=n", "crop"},
-                                                        {"eq=brightness='random(1)'", "eq"}}) {
-    EXPECT_EQ(chain_of(text).first_with_memory(), name) << text;
-  }
-}
-
-TEST(FilterChain, FiltersThatMayOpenFilesAreRefusedLocally) {
-  for (const char* const text : {"movie=a.mkv", "lut3d=a.cube", "subtitles=a.srt", "drawtext=text=a",
-                                 "curves=psfile=a", "null[a];[a]ass@crop=a"}) {
-    EXPECT_NE(message_of([&] { chain_of(text, true); }).find("may open files"), std::string::npos) << text;
-  }
-  chain_of("crop=2:2,bwdif,fps=5", true);
 }
 
 TEST(FilterGraph, SizesMayChangeInMidStream) {
