@@ -13,7 +13,9 @@ trap 'rm -rf "$folder"' EXIT
 cp "$bin/limpid" "$bin/liblimpid.so.0" "$folder"
 "$bin/limpid-samples" --size 320x240 --frames 8 --sigma 10 --noisy "$folder/clip.y4m"
 "$bin/limpid" denoise "$folder/clip.y4m" -o "$folder/clip.mkv" -c libx264 --sigma 0 -q
-mkdir "$folder/out"
+mkdir "$folder/out" "$folder/clips"
+cp "$folder/clip.mkv" "$folder/clips/a.mkv"
+cp "$folder/clip.mkv" "$folder/clips/b.mkv"
 chmod 755 "$folder"
 chmod 1777 "$folder/out"
 cd "$folder"
@@ -44,12 +46,12 @@ try() {
   timeout --signal KILL 60 "${as_another_user[@]}" bash -c 'ulimit -c 0; ulimit $0; exec "$@"' "$limit" ./limpid "$@" >out.txt 2>err.txt || rc=$?
   runs=$((runs + 1))
   ended[$rc]=$((${ended[$rc]:-0} + 1))
-  # Commands for several segments print a sentence for each.
+  # Commands for several segments or files print a sentence for each.
   local sentences most=1
   sentences=$(($(grep -c '^limpid: ' err.txt || true) - $(grep -c '^limpid: warning: ' err.txt || true)))
-  [[ $1 == work || $* == *--resume* ]] && most=4
+  [[ $1 == work || $* == *--resume* || $* == *clips* ]] && most=4
   if ((rc > 1)) || ((rc == 1 && (sentences < 1 || sentences > most))) ||
-    { ((rc == 1)) && [[ -n $(find out -mindepth 1 -maxdepth 1 -regextype egrep ! -regex '.*(\.partial\..*|/job|\.limpid-job|/\.(cache|config|local))') ]]; }; then
+    { ((rc == 1)) && [[ -n $(find out -mindepth 1 -maxdepth 1 -regextype egrep ! -regex '.*(\.partial\..*|/job|/clips|\.limpid-job|/\.(cache|config|local))') ]]; }; then
     failed=1
     echo "ulimit $limit: limpid $*: exit code $rc, left: $(ls -A out)"
     sed 's/^/  /' err.txt
@@ -65,6 +67,7 @@ commands=(
   'measure clip.y4m clip.mkv'
   "plan clip.mkv -o out/planned ${job_options[*]}"
   "denoise clip.mkv -o out/clean.mkv --resume ${job_options[*]}"
+  "denoise clips -o out/clips -c ffv1 --filter bilateral --sigma 5"
   'work out/job'
   'merge out/job -o out/clean.mkv'
   'status out/job'
@@ -77,7 +80,11 @@ for command in "${commands[@]}"; do
   [[ $command == *${2:-}* ]] || continue
   read -ra words <<<"$command"
   if [[ $command != preview* ]]; then  # LLVM, which Mesa's renderer uses, ends the process if memory runs out
-    for megabytes in $(seq 300 50 900); do  # with less the loader cannot load the program's libraries
+    steps=$(seq 300 50 900)  # with less the loader cannot load the program's libraries
+    if [[ $command == *--resume* || $command == *clips* ]]; then
+      steps=$(seq 296 4 440; seq 500 100 900)  # a failure must not make the next segment or file wait
+    fi
+    for megabytes in $steps; do
       try "-v ${megabytes}000" "${words[@]}"
     done
   fi

@@ -64,7 +64,11 @@ std::string describe(int threads) {
 
 class CpuEngine final : public Engine {
  public:
-  explicit CpuEngine(int threads) : arena_(std::make_shared<tbb::task_arena>(threads)) {}
+  /// oneTBB waits for ever in an arena whose first initialization has failed, as it does where memory is
+  /// short.
+  explicit CpuEngine(int threads) : arena_(std::make_shared<tbb::task_arena>(threads)) {
+    arena_->initialize();
+  }
 
   std::string_view name() const override { return "cpu"; }
   std::string description() const override { return describe(arena_->max_concurrency()); }

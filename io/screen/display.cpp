@@ -131,6 +131,7 @@ inline Pixel to_pixel(float r, float g, float b) {
 
 struct DisplayConverter::State {
   explicit State(int threads) : arena(threads > 0 ? threads : tbb::task_arena::automatic) {
+    arena.initialize();  // oneTBB would wait for ever after a failure at the first use
     require_threads(std::min(arena.max_concurrency(), tbb::info::default_concurrency()) - 1);
   }
 

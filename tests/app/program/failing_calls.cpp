@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A system in which one call fails: preloaded into a program, this library lets the N-th call of one function
-// fail. LIMPID_TEST_FAIL is "FUNCTION:N", such as "write:7". With LIMPID_TEST_COUNTS, a file, the program
-// writes there how often it called each function, and no call fails. tests/failing_calls.sh uses both.
+// fail. LIMPID_TEST_FAIL is "FUNCTION:N", such as "write:7"; with "write:7+", all later calls fail, too. With
+// LIMPID_TEST_COUNTS, a file, the program writes there how often it called each function, and no call fails.
+// tests/failing_calls.sh uses both.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +42,7 @@ enum Call {
   kMkdir,
   kThread,
   kMalloc,
+  kMmap,
   kCalls
 };
 
@@ -57,11 +60,13 @@ constexpr std::array<Kind, kCalls> kKinds{{{"write", ENOSPC},
                                            {"unlink", EACCES},
                                            {"mkdir", EACCES},
                                            {"pthread_create", EAGAIN},
-                                           {"malloc", ENOMEM}}};
+                                           {"malloc", ENOMEM},
+                                           {"mmap", ENOMEM}}};
 
 std::array<std::atomic<long>, kCalls> counts{};
 Call failing = kCalls;
 long failing_number = 0;
+bool later_calls_fail = false;
 
 /// Counting begins when the program's libraries have been loaded.
 std::atomic<bool> is_ready = false;
@@ -72,7 +77,9 @@ __attribute__((constructor)) void begin() {
       const std::size_t length = std::strlen(kKinds[call].name);
       if (std::strncmp(wanted, kKinds[call].name, length) == 0 && wanted[length] == ':') {
         failing = static_cast<Call>(call);
-        failing_number = std::strtol(wanted + length + 1, nullptr, 10);
+        char* rest = nullptr;
+        failing_number = std::strtol(wanted + length + 1, &rest, 10);
+        later_calls_fail = *rest == '+';
       }
     }
   }
@@ -93,7 +100,11 @@ __attribute__((destructor)) void end() {
 
 /// True, with errno set, if this call must fail.
 bool fails(Call call) {
-  if (!is_ready || ++counts[call] != failing_number || call != failing) {
+  if (!is_ready) {
+    return false;
+  }
+  const long number = ++counts[call];
+  if (call != failing || (later_calls_fail ? number < failing_number : number != failing_number)) {
     return false;
   }
   errno = kKinds[call].error;
@@ -211,6 +222,17 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexc
 }
 void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
   return fails(kMalloc) ? nullptr : __libc_memalign(alignment, size);
+}
+
+void* mmap(void* address, std::size_t size, int protection, int flags, int descriptor,
+           off_t offset) noexcept {
+  static auto* const next = real<void*(void*, std::size_t, int, int, int, off_t)>("mmap");
+  return fails(kMmap) ? MAP_FAILED : next(address, size, protection, flags, descriptor, offset);
+}
+void* mmap64(void* address, std::size_t size, int protection, int flags, int descriptor,
+             off64_t offset) noexcept {
+  static auto* const next = real<void*(void*, std::size_t, int, int, int, off64_t)>("mmap64");
+  return fails(kMmap) ? MAP_FAILED : next(address, size, protection, flags, descriptor, offset);
 }
 
 }  // extern "C"
