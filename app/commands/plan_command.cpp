@@ -3,9 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "app/commands/command.h"
@@ -18,6 +21,7 @@
 #include "app/jobs/planning.h"
 #include "app/options/engine_options.h"
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -53,6 +57,51 @@ void set_planned_grain(const GrainOptions& grain, const std::vector<Jobs::Input>
   settings.added_grain = table_to_add(grain, request, engine);
 }
 
+/// The folder of a job, in which no other process makes a plan meanwhile. A new folder that stays empty is
+/// removed.
+class PlanningFolder : NotCopyable {
+ public:
+  explicit PlanningFolder(const JobFolder& folder) : folder_(folder), is_new_(!file_exists(folder.path())) {
+    constexpr int kAttempts = 100;  // another process may remove the folder between the two steps
+    for (int attempt = 0; attempt < kAttempts && !lock_; ++attempt) {
+      try {
+        folder.create();
+      } catch (const Error&) {
+        folder.remove_empty(is_new_);
+        throw;
+      }
+      lock_ = folder.lock();
+    }
+    if (!lock_) {
+      throw Error(folder.path() + ": other processes keep making and removing this folder");
+    }
+  }
+  ~PlanningFolder() {
+    std::error_code ignored;
+    if (!std::filesystem::exists(folder_.plan(), ignored)) {
+      folder_.remove_empty(false);
+    }
+    std::filesystem::remove(lock_in(folder_.path()), ignored);
+    if (is_new_) {
+      std::filesystem::remove(folder_.path(), ignored);  // unless it has files
+    }
+  }
+
+ private:
+  const JobFolder& folder_;
+  bool is_new_;
+  std::optional<FileDescriptor> lock_;
+};
+
+void require_free(const JobFolder& folder) {
+  if (file_exists(folder.plan())) {
+    throw Error(folder.path() + ": contains a plan already; use another folder, or delete this one");
+  }
+  if (file_exists(folder.path() + "/done") && !folder.numbers_in("done").empty()) {
+    throw Error(folder.path() + ": contains results of another job; use another folder, or delete this one");
+  }
+}
+
 int plan(PlanOptions& options, Console& console) {
   options.messages.set_up(console);
   options.denoising.settings.read_file();
@@ -64,15 +113,12 @@ int plan(PlanOptions& options, Console& console) {
     throw UsageError("standard input cannot be read by several workers; give a file");
   }
   const JobFolder folder(options.folder);
-  if (file_exists(folder.plan())) {
-    throw Error(folder.path() + ": contains a plan already; use another folder, or delete this one");
-  }
-  if (file_exists(folder.path() + "/done") && !folder.numbers_in("done").empty()) {
-    throw Error(folder.path() + ": contains results of another job; use another folder, or delete this one");
-  }
+  require_free(folder);
   const Jobs jobs = plan_jobs(inputs, options.folder + "/");
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();
+  const PlanningFolder held(folder);
+  require_free(folder);
   JobSettings settings = job_settings(options.denoising, *engine);
   set_planned_grain(options.denoising.grain, jobs.inputs, noise, interrupts, *engine, settings);
   settings.reader.memory = options.engine.decoding_memory(*engine);

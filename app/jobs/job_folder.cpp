@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,6 +89,8 @@ bool is_plain_name(const std::string& name) {
          });
 }
 
+std::string lock_in(const std::string& folder) { return folder + "/lock"; }
+
 std::string number_text(int number) { return fmt::format("{:05}", number); }
 
 std::string JobFolder::segment(int number) const {
@@ -133,6 +137,29 @@ void JobFolder::create() const {
       throw Error(path_ + ": can't create the folder: " + failure.message());
     }
   }
+}
+
+std::optional<FileDescriptor> lock_folder(const std::string& folder, const std::string& name) {
+  const std::string path = lock_in(folder);
+  FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+  if (lock.get() < 0) {
+    if (errno == ENOENT) {
+      return std::nullopt;
+    }
+    throw Error(path + ": cannot be opened: " + std::strerror(errno));
+  }
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      throw Error(name + ": another limpid works in this folder; wait until it ends");
+    }
+    spdlog::warn(fmt::format("{}: cannot be locked ({}); do not run the same command twice at a time", path,
+                             std::strerror(errno)));
+  }
+  struct stat mine {};
+  struct stat there {};
+  const bool is_there = ::fstat(lock.get(), &mine) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+                        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+  return is_there ? std::optional(std::move(lock)) : std::nullopt;
 }
 
 std::set<int> JobFolder::numbers_in(const std::string& kind) const {

@@ -10,10 +10,18 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "core/base/not_copyable.h"
+#include "core/base/regular_file.h"
 
 namespace limpid::app {
+
+/// The file whose lock a process holds that makes a plan or resumes a job.
+std::string lock_in(const std::string& folder);
+/// Locks it. Nothing if the folder has gone meanwhile. Throws Error, which names `name`, if another process
+/// holds the lock.
+std::optional<FileDescriptor> lock_folder(const std::string& folder, const std::string& name);
 
 /// The paths of a job's files, see README.md.
 class JobFolder {
@@ -36,6 +44,8 @@ class JobFolder {
   void create() const;
   /// Removes the subfolders that are empty, and with `itself` the folder if it is empty then.
   void remove_empty(bool itself) const;
+  /// lock_folder() of the folder.
+  std::optional<FileDescriptor> lock() const { return lock_folder(path_, path_); }
   /// Throws Error if a subfolder is a symbolic link, which could lead to files outside of the job.
   void refuse_links() const;
   /// The segments that have a file of kind "done", "failed" or "claims". Throws Error.

@@ -43,11 +43,10 @@ std::string ranges_text(const std::vector<int>& numbers) {
 class SegmentResults {
  public:
   SegmentResults(const JobFolder& folder, const Plan& plan, int input)
-      : folder_(folder), input_(plan.inputs.at(static_cast<std::size_t>(input))) {
+      : folder_(folder), plan_(plan), input_(plan.inputs.at(static_cast<std::size_t>(input))) {
     for (std::size_t number = 0; number < plan.segments.size(); ++number) {
       if (plan.segments[number].input == input) {
         numbers_.push_back(static_cast<int>(number));
-        frames_.push_back(plan.segments[number].frames);
         const DoneSegment done = done_of(numbers_.size() - 1);
         most_reordered_ = std::max(most_reordered_, done.reordering);
         engines_.insert(done.engine);
@@ -99,7 +98,7 @@ class SegmentResults {
   DoneSegment done_of(std::size_t place) const {
     std::optional<DoneSegment> done;
     try {
-      done = read_done(folder_, numbers_[place], frames_[place]);
+      done = read_done(folder_, plan_, numbers_[place]);
     } catch (const Error& damage) {
       throw Error(fmt::format("{}; limpid work {} repeats the segment", damage.what(), folder_.path()));
     }
@@ -120,9 +119,9 @@ class SegmentResults {
   }
 
   const JobFolder& folder_;
+  const Plan& plan_;
   const PlannedInput& input_;
   std::vector<int> numbers_;
-  std::vector<std::int64_t> frames_;  // of each
   std::set<std::string> engines_;
   int most_reordered_ = 0;
   std::size_t next_ = 0;  // of `numbers_`
@@ -198,8 +197,7 @@ std::string missing_segments(const JobFolder& folder, const Plan& plan) {
   for (int number = 0; number < std::ssize(plan.segments); ++number) {
     bool is_there = false;
     try {
-      is_there =
-          read_done(folder, number, plan.segments[static_cast<std::size_t>(number)].frames).has_value();
+      is_there = read_done(folder, plan, number).has_value();
     } catch (const Error& damage) {
       spdlog::warn(damage.what());
       is_any_damaged = true;

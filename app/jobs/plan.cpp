@@ -17,6 +17,7 @@
 #include "app/options/media_options.h"
 #include "core/base/error.h"
 #include "core/base/narrowed.h"
+#include "core/base/regular_file.h"
 #include "core/grain/film_grain_table.h"
 #include "core/settings/denoising_settings.h"
 #include "core/settings/noise_profile.h"
@@ -299,6 +300,7 @@ nlohmann::ordered_json to_json(const DoneSegment& done) {
           {"frames", done.hashes.size()},
           {"hash", to_hex(combined(done.hashes))},
           {"hashes", hashes_to_text(done.hashes)},
+          {"plan", to_hex(done.plan)},
           {"reordering", done.reordering},
           {"engine", done.engine},
           {"worker", done.worker},
@@ -310,6 +312,7 @@ DoneSegment done_segment_from(const JsonValue& json) {
   DoneSegment done{.file = json.at("file").text(),
                    .bytes = json.at("bytes").integer<std::int64_t>(0),
                    .hashes = hashes_from(json.at("hashes")),
+                   .plan = hash_from(json.at("plan")),
                    .reordering = json.at("reordering").integer(0, kMostReordering),
                    .engine = json.at("engine").text(),
                    .worker = json.at("worker").text(),
@@ -381,13 +384,15 @@ Plan read_plan(const JobFolder& folder) {
   if (!file_exists(path)) {
     throw Error(folder.path() + ": has no plan; limpid plan INPUT -o " + folder.path() + " makes one");
   }
-  const JsonDocument document = JsonDocument::read(path, kMostJobFile);
+  const std::string text = read_regular_file(path, kMostJobFile);
+  const JsonDocument document(text, path);
   const JsonValue json = document.root();
   if (json.at("limpid_plan").integer() != kPlanVersion) {
     throw Error(
         path + ": was made by another version of limpid; finish the job with that version, or plan it again");
   }
   Plan plan;
+  plan.digest = io::hash_of(text);
   plan.program = json.at("program").text();
   if (plan.program != program_version()) {
     throw Error(path + ": was made by limpid " + plan.program + ", and this is limpid " + program_version());
@@ -412,13 +417,17 @@ SegmentPlan read_segment_plan(const JobFolder& folder, int number, std::int64_t 
   return segment;
 }
 
-std::optional<DoneSegment> read_done(const JobFolder& folder, int number, std::int64_t frames) {
+std::optional<DoneSegment> read_done(const JobFolder& folder, const Plan& plan, int number) {
   const std::string path = folder.done(number);
   if (!file_exists(path)) {
     return std::nullopt;
   }
   const JsonDocument document = JsonDocument::read(path, kMostJobFile);
   DoneSegment done = done_segment_from(document.root());
+  if (done.plan != plan.digest) {
+    throw Error(path + ": is a result of another plan");
+  }
+  const std::int64_t frames = plan.segments.at(static_cast<std::size_t>(number)).frames;
   if (std::ssize(done.hashes) != frames) {
     document.root().at("hashes").fail(
         fmt::format("must have {} hashes, one per frame of the segment", frames));

@@ -64,6 +64,7 @@ struct Plan {
   JobSettings settings;
   std::vector<PlannedInput> inputs;
   std::vector<Segment> segments;
+  std::uint64_t digest = 0;  ///< hash of the file, set by read_plan()
 };
 
 /// Data of a segment for its worker: all frames that it reads, with those around the segment.
@@ -89,6 +90,7 @@ struct DoneSegment {
   std::string file;  ///< name in the folder of data
   std::int64_t bytes = 0;
   std::vector<std::uint64_t> hashes;  ///< io::sample_hash() of each result
+  std::uint64_t plan = 0;             ///< Plan::digest
   int reordering = 0;
   std::string engine;
   std::string worker;
@@ -107,9 +109,9 @@ void write_plan(const JobFolder& folder, const Plan& plan);
 Plan read_plan(const JobFolder& folder);
 /// `frames`: number of results, as in the plan. Throws Error.
 SegmentPlan read_segment_plan(const JobFolder& folder, int number, std::int64_t frames);
-/// Nothing if the segment is not done. `frames`: number of results, as in the plan. Throws Error if the
-/// result is damaged: its record, or a data file that is missing or has another size.
-std::optional<DoneSegment> read_done(const JobFolder& folder, int number, std::int64_t frames);
+/// Nothing if the segment is not done. Throws Error if the result is of another plan or damaged: its record,
+/// or a data file that is missing or has another size.
+std::optional<DoneSegment> read_done(const JobFolder& folder, const Plan& plan, int number);
 
 /// Record of a merge. The next process uses it if this one is killed.
 // NOLINTNEXTLINE(bugprone-exception-escape): as of the moves of JSON

@@ -203,10 +203,10 @@ void tell_of_source(const io::Reader& reader, const PlannedInput& input) {
   warn_of_the_whole(diagnostics, source);
 }
 
-/// A job that is being planned. Unless it is kept, its segments and folders are removed.
+/// A job that is being planned. Unless it is kept, its segments are removed.
 class UnfinishedJob : NotCopyable {
  public:
-  explicit UnfinishedJob(const JobFolder& folder) : folder_(folder), is_new_(!file_exists(folder.path())) {}
+  explicit UnfinishedJob(const JobFolder& folder) : folder_(folder) {}
   ~UnfinishedJob() {
     if (is_kept_) {
       return;
@@ -215,8 +215,7 @@ class UnfinishedJob : NotCopyable {
       for (int number = 0; number < segments_; ++number) {
         ::unlink(folder_.segment(number).c_str());
       }
-      folder_.remove_empty(is_new_);
-    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): empty folders are left behind
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): segments are left behind
     }
   }
 
@@ -226,7 +225,6 @@ class UnfinishedJob : NotCopyable {
 
  private:
   const JobFolder& folder_;
-  bool is_new_;
   bool is_kept_ = false;
   int segments_ = 0;
 };

@@ -34,7 +34,6 @@ constexpr std::size_t kMostMark = std::size_t{1} << 12;
 constexpr std::array<std::string_view, 6> kParts{"segments", "done", "failed", "claims", "workers", "data"};
 
 std::string mark_in(const std::string& folder) { return folder + "/resume.json"; }
-std::string lock_in(const std::string& folder) { return folder + "/lock"; }
 
 /// Type bits of a file, 0 if it does not exist. Does not follow links.
 mode_t type_of(const std::string& path) {
@@ -154,30 +153,6 @@ bool rename_folder(const std::string& from, const std::string& to) {
   return (errno == EINVAL || errno == ENOSYS) && type_of(to) == 0 && ::rename(from.c_str(), to.c_str()) == 0;
 }
 
-/// Locks `folder`. Nothing if the folder has gone meanwhile. Errors name `name`.
-std::optional<FileDescriptor> locked(const std::string& folder, const std::string& name) {
-  const std::string path = lock_in(folder);
-  FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
-  if (lock.get() < 0) {
-    if (errno == ENOENT) {
-      return std::nullopt;
-    }
-    throw Error(path + ": cannot be opened: " + std::strerror(errno));
-  }
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) {
-      throw Error(name + ": another limpid denoise --resume works in this folder; wait until it ends");
-    }
-    spdlog::warn(fmt::format("{}: cannot be locked ({}); do not run the same command twice at a time", path,
-                             std::strerror(errno)));
-  }
-  struct stat mine {};
-  struct stat there {};
-  const bool is_there = ::fstat(lock.get(), &mine) == 0 && ::lstat(path.c_str(), &there) == 0 &&
-                        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
-  return is_there ? std::optional(std::move(lock)) : std::nullopt;
-}
-
 }  // namespace
 
 ResumableFolder::Kind ResumableFolder::kind_of(const std::string& path) {
@@ -222,7 +197,7 @@ bool ResumableFolder::try_create() {
   }
   std::optional<FileDescriptor> lock;
   try {
-    lock = locked(shell, path);
+    lock = lock_folder(shell, path);
   } catch (const Error&) {
     ::rmdir(shell.c_str());  // another process may use it
     throw;
@@ -251,7 +226,7 @@ bool ResumableFolder::try_create() {
 
 /// False if the folder has gone meanwhile.
 bool ResumableFolder::try_lock() {
-  std::optional<FileDescriptor> lock = locked(job_.path(), job_.path());
+  std::optional<FileDescriptor> lock = job_.lock();
   if (!lock) {
     return false;
   }

@@ -21,7 +21,7 @@ JobStatus status_of(const JobFolder& folder, const Plan& plan, double patience) 
     status.frames += frames;
     std::string why;
     try {
-      if (const std::optional<DoneSegment> done = read_done(folder, number, frames)) {
+      if (const std::optional<DoneSegment> done = read_done(folder, plan, number)) {
         ++status.done;
         status.frames_done += frames;
         seconds += done->seconds;

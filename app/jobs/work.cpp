@@ -196,6 +196,7 @@ class SegmentRun {
     done.file = name + ".packets";
     done.engine = std::string(engine_->name().substr(0, engine_->name().find(':')));
     done.worker = process_name();
+    done.plan = plan_.digest;
     return done;
   }
 
@@ -386,7 +387,7 @@ class Worker {
   /// A segment with a damaged result is not done: it is repeated, with a warning.
   bool is_done(int number) {
     try {
-      return read_done(folder_, number, plan_.segments[static_cast<std::size_t>(number)].frames).has_value();
+      return read_done(folder_, plan_, number).has_value();
     } catch (const Error& damage) {
       if (damaged_.insert(number).second) {
         spdlog::warn(fmt::format("{}; segment {} is repeated", damage.what(), number));

@@ -53,6 +53,12 @@ std::uint64_t hash_of(const std::vector<std::uint64_t>& hashes) {
   return digest.end();
 }
 
+std::uint64_t hash_of(std::string_view text) {
+  Digest digest;
+  digest.add(text.data(), text.size());
+  return digest.end();
+}
+
 std::uint64_t file_fingerprint(const char* path) {
   constexpr std::int64_t kPart = 1 << 16;
   constexpr std::int64_t kParts = 32;

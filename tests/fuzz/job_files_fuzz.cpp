@@ -61,10 +61,13 @@ void read(unsigned kind, const JobFolder& job, Claims& claims, const std::string
       write(job.segment(0), content);
       static_cast<void>(to_json(read_segment_plan(job, 0, 2)).dump());
       break;
-    case 2:
+    case 2: {
+      Plan plan;
+      plan.segments.push_back({.frames = 2});
       write(job.done(0), content);
-      static_cast<void>(read_done(job, 0, 2));
+      static_cast<void>(read_done(job, plan, 0));
       break;
+    }
     case 3:
       write(job.claim(0), content);
       static_cast<void>(claims.is_taken(0));

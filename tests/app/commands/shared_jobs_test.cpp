@@ -2,6 +2,7 @@
 // limpid plan, work, merge and status: the result is that of a single run for any number of workers and
 // segments.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -541,6 +543,46 @@ TEST_F(SharedJobsTest, AFilterOfUnboundedReachIsRefused) {
   expect_success(limpid({"denoise", clip, "-o", path("out.mkv"), "--filter", "recursive", "--sigma", "5"}));
 }
 
+TEST_F(SharedJobsTest, OfTwoPlansAtATimeOneWins) {
+  const std::string input = make_clip("in.mkv", 12);
+  const std::string pipe = path("pipe.mkv");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto plan_of = [&](const std::string& source, const char* sigma) {
+    return Arguments{"plan",      source,    "-o",  path("job"),        "-c", "ffv1", "--filter",
+                     "bilateral", "--sigma", sigma, "--segment-frames", "4"};
+  };
+  Process first(limpid_command(plan_of(pipe, "3")));
+  for (int i = 0; i < 500 && !std::filesystem::exists(path("job") + "/lock"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  expect_failure(limpid(plan_of(input, "30")), 1, {"job: another limpid works in this folder"});
+  std::ofstream(pipe) << read_file(input);
+  expect_success(first.wait());
+  EXPECT_FALSE(std::filesystem::exists(path("job") + "/lock"));
+  expect_failure(limpid(plan_of(input, "30")), 1, {"contains a plan already"});
+}
+
+TEST_F(SharedJobsTest, ResultsOfAnotherPlanAreRepeated) {
+  const std::string input = make_clip("in.mkv", 12);
+  for (const char* const sigma : {"3", "30"}) {
+    expect_success(limpid({"plan", input, "-o", path(sigma), "-c", "ffv1", "--filter", "bilateral", "--sigma",
+                           sigma, "--segment-frames", "4"}));
+  }
+  expect_success(limpid({"work", path("3")}));
+  for (const char* const part : {"/done", "/data"}) {
+    std::filesystem::copy(path("3") + part, path("30") + part);
+  }
+  const Outcome refused = limpid({"merge", path("30"), "-o", path("out.mkv")});
+  expect_failure(refused, 1, {"3 of 3 segments are missing or damaged: 0 to 2"});
+  EXPECT_NE(refused.err.find("00000.done.json: is a result of another plan"), std::string::npos)
+      << refused.err;
+  expect_success(limpid({"work", path("30")}));
+  expect_success(limpid({"merge", path("30"), "-o", path("out.mkv")}));
+  expect_success(limpid(
+      {"denoise", input, "-o", path("once.mkv"), "-c", "ffv1", "--filter", "bilateral", "--sigma", "30"}));
+  EXPECT_EQ(content_of(path("out.mkv")), content_of(path("once.mkv")));
+}
+
 class ResumeTest : public SharedJobsTest {
  protected:
   void SetUp() override {
@@ -652,8 +694,7 @@ TEST_F(ResumeTest, TheSecondOfTwoSaysSo) {
                           "--threads", "1",  "-c", "ffv1",          "--segment-frames", "10"};
   Process first(limpid_command(both));
   ASSERT_TRUE(first.wait_for_err("segment "));
-  expect_failure(limpid(both), 1,
-                 {"out.mkv.limpid-job: another limpid denoise --resume works in this folder"});
+  expect_failure(limpid(both), 1, {"out.mkv.limpid-job: another limpid works in this folder"});
   expect_success(first.wait());
   EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "film.mkv", "out.mkv"}));
 }

@@ -241,6 +241,14 @@ TEST_F(JobFolderTest, InvalidSegmentsAreReportedInOneSentence) {
             file + R"("frames" must be 3, as in plan.json)");
 }
 
+/// A plan whose segment 3 has so many results.
+Plan plan_of_results(std::int64_t frames) {
+  Plan plan;
+  plan.segments.resize(4, {.frames = frames});
+  plan.digest = 7;
+  return plan;
+}
+
 TEST_F(JobFolderTest, NamesFromFilesStayInTheFolder) {
   for (const char* name : {"00000-host-12-0123abcd.packets", "a", "A_b-c.d"}) {
     EXPECT_TRUE(is_plain_name(name)) << name;
@@ -255,7 +263,7 @@ TEST_F(JobFolderTest, NamesFromFilesStayInTheFolder) {
   }
   DoneSegment done{.file = "../plan.json", .hashes = {1}, .engine = "cpu", .worker = "w"};
   write_job_file(job.done(3), to_json(done).dump());
-  EXPECT_EQ(sentence_of([&] { read_done(job, 3, 1); }),
+  EXPECT_EQ(sentence_of([&] { read_done(job, plan_of_results(1), 3); }),
             job.done(3) + R"(: "file" must be the name of a file in the folder data)");
 }
 
@@ -273,20 +281,41 @@ TEST_F(JobFolderTest, AResultThatDoesNotFitItsRecordOrThePlanIsDamaged) {
   const DoneSegment done{.file = "f",
                          .bytes = 4,
                          .hashes = {1, 2},
+                         .plan = 7,
                          .reordering = 2,
                          .engine = "cpu",
                          .worker = "w",
                          .seconds = 1};
-  EXPECT_FALSE(read_done(job, 3, 2));
+  EXPECT_FALSE(read_done(job, plan_of_results(2), 3));
   write_job_file(job.done(3), to_json(done).dump());
-  const auto damage = [&](std::int64_t frames) { return sentence_of([&] { read_done(job, 3, frames); }); };
+  const auto damage = [&](std::int64_t frames) {
+    return sentence_of([&] { read_done(job, plan_of_results(frames), 3); });
+  };
   EXPECT_EQ(damage(2), job.data("f") + ": can't read it: No such file or directory");
   std::ofstream(job.data("f")) << "abc";
   EXPECT_EQ(damage(2), job.data("f") + ": has 3 bytes instead of 4");
   std::ofstream(job.data("f")) << "abcd";
-  ASSERT_TRUE(read_done(job, 3, 2));
-  EXPECT_EQ(read_done(job, 3, 2)->hashes, done.hashes);
+  ASSERT_TRUE(read_done(job, plan_of_results(2), 3));
+  EXPECT_EQ(read_done(job, plan_of_results(2), 3)->hashes, done.hashes);
   EXPECT_EQ(damage(3), job.done(3) + R"(: "hashes" must have 3 hashes, one per frame of the segment)");
+  Plan other = plan_of_results(2);
+  other.digest = 8;
+  EXPECT_EQ(sentence_of([&] { read_done(job, other, 3); }), job.done(3) + ": is a result of another plan");
+}
+
+TEST_F(JobFolderTest, TheDigestOfAPlanIsThatOfItsFile) {
+  write_plan(job, small_plan());
+  const std::uint64_t digest = read_plan(job).digest;
+  EXPECT_EQ(read_plan(job).digest, digest);
+  std::ofstream(job.plan(), std::ios::app) << " ";
+  EXPECT_NE(read_plan(job).digest, digest);
+}
+
+TEST_F(JobFolderTest, OneProcessAtATimeHoldsTheLock) {
+  const std::optional<FileDescriptor> lock = job.lock();
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(sentence_of([&] { job.lock(); }),
+            job.path() + ": another limpid works in this folder; wait until it ends");
 }
 
 TEST_F(JobFolderTest, SubfoldersThatAreLinksAreRefused) {

@@ -74,8 +74,7 @@ TEST_F(ResumableFolderTest, IsUsedByOneAtATime) {
     const ResumableFolder second(path);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()),
-              path + ": another limpid denoise --resume works in this folder; wait until it ends");
+    EXPECT_EQ(std::string(error.what()), path + ": another limpid works in this folder; wait until it ends");
   }
   first.reset();
   EXPECT_NO_THROW(ResumableFolder{path}) << "as after a kill";
