@@ -20,6 +20,7 @@
 
 #include "app/commands/command.h"
 #include "app/console/console.h"
+#include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/console/process_usage.h"
@@ -460,6 +461,7 @@ void print(const std::vector<Part>& parts) {
 }
 
 int benchmark(const BenchmarkOptions& options, Console& console) {
+  const InterruptWatch interrupts(Interrupts::kEnd);
   set_up_logging(console, {.level = "warning", .file = ""});
   options.filter.check();
   Benchmark run(options);

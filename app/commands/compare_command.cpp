@@ -25,6 +25,7 @@
 #include "app/commands/contact_sheet.h"
 #include "app/commands/measuring.h"
 #include "app/console/console.h"
+#include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
@@ -440,6 +441,7 @@ void write_sheets(const CompareOptions& options, const Comparison& comparison) {
 }
 
 int compare(const CompareOptions& options, Console& console) {
+  const InterruptWatch interrupts(Interrupts::kEnd);
   set_up_logging(console, {.level = "warning", .file = ""});
   const bool draws = !options.sheet.empty() || !options.clip.empty();
   if (!draws && !options.at.empty()) {

@@ -9,14 +9,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "core/base/error.h"
-#include "core/base/not_copyable.h"
 #include "io/media/reader.h"
+#include "io/media/writer.h"
 #include "io/screen/fonts.h"
 #include "io/screen/png.h"
 
@@ -85,27 +83,6 @@ void paste(const io::RgbImage& from, int x, int y, io::RgbImage& to) {
     std::copy_n(from.row(row), from.width, to.row(y + row) + x);
   }
 }
-
-// A new folder, removed with its files.
-class PictureFolder : NotCopyable {
- public:
-  PictureFolder() {
-    path_ = std::filesystem::temp_directory_path() / ("limpid-" + io::new_temporary_mark());
-    std::error_code error;
-    if (!std::filesystem::create_directory(path_, error)) {
-      throw Error(path_.string() + ": can't create this folder for the pictures of --clip");
-    }
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
-  }
-  ~PictureFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace
 
@@ -197,7 +174,7 @@ io::RgbImage ContactSheet::draw() const {
 
 void write_clip(const std::string& file, const std::vector<ContactSheet>& sheets, double frames_per_second,
                 io::Overwrite overwrite) {
-  const PictureFolder folder;
+  const io::TemporaryFolder folder;
   for (std::size_t i = 0; i < sheets.size(); ++i) {
     io::write_png(folder.file(fmt::format("{:06}.png", i)), sheets[i].draw(), io::Overwrite::kNever);
   }

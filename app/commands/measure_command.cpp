@@ -14,6 +14,7 @@
 
 #include "app/commands/command.h"
 #include "app/commands/measuring.h"
+#include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/options/media_options.h"
 #include "core/base/error.h"
@@ -113,6 +114,7 @@ class JsonReport {
 
 template <typename Report>
 int compare(const MeasureOptions& options, Report report) {
+  const InterruptWatch interrupts(Interrupts::kEnd);
   io::Reader reference = open_video(options.reference, options.local_only);
   io::Reader test = open_video(options.test, options.local_only);
   AverageQuality average;

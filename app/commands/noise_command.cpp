@@ -20,6 +20,7 @@
 #include "app/commands/jobs.h"
 #include "app/commands/measuring.h"
 #include "app/commands/noise_drawing.h"
+#include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/console/quantity_text.h"
@@ -298,6 +299,7 @@ int save_film_grain(const std::string& input, const NoiseCommandOptions& options
 }
 
 int find(const NoiseCommandOptions& options, Console& console) {
+  const InterruptWatch interrupts(Interrupts::kEnd);
   set_up_logging(console, {.level = options.quiet ? "error" : "warning", .file = ""});
   const std::vector<Jobs::Input> inputs = expand_inputs(options.inputs);
   const bool many = options.inputs.size() > 1 || inputs.front().from_folder;

@@ -83,10 +83,12 @@ void report_interruptibly(const sigset_t& signals, const Report& report) {
 
 }  // namespace
 
-InterruptWatch::InterruptWatch() : signals_(watched_signals()) {
+InterruptWatch::InterruptWatch(Interrupts interrupts) : interrupts_(interrupts), signals_(watched_signals()) {
   io::set_outputs_interrupted(false);
   watch_ends = false;
-  std::signal(SIGPIPE, SIG_IGN);
+  if (interrupts == Interrupts::kFinish) {
+    std::signal(SIGPIPE, SIG_IGN);
+  }
   std::signal(SIGXFSZ, SIG_IGN);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   if (std::ranges::any_of(kWatchedSignals, [this](int signal) { return is_in(signals_, signal); })) {
@@ -108,6 +110,10 @@ InterruptWatch::~InterruptWatch() {
 void InterruptWatch::run(const std::stop_token& end) {
   int signal = 0;
   if (sigwait(&signals_, &signal) != 0 || end.stop_requested()) {
+    return;
+  }
+  if (interrupts_ == Interrupts::kEnd) {
+    end_at_once(signal);
     return;
   }
   const auto stopped = std::chrono::steady_clock::now();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <stop_token>
 #include <thread>
 
@@ -9,14 +10,20 @@
 
 namespace limpid::app {
 
+enum class Interrupts : std::uint8_t {
+  kFinish,  ///< the first signal requests a stop
+  kEnd,     ///< the first signal ends the process, as for commands whose results come at their end
+};
+
 /// Waits for SIGINT, SIGTERM and SIGHUP on its own thread, except for those that the process ignores, as
 /// under nohup. The first signal requests a stop, and three seconds later that unfinished work is abandoned;
-/// the second removes temporary files and ends the process at once with exit code 130. Must be constructed
-/// before any other thread starts, because threads inherit the blocked signals. Also ignores SIGPIPE and
-/// SIGXFSZ, so that a closed pipe or an exceeded file size limit is an error of the write.
+/// the second removes temporary files and ends the process at once with exit code 130, as the first does with
+/// Interrupts::kEnd. Must be constructed before any other thread starts, because threads inherit the blocked
+/// signals. Also ignores SIGXFSZ and, except with kEnd, SIGPIPE, so that an exceeded file size limit or a
+/// closed pipe is an error of the write.
 class InterruptWatch : NotCopyable {
  public:
-  InterruptWatch();
+  explicit InterruptWatch(Interrupts interrupts = Interrupts::kFinish);
   ~InterruptWatch();
 
   std::stop_token stop() const { return stop_.get_token(); }
@@ -27,6 +34,7 @@ class InterruptWatch : NotCopyable {
  private:
   void run(const std::stop_token& end);
 
+  const Interrupts interrupts_;
   sigset_t signals_;  ///< those that are not ignored
   std::stop_source stop_;
   std::stop_source abandon_;

@@ -93,16 +93,22 @@ class TemporaryFiles {
   void remove(const std::string& path) {
     const std::scoped_lock lock(mutex_);
     paths_.erase(path);
-    ::unlink(path.c_str());
+    remove_one(path);
   }
   void remove_all() {
     const std::scoped_lock lock(mutex_);
-    for (const std::string& path : paths_) {
-      ::unlink(path.c_str());
-    }
+    std::ranges::for_each(paths_, remove_one);
   }
 
  private:
+  static void remove_one(const std::string& path) {
+    constexpr int kAttempts = 10;  // another thread may be adding a file to a folder
+    std::error_code failure;
+    for (int i = 0; ::unlink(path.c_str()) != 0 && errno == EISDIR && i < kAttempts; ++i) {
+      fs::remove_all(path, failure);
+    }
+  }
+
   std::mutex mutex_;
   std::set<std::string> paths_;
 };
@@ -210,6 +216,15 @@ TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) {
 TemporaryFile::~TemporaryFile() { TemporaryFiles::instance().remove(path_); }
 
 void remove_temporary_files() { TemporaryFiles::instance().remove_all(); }
+
+TemporaryFolder::TemporaryFolder()
+    : path_((fs::temp_directory_path() / ("limpid-" + new_temporary_mark())).string()) {
+  constexpr mode_t kOwner = 0700;
+  check_errno(::mkdir(path_.c_str(), kOwner), path_, "can't create a temporary folder");
+  TemporaryFiles::instance().add(path_);
+}
+
+TemporaryFolder::~TemporaryFolder() { TemporaryFiles::instance().remove(path_); }
 
 std::string new_temporary_mark() { return random_text(); }
 
@@ -524,6 +539,7 @@ void OutputFile::complete_file(bool synced) const {
 /// Renames the temporary file to the first free name of "NAME.mark.EXT", "NAME.mark-2.EXT" and so on.
 std::string OutputFile::name_beside(const std::string& mark) {
   const fs::path target(target_);
+  constexpr int kMostNames = 1000;
   for (int number = 1;; ++number) {
     const std::string end =
         "." + mark + (number > 1 ? "-" + std::to_string(number) : "") + target.extension().string();
@@ -535,7 +551,7 @@ std::string OutputFile::name_beside(const std::string& mark) {
       sync_folder(folder_of(path));
       return path;
     }
-    if (errno != EEXIST) {
+    if (errno != EEXIST || number == kMostNames) {
       check(AVERROR(errno), url_, "can't rename " + temporary_->path() + " to " + path);
     }
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "core/grain/film_grain_table.h"
 #include "io/media/diagnostic.h"
@@ -85,6 +86,19 @@ void require_other_file(const std::string& path, const std::string& source_url);
 
 /// Removes all temporary files that any thread is writing. For a process that ends immediately.
 void remove_temporary_files();
+
+/// A new folder, removed with its files by the destructor or by remove_temporary_files().
+class TemporaryFolder : NotCopyable {
+ public:
+  /// Throws Error.
+  TemporaryFolder();
+  ~TemporaryFolder();
+
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
 
 /// Six random letters and digits.
 std::string new_temporary_mark();

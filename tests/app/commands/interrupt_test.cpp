@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Ctrl-C: the first ends the run with a valid file, the second ends the program at once.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -145,6 +147,45 @@ TEST_F(InterruptTest, DoesNotWaitForANamedPipe) {
   std::ofstream(pipe) << clip;
   EXPECT_EQ(process.wait().exit_code, 0);
   EXPECT_EQ(frame_count(path("out.mkv")), 20U);
+}
+
+TEST_F(InterruptTest, EndsCommandsThatMeasure) {
+  const std::string input = make_clip("in.mkv", 2);
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"compare", pipe}, {"noise", pipe}, {"measure", input, pipe}, {"benchmark", pipe}}) {
+    SCOPED_TRACE(arguments.front());
+    Process process(limpid_command(arguments));
+    int writer = -1;  // can be opened as soon as the program reads
+    for (int i = 0; i < 1000 && writer < 0; ++i) {
+      writer = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK);
+      std::this_thread::sleep_for(10ms);
+    }
+    EXPECT_GE(writer, 0);
+    process.send_signal(SIGTERM);
+    EXPECT_EQ(process.wait(20s).exit_code, 130);
+    ::close(writer);
+  }
+}
+
+TEST_F(InterruptTest, LeavesNoPicturesOfAClip) {
+  const std::string input = make_clip("in.mkv", 600, "128x96");
+  const std::string temporary = path("temporary");
+  std::filesystem::create_directory(temporary);
+  std::vector<std::string> words{"env", "TMPDIR=" + temporary};
+  for (std::string& word : limpid_command({"compare", input, "--filters", "bilateral", "--sigma", "5",
+                                           "--frames", "600", "--clip", path("clip.mkv")})) {
+    words.push_back(std::move(word));
+  }
+  Process process(words);
+  while (!process.has_ended() && std::filesystem::is_empty(temporary)) {
+    std::this_thread::sleep_for(1ms);
+  }
+  process.send_signal(SIGTERM);
+  EXPECT_EQ(process.wait(20s).exit_code, 130);
+  EXPECT_TRUE(std::filesystem::is_empty(temporary));
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv", "temporary"}));
 }
 
 TEST_F(InterruptTest, DoesNotWaitForAProgramThatReadsItsPipe) {

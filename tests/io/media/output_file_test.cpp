@@ -125,6 +125,31 @@ TEST_F(OutputFileTest, PartsHaveNamesOfTheirOwnAndReplaceNothing) {
   EXPECT_EQ(file.commit_partial(), path(std::string(243, 'n') + ".partial.mkv"));
 }
 
+TEST_F(OutputFileTest, TheSearchForAFreeNameEnds) {
+  write_text("out.partial.mkv", "");
+  for (int number = 2; number <= 1000; ++number) {
+    write_text("out.partial-" + std::to_string(number) + ".mkv", "");
+  }
+  OutputFile file(path("out.mkv"), "", Overwrite::kNever);
+  write(file, "text");
+  EXPECT_THROW(file.commit_partial(), Error);
+}
+
+TEST_F(OutputFileTest, TemporaryFoldersAreRemovedWithTheirFiles) {
+  const TemporaryFolder removed_by_interrupts;
+  std::ofstream(removed_by_interrupts.file("a")) << "text";
+  std::string name;
+  {
+    const TemporaryFolder removed;
+    name = removed.file("b");
+    std::ofstream(name) << "text";
+    EXPECT_TRUE(std::filesystem::exists(name));
+  }
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(name).parent_path()));
+  remove_temporary_files();
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(removed_by_interrupts.file("a")).parent_path()));
+}
+
 TEST_F(OutputFileTest, AFileThatHasComeIntoBeingMeanwhileStaysAndSoDoesTheResult) {
   OutputFile file(path("out.mkv"), "", Overwrite::kNever);
   write(file, "result");
