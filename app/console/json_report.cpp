@@ -46,21 +46,29 @@ std::string indented(const std::string& text, int columns) {
 
 void print_report(const nlohmann::ordered_json& report) { std::cout << text_of(report) << std::endl; }
 
+ReportList::~ReportList() {
+  if (is_open_) {
+    std::cout << "\n  ]\n}" << std::endl;
+  }
+}
+
 void ReportList::add(const nlohmann::ordered_json& report) {
   if (!shown_) {
     return;
   }
-  std::cout << (empty_ ? "{\n  \"files\": [" : ",") << indented("\n" + text_of(report), 2 * kIndent)
-            << std::flush;
+  const std::string text = indented("\n" + text_of(report), 2 * kIndent);
+  is_open_ = true;
+  std::cout << (empty_ ? "{\n  \"files\": [" : ",") << text << std::flush;
   empty_ = false;
 }
 
-void ReportList::end(const nlohmann::ordered_json& summary) const {
+void ReportList::end(const nlohmann::ordered_json& summary) {
   if (!shown_) {
     return;
   }
-  std::cout << (empty_ ? "{\n  \"files\": []" : "\n  ]");
   const std::string text = text_of(summary);
+  is_open_ = false;
+  std::cout << (empty_ ? "{\n  \"files\": []" : "\n  ]");
   std::cout << (summary.empty() ? "\n}" : "," + text.substr(1)) << std::endl;
 }
 

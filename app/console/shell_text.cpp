@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "app/console/console.h"
+
 namespace limpid::app {
 
 std::string shell_quoted(const std::string& text) {
@@ -13,13 +15,27 @@ std::string shell_quoted(const std::string& text) {
   return quoted + "'";
 }
 
+namespace {
+
+/// A word with control characters as $'...', which bash, zsh and POSIX of 2024 read.
+std::string escaped(const std::string& word) {
+  std::string text;
+  for (const char c : word) {
+    text += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
+  }
+  return "$'" + printable(text) + "'";
+}
+
+}  // namespace
+
 std::string shell_line(const std::vector<std::string>& words) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
   std::string line;
   for (const std::string& word : words) {
     const bool is_plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
-    line += (line.empty() ? "" : " ") + (is_plain ? word : shell_quoted(word));
+    const bool is_hidden = printable(word) != word;
+    line += (line.empty() ? "" : " ") + (is_plain ? word : is_hidden ? escaped(word) : shell_quoted(word));
   }
   return line;
 }

@@ -21,7 +21,7 @@ StateFolder::StateFolder(const std::string& name, std::size_t most) : most_(most
   const char* const state = std::getenv("XDG_STATE_HOME");
   const char* const home = std::getenv("HOME");
   const bool has_state = state != nullptr && *state != '\0';
-  if (!has_state && home == nullptr) {
+  if (!has_state && (home == nullptr || *home == '\0')) {
     throw Error("nothing can be kept between runs: set HOME or XDG_STATE_HOME to a folder");
   }
   folder_ = (has_state ? fs::path(state) : fs::path(home) / ".local/state") / "limpid" / name;

@@ -366,6 +366,9 @@ void FilterChain::require_no_memory(const std::string& where) const {
 }
 
 void FilterChain::fail(int code) const {
+  if (code == AVERROR(ENOMEM) || code == AVERROR(EAGAIN)) {  // memory or threads, which are not the chain's
+    check(code, option_, "can't filter");
+  }
   std::string line = first_logged_error();
   std::string filter = filters_.size() == 1 ? filters_.front().name : "";
   if (line.starts_with('[') && line.find("] ") != std::string::npos) {

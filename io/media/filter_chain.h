@@ -41,8 +41,8 @@ class FilterChain {
   /// Throws UsageError if the chain has memory. `where` names what requires independent frames.
   void require_no_memory(const std::string& where) const;
 
-  /// Throws UsageError with the filter that libavfilter has named in its first message since
-  /// forget_logged_messages(), and with the message.
+  /// Throws Error for memory or threads that are missing, and else UsageError with the filter that
+  /// libavfilter has named in its first message since forget_logged_messages(), and with the message.
   [[noreturn]] void fail(int code) const;
 
  private:

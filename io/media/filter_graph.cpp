@@ -107,7 +107,7 @@ void FilterGraph::send(FrameHandle frame) {
 
 /// Errors before the first result are the chain's.
 void FilterGraph::check_filtered(int code) const {
-  if (code < 0 && code != AVERROR(ENOMEM) && !has_result_) {
+  if (code < 0 && !has_result_) {
     chain_.fail(code);
   }
   check(code, chain_.option(), "can't filter");

@@ -32,6 +32,13 @@ TEST(ReportList, PrintsOneObjectWithTheListAndTheSummary) {
   }
 }
 
+TEST(ReportList, IsAnObjectWithoutItsEnd) {
+  testing::internal::CaptureStdout();
+  { ReportList(true).add({{"a", 1}}); }
+  EXPECT_EQ(nlohmann::json::parse(testing::internal::GetCapturedStdout()),
+            nlohmann::json::parse(R"({"files": [{"a": 1}]})"));
+}
+
 TEST(PrintReport, NumbersHaveTheDigitsOfSinglePrecision) {
   testing::internal::CaptureStdout();
   print_report({{"certainty", 0.87F}, {"list", {0.1F, 1}}, {"fps", 23.976023976}, {"bytes", 12345678901}});

@@ -92,6 +92,18 @@ TEST(FilterGraph, SideDataThatTheResultDoesNotFitIsDroppedAndReported) {
   }
 }
 
+TEST(FilterGraph, MissingMemoryAndThreadsAreNotWrongUsage) {
+  for (const int code : {AVERROR(ENOMEM), AVERROR(EAGAIN)}) {
+    try {
+      chain_of("scale=2:2").fail(code);
+    } catch (const UsageError& error) {
+      ADD_FAILURE() << error.what();
+    } catch (const Error& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("--after: can't filter")) << error.what();
+    }
+  }
+}
+
 TEST(FilterGraph, AFrameThatTheChainDoesNotAcceptIsWrongUsage) {
   FilterGraph graph(chain_of("crop=200:100"), {});
   EXPECT_NE(message_of([&] { graph.send(made_frame(0)); }).find("filter crop"), std::string::npos);
