@@ -331,9 +331,9 @@ void print_table(const Comparison& comparison, const CompareOptions& options) {
   for (const Row& row : rows) {
     width = std::max(width, row.filter.size());
   }
-  std::cout << fmt::format("{}, {} frames, {}, engine {}, sigma {:.1f}\n\n", printable(options.input),
+  std::cout << fmt::format("{}, {} frames, {}, engine {}, sigma {}\n\n", printable(options.input),
                            comparison.frame_count(), to_string(comparison.format()),
-                           comparison.engine().name(), comparison.noise().sigma[0]);
+                           comparison.engine().name(), level_text(comparison.noise().sigma[0]));
   std::string head = fmt::format("{:<{}}", "filter", width);
   if (rows.front().quality) {
     for (const std::string_view plane : planes) {

@@ -161,9 +161,10 @@ FilmGrainTable film_grain_of_video(const FilmGrainRequest& request, Engine& engi
   const auto add = [&](const NoiseModel& model, const Frame& frame) {
     estimated.add(io::presentation_time(frame).value_or(0), model);
   };
-  FrameControl control(
-      request.noise, request.fields, {.before = 1, .after = 1}, engine,
-      [&](const NoiseEstimate& estimate, const Frame& frame) { add(estimate.as_measured(), frame); });
+  FrameControl control(request.noise, request.fields, {.before = 1, .after = 1}, engine,
+                       [&](const NoiseEstimate& estimate, const NoiseModel&, const Frame& frame) {
+                         add(estimate.as_measured(), frame);
+                       });
   const auto drop_leveled = [&] {
     while (control.receive()) {
     }

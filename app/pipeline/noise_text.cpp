@@ -33,9 +33,18 @@ bool differs_markedly(float a, float b) {
 
 class NoiseLog {
  public:
-  explicit NoiseLog(float strength) : strength_(strength) {}
+  explicit NoiseLog(const NoiseSettings& settings) : settings_(settings) {}
 
-  void operator()(const NoiseEstimate& estimate, const Frame& frame) {
+  void operator()(const NoiseEstimate& estimate, const NoiseModel& level, const Frame& frame) {
+    const Strength& strength = settings_.strength;
+    const std::string filtered =
+        strength == Strength() ? "" : "filtered with sigma " + plane_levels_text(level, frame.format);
+    if (settings_.noise) {
+      if (!filtered.empty() && !std::exchange(told_given_, true)) {
+        spdlog::info("noise: as given, " + filtered);
+      }
+      return;
+    }
     const std::vector<std::string_view> names = color_plane_names(frame.format);
     if (last_) {
       bool changed = false;
@@ -47,28 +56,48 @@ class NoiseLog {
       }
     }
     last_ = estimate;
-    std::string text;
-    for (std::size_t plane = 0; plane < names.size(); ++plane) {
-      text += fmt::format("{}{} {:.1f}", plane == 0 ? "" : ", ", names[plane], estimate.sigma[plane]);
-    }
     const std::string shape = shape_text(estimate, frame.format.color_model);
     const std::string evidence = evidence_text(estimate);
-    spdlog::info(fmt::format("noise: estimated sigma {}{}{} (from frame {} on)", text,
-                             shape.empty() ? "" : ", " + shape, evidence.empty() ? "" : ", " + evidence,
+    spdlog::info(fmt::format("noise: estimated sigma {}{}{}{} (from frame {} on)",
+                             plane_levels_text(estimate, frame.format), shape.empty() ? "" : ", " + shape,
+                             evidence.empty() ? "" : ", " + evidence, filtered.empty() ? "" : "; " + filtered,
                              frame.index));
-    if (!estimate.has_noise() && strength_ <= 1 && !std::exchange(told_none_, true)) {
+    if (!estimate.has_noise() && std::max(strength.luma, strength.chroma) <= 1 &&
+        !std::exchange(told_none_, true)) {
       spdlog::warn(
           "no noise was found, so frames pass unchanged; if noise remains, set its level, as in --sigma 2");
     }
   }
 
  private:
-  float strength_;
-  bool told_none_ = false;  // prints the warning once per run
+  NoiseSettings settings_;
+  bool told_none_ = false;   // prints the warning once per run
+  bool told_given_ = false;  // as the line about given levels
   std::optional<NoiseModel> last_;
 };
 
 }  // namespace
+
+std::string level_text(float sigma) {
+  return sigma > 0 && sigma < 1 ? fmt::format("{:.2g}", sigma) : fmt::format("{:.1f}", sigma);
+}
+
+std::string plane_levels_text(const NoiseModel& noise, const FrameFormat& format) {
+  const std::vector<std::string_view> names = color_plane_names(format);
+  constexpr int kDepthOfVideo = 12;
+  bool is_fine = !format.is_float() && format.bit_depth > kDepthOfVideo;
+  std::string levels;
+  std::string steps;
+  for (std::size_t plane = 0; plane < names.size(); ++plane) {
+    const float sigma = noise.sigma[plane];
+    const char* const comma = plane == 0 ? "" : ", ";
+    levels += fmt::format("{}{} {}", comma, names[plane], level_text(sigma));
+    const double step = static_cast<double>(sigma) * format.code_value();
+    steps += comma + (step < 10 ? fmt::format("{:.2g}", step) : fmt::format("{:.0f}", step));
+    is_fine = is_fine && sigma < 1;
+  }
+  return is_fine ? fmt::format("{}, or {} of {}", levels, steps, (1 << format.bit_depth) - 1) : levels;
+}
 
 std::vector<ChannelNoise> channels_of(const NoiseModel& noise, ColorModel color_model) {
   const bool has_opponent = color_model == ColorModel::kRgb && noise.opponent != NoiseModel().opponent;
@@ -196,8 +225,6 @@ std::string shape_text(const NoiseModel& noise, ColorModel color_model) {
   return text;
 }
 
-NoiseControl::Listener noise_log(const NoiseSettings& settings) {
-  return NoiseLog(std::max(settings.strength.luma, settings.strength.chroma));
-}
+NoiseControl::Listener noise_log(const NoiseSettings& settings) { return NoiseLog(settings); }
 
 }  // namespace limpid::app

@@ -13,6 +13,12 @@ namespace limpid::app {
 
 // Noise models in words.
 
+/// A level with one decimal, or below 1 with two significant digits: "6.9", "0.031".
+std::string level_text(float sigma);
+/// The levels of the planes: "Y 6.9, U 4.3, V 5.7". Integers of more than 12 bits with a level below 1 have
+/// it in steps of the samples, too: "Y 0.031, or 8 of 65535".
+std::string plane_levels_text(const NoiseModel& noise, const FrameFormat& format);
+
 /// A part of a model that is printed separately: the noise of a plane, or of an opponent channel of RGB.
 struct ChannelNoise {
   std::string name;
@@ -52,7 +58,8 @@ std::string_view source_name(NoiseSource source);
 /// "smooth", "smooth in Y", "smooth; 65 % repeats". Empty if all noise is white and none repeats.
 std::string shape_text(const NoiseModel& noise, ColorModel color_model);
 
-/// Logs estimates that are new or have changed markedly. Warns if `settings` result in no denoising.
+/// Logs estimates that are new or have changed markedly, and the levels of the filter if there is a strength.
+/// Warns if `settings` result in no denoising.
 NoiseControl::Listener noise_log(const NoiseSettings& settings);
 
 }  // namespace limpid::app

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/console/quantity_text.h"
+#include "app/pipeline/noise_text.h"
 
 namespace limpid::app {
 
@@ -20,7 +21,7 @@ std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
   position += fmt::format("   frame {}   {}", s.frame, s.state);
   std::string sigma = "sigma";
   for (std::size_t plane = 0; plane < s.planes.size() && plane < s.level.sigma.size(); ++plane) {
-    sigma += fmt::format("  {} {:.1f}", s.planes[plane], s.level.sigma[plane]);
+    sigma += fmt::format("  {} {}", s.planes[plane], level_text(s.level.sigma[plane]));
   }
   sigma += fmt::format("   ({}{}{})", s.estimated ? "estimated" : "set", s.noise_shape.empty() ? "" : ", ",
                        s.noise_shape);

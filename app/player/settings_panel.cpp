@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/pipeline/noise_text.h"
 #include "app/player/noise_plots.h"
 #include "app/player/output_panel.h"
 #include "app/player/viewer_report.h"
@@ -151,8 +152,8 @@ class SettingsPanel {
     }
     std::string text;
     for (std::size_t plane = 0; plane < state_.planes.size(); ++plane) {
-      text +=
-          fmt::format("{}{} {:.1f}", plane > 0 ? "  " : "", state_.planes[plane], state_.noise.sigma[plane]);
+      text += fmt::format("{}{} {}", plane > 0 ? "  " : "", state_.planes[plane],
+                          level_text(state_.noise.sigma[plane]));
     }
     text += (state_.evidence.empty() ? "" : "   ") + state_.evidence;
     ImGui::TextWrapped("%s", text.c_str());

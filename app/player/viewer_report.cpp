@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "app/pipeline/noise_text.h"
 #include "core/filter/filter.h"
 #include "core/settings/noise_settings.h"
 
@@ -59,7 +60,7 @@ std::string settings_text(const PlayerSettings& settings) {
 std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {
   std::string text = "sigma";
   for (std::size_t plane = 0; plane < planes.size(); ++plane) {
-    text += fmt::format(" {} {:.1f}", planes[plane], level.sigma[plane]);
+    text += fmt::format(" {} {}", planes[plane], level_text(level.sigma[plane]));
   }
   return text;
 }

@@ -112,9 +112,6 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
     level = scaled(found_, settings_.strength, false);
   } else {
     found_ = tracker_.take();
-    if (listener_ && !frame.context_only) {
-      listener_(found_, frame);
-    }
     level = scaled(found_, settings_.strength, true);
   }
   // Given levels are used unchanged. Models describe the noise of the video, not the best sigma for
@@ -130,6 +127,9 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
   }
   if (frame.context_only) {
     return level;
+  }
+  if (listener_) {
+    listener_(found_, level, frame);
   }
   for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
     sums_[plane] += static_cast<double>(level.sigma[plane]);

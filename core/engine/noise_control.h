@@ -58,8 +58,10 @@ enum class Latency : std::uint8_t {
 /// The noise level according to NoiseSettings, estimated or given.
 class NoiseControl final : public Leveler {
  public:
-  /// Receives the estimate for each frame, except frames that are context only.
-  using Listener = std::function<void(const NoiseEstimate& estimate, const Frame& frame)>;
+  /// Receives the noise of each frame, estimated or given, and its level for the filter, except for frames
+  /// that are context only.
+  using Listener =
+      std::function<void(const NoiseEstimate& noise, const NoiseModel& level, const Frame& frame)>;
 
   /// `engine` measures the frames if the level is estimated, and must outlive this object.
   NoiseControl(const NoiseSettings& settings, Engine& engine, Listener listener = {},

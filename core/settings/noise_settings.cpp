@@ -96,8 +96,23 @@ void parse_noise(NoiseChoice& choice, const std::string& setting, const std::str
   }
 }
 
+/// Two groups of digits can be one number with a decimal comma.
+bool may_be_one_number(const std::string& text) {
+  return std::ranges::count(text, ',') == 1 && text.front() != ',' && text.back() != ',' &&
+         text.find_first_not_of("0123456789,") == std::string::npos;
+}
+
 void parse_strength(NoiseChoice& choice, const std::string& setting, const std::string& given) {
   const std::string text = lower_case(given);
+  if (may_be_one_number(text)) {
+    std::string one = text;
+    std::string two = text + ".0";
+    one.replace(one.find(','), 1, ".");
+    two.replace(two.find(','), 1, ".0,");
+    throw UsageError(setting + ": '" + text + "' can be one number or two: write " + one + ", or " + two +
+                     " for luma and chroma; " + (setting.starts_with("--") ? "--planes " : "planes=") +
+                     "chroma leaves luma as it is");
+  }
   const std::size_t comma = std::min(text.find(','), text.size());
   const std::optional<float> luma = parse_factor(std::string_view(text).substr(0, comma));
   const std::optional<float> chroma =
@@ -243,7 +258,8 @@ std::string levels_text(const NoiseProfile& profile) {
 
 std::string to_string(const Strength& strength) {
   const std::string luma = shortest_text(strength.luma);
-  return strength.luma == strength.chroma ? luma : luma + "," + shortest_text(strength.chroma);
+  const std::string both = luma + "," + shortest_text(strength.chroma);
+  return strength.luma == strength.chroma ? luma : may_be_one_number(both) ? both + ".0" : both;
 }
 
 }  // namespace limpid

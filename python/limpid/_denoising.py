@@ -7,6 +7,7 @@ import collections
 import itertools
 import numbers
 import os
+import re
 import reprlib
 import threading
 import warnings
@@ -185,6 +186,8 @@ class Denoiser:
             # The others override the settings of the file.
             for name, value in sorted(settings.items(), key=lambda setting: setting[0] != "settings"):
                 option, text = name.replace("_", "-"), _text(value)
+                if option == "strength" and text is not None and not isinstance(value, str):
+                    text = re.sub(r"^(\d+),(\d+)$", r"\1.0,\2", text)  # (1, 0) is no decimal comma
                 self._handle.set(option, text)
                 self._settings.pop(option, None)  # in the order in which they were set
                 self._settings[option] = text

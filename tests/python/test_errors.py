@@ -82,6 +82,13 @@ def test_buffers_are_arrays():
         limpid.denoise(noisy((24, 32)), out=flat)
 
 
+def test_a_pair_of_strengths_is_not_a_decimal_comma():
+    for strength in ((1, 0), [0, 2], (0.5, 1), np.array([1, 0])):
+        limpid.Denoiser(strength=strength)
+    with pytest.raises(limpid.ArgumentError, match="write 0.5, or 0.0,5.0 for luma and chroma; planes=chroma"):
+        limpid.Denoiser(strength="0,5")
+
+
 def test_status_has_its_exception():
     assert issubclass(limpid.EngineError, (limpid.Error, RuntimeError))
     assert issubclass(limpid.OutOfMemoryError, MemoryError) and issubclass(limpid.StateError, limpid.Error)

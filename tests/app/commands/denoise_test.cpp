@@ -123,6 +123,22 @@ TEST_F(DenoiseTest, EstimatesTheNoiseByDefaultAndTellsIt) {
   EXPECT_EQ(frame_count(path("out.mkv")), 5U);
 }
 
+TEST_F(DenoiseTest, PrintsTheLevelsOfTheFilterIfThereIsAStrength) {
+  const std::string input = make_clip("in.mkv");
+  for (const auto& [options, line] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--strength", "0.0,2"}, "; filtered with sigma Y 0.0, U "},
+           {{"--sigma", "20", "--strength", "strong"},
+            "noise: as given, filtered with sigma Y 28.0, U 28.0, V 28.0"},
+           {{"--sigma", "20", "--planes", "chroma"},
+            "noise: as given, filtered with sigma Y 0.0, U 20.0, V 20.0"}}) {
+    std::vector<std::string> words{"denoise", input, "-o", path("out.mkv"), "-y", "--profile", "fast"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome outcome = limpid(words);
+    expect_success(outcome);
+    EXPECT_NE(outcome.err.find(line), std::string::npos) << outcome.err;
+  }
+}
+
 TEST_F(DenoiseTest, WarnsIfItFindsNoNoise) {
   const auto warned = [&](const std::string& source, const std::vector<std::string>& options) {
     const std::string input = make("in.mkv", {"-f", "lavfi", "-i", source, "-frames:v", "2", "-c:v", "ffv1"});

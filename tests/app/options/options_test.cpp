@@ -140,6 +140,22 @@ TEST(NoiseOptions, StrengthIsANumberOrHasAName) {
 
 TEST(NoiseOptions, LumaAndChromaHaveStrengthsOfTheirOwn) {
   EXPECT_EQ(parse_noise({"--strength", "light,0.5"}).strength, (Strength{0.7F, 0.5F}));
+  for (const auto& [text, strength] : std::vector<std::pair<std::string, Strength>>{
+           {"1,0.7", {1, 0.7F}}, {"0.3,1", {0.3F, 1}}, {"0.0,5", {0, 5}}, {"1,light", {1, 0.7F}}}) {
+    EXPECT_EQ(parse_noise({"--strength", text}).strength, strength) << text;
+    EXPECT_EQ(parse_noise({"--strength", to_string(strength)}).strength, strength) << text;
+  }
+  for (const auto& [text, readings] : std::vector<std::pair<std::string, std::string>>{
+           {"0,5", "write 0.5, or 0.0,5.0 for luma and chroma; --planes chroma leaves luma as it is"},
+           {"1,5", "write 1.5, or 1.0,5.0 for"},
+           {"10,0", "write 10.0, or 10.0,0.0 for"}}) {
+    try {
+      parse_noise({"--strength", text});
+      ADD_FAILURE() << text;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find(readings), std::string::npos) << error.what();
+    }
+  }
   EXPECT_EQ(parse_noise({}).strength, (Strength{1, 1}));
   EXPECT_EQ(parse_noise({"--planes", "luma"}).strength, (Strength{1, 0}));
   EXPECT_EQ(parse_noise({"--planes", "Chroma", "--strength", "2"}).strength, (Strength{0, 2}));

@@ -45,10 +45,27 @@ TEST(NoiseLog, WarnsOnceOfManyFramesWithoutNoise) {
   frame.format.width = frame.format.height = 8;
   for (int i = 0; i < 20; ++i) {
     frame.index = i;
-    log({NoiseModel{{i % 2 == 0 ? 5.0F : 0.0F, 0, 0}}}, frame);
+    log({NoiseModel{{i % 2 == 0 ? 5.0F : 0.0F, 0, 0}}}, {}, frame);
   }
   ASSERT_EQ(recorder.warnings().size(), 1U);
   EXPECT_TRUE(recorder.warnings()[0].starts_with("no noise was found, so frames pass unchanged"));
+}
+
+TEST(NoiseText, LevelsOfDeepPicturesHaveTwoDigitsAndSteps) {
+  FrameFormat format;
+  format.color_model = ColorModel::kGray;
+  EXPECT_EQ(plane_levels_text({{6.94F, 0, 0}}, format), "Y 6.9");
+  EXPECT_EQ(plane_levels_text({{0.43F, 0, 0}}, format), "Y 0.43");
+  EXPECT_EQ(plane_levels_text({}, format), "Y 0.0");
+  format.sample_type = SampleType::kUint16;
+  format.bit_depth = 16;
+  EXPECT_EQ(plane_levels_text({{0.0311F, 0, 0}}, format), "Y 0.031, or 8 of 65535");
+  EXPECT_EQ(plane_levels_text({{6.94F, 0, 0}}, format), "Y 6.9");
+  format.color_model = ColorModel::kYuv;
+  EXPECT_EQ(plane_levels_text({{0.72F, 0.0311F, 0}}, format),
+            "Y 0.72, U 0.031, V 0.0, or 184, 8, 0 of 65535");
+  format.sample_type = SampleType::kFloat32;
+  EXPECT_EQ(plane_levels_text({{0.0311F, 0, 0}}, format), "Y 0.031, U 0.0, V 0.0");
 }
 
 TEST(NoiseText, LevelsHaveAWord) {
