@@ -10,6 +10,7 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <regex>
 #include <string>
 #include <utility>
 
@@ -36,9 +37,42 @@ limpid --help                           list all commands
 limpid denoise --help                   list the options of a command
 )";
 
+/// Adds the reading of a number with a decimal comma that a brief sentence quotes.
+std::string with_decimal_point(std::string sentence) {
+  static const std::regex comma(R"('(?:[^', ]*[:=])?(\d+),(\d+)[A-Za-z]?')");
+  std::smatch match;
+  if (std::regex_search(sentence, match, comma)) {
+    const std::string number = match.str(1) + "." + match.str(2);
+    sentence +=
+        sentence.find("write " + number) == std::string::npos ? "; decimals have a point: " + number : "";
+  }
+  return sentence;
+}
+
+/// Adds that the flag before a word takes no value, if a sentence is about the word as an input.
+std::string with_flag(std::string sentence, int argc, char** argv) {
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::string flag = argv[i - 1];
+    const bool is_flag = flag.size() > 1 && flag.starts_with('-') && flag != "--";
+    if (is_flag && (sentence.starts_with(word + ": no such file") ||
+                    sentence.starts_with("'" + word + "' is one argument too many"))) {
+      sentence.append("; ").append(flag).append(" takes no value");
+      if (flag == "--json") {
+        sentence.append(" and prints to standard output (--json > ").append(word).append(")");
+      }
+      return sentence;
+    }
+  }
+  return sentence;
+}
+
 /// Prints every failure as one line, whatever the messages of libraries and the arguments contain.
 int fail(std::string sentence, int exit_code, int argc, char** argv) {
   sentence = with_brief_quotes(std::move(sentence), {argv, argv + argc});
+  if (exit_code == kExitUsage) {
+    sentence = with_flag(with_decimal_point(std::move(sentence)), argc, argv);
+  }
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
   spdlog::error(sentence);
   return exit_code;

@@ -63,16 +63,52 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> id_of(const std::string& 
   return std::pair<std::uint64_t, std::uint64_t>(status.st_dev, status.st_ino);
 }
 
+/// False for names of sequences and addresses, too.
+bool is_absent_file(const std::string& name) {
+  std::error_code ignored;
+  return name != "-" && !fs::exists(name, ignored) && name.find('%') == std::string::npos &&
+         name.find("://") == std::string::npos;
+}
+
+/// Throws UsageError for words that are parts of a name with blanks, or an option with the dash of a text.
+void require_whole_words(const std::vector<std::string>& words) {
+  for (std::size_t first = 0; first < words.size(); ++first) {
+    if (!is_absent_file(words[first])) {
+      continue;
+    }
+    for (const char* const dash : {"\u2013", "\u2014", "\u2212"}) {
+      if (words[first].starts_with(dash)) {
+        throw UsageError(words[first] + ": begins with a dash that is not '-'");
+      }
+    }
+    std::string name = words[first];
+    for (std::size_t last = first + 1; last < words.size(); ++last) {
+      name += " " + words[last];
+      if (std::error_code ignored; fs::exists(name, ignored)) {
+        throw UsageError(
+            fmt::format("{}: no such file; a name with blanks needs quotes: '{}'", words[first], name));
+      }
+    }
+  }
+}
+
+/// Throws UsageError if one of several inputs is missing and has no name of a medium: a word after a flag.
+void require_files(const std::vector<std::string>& inputs) {
+  require_whole_words(inputs);
+  const auto absent = std::ranges::find_if(
+      inputs, [](const std::string& name) { return is_absent_file(name) && !io::is_media_name(name); });
+  if (inputs.size() > 1 && absent != inputs.end()) {
+    throw UsageError(*absent + ": no such file");
+  }
+}
+
 /// Throws UsageError for inputs that have no file beside which an output could be written.
 void require_neighbor(const std::string& input) {
   std::error_code ignored;
   if (is_folder(input)) {
     throw UsageError(input + ": the folder for the outputs is missing; add -o FOLDER");
   }
-  const bool is_file = fs::is_regular_file(input, ignored);
-  const bool is_absent = !fs::exists(input, ignored) && input.find('%') == std::string::npos &&
-                         input.find("://") == std::string::npos;
-  if (input == "-" || (!is_file && !is_absent)) {
+  if (input == "-" || (!fs::is_regular_file(input, ignored) && !is_absent_file(input))) {
     throw UsageError((input == "-" ? "standard input" : input) + ": the output is missing; add -o OUTPUT");
   }
 }
@@ -81,6 +117,7 @@ void require_neighbor(const std::string& input) {
 
 std::vector<Jobs::Input> expand_inputs(const std::vector<std::string>& arguments) {
   std::vector<Jobs::Input> inputs;
+  require_files(arguments);
   for (const std::string& argument : arguments) {
     if (is_folder(argument)) {
       const std::vector<Jobs::Input> files = files_of(argument);
@@ -95,6 +132,7 @@ std::vector<Jobs::Input> expand_inputs(const std::vector<std::string>& arguments
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option) {
   Jobs jobs;
   jobs.output = output_option;
+  require_whole_words(arguments);
   if (jobs.output.empty()) {
     if (arguments.size() == 1) {
       require_neighbor(arguments.front());
@@ -102,6 +140,7 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
       return jobs;
     }
     if (arguments.size() > 2) {
+      require_files(arguments);
       throw UsageError("several inputs need a folder for the outputs: -o FOLDER");
     }
     // A pattern such as *.mkv may have matched two files: the second is an input then.
@@ -117,6 +156,9 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
   if (!jobs.into_folder) {
     jobs.inputs = {{arguments.front(), false}};
     return jobs;
+  }
+  if (jobs.many) {
+    require_files(arguments);
   }
   std::error_code ignored;
   if (jobs.output == "-" ||

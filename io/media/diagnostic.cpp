@@ -2,6 +2,9 @@
 #include "io/media/diagnostic.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
 
 namespace limpid::io {
 
@@ -20,8 +23,20 @@ std::int64_t count_of(const Diagnostics& diagnostics, Diagnostic::Kind kind) {
 
 std::vector<std::string> texts_of(const Diagnostics& diagnostics) {
   std::vector<std::string> texts;
+  std::map<std::string, std::size_t> left_out;  // places in `texts`, by the text without the stream's number
   for (const Diagnostic& diagnostic : diagnostics) {
-    texts.push_back(diagnostic.text);
+    const std::string number = diagnostic.stream ? "#" + std::to_string(*diagnostic.stream) : "";
+    std::string reason = diagnostic.text;
+    if (const std::size_t at = reason.find(number + " "); !number.empty() && at != std::string::npos) {
+      reason.erase(at, number.size());
+    }
+    const auto [known, is_new] = left_out.emplace(std::move(reason), texts.size());
+    if (is_new || number.empty()) {
+      texts.push_back(diagnostic.text);
+    } else {
+      std::string& text = texts[known->second];
+      text += (text.find(", and also #") == std::string::npos ? ", and also " : ", ") + number;
+    }
   }
   return texts;
 }

@@ -79,7 +79,7 @@ std::string text_of(const Diagnostics& diagnostics, Diagnostic::Kind kind);
 /// The number of packets or frames of a kind.
 std::int64_t count_of(const Diagnostics& diagnostics, Diagnostic::Kind kind);
 
-/// All texts.
+/// All texts. Streams that are left out for the same reason have one.
 std::vector<std::string> texts_of(const Diagnostics& diagnostics);
 
 /// Indices of the source's streams that are missing in the file, although they should be copied.

@@ -51,12 +51,24 @@ void look_at_file(const std::string& url) {
   }
 }
 
-/// True for files of the HEIF family with HEVC pictures, by their brands (ISO/IEC 23008-12).
-bool is_heic(const std::string& url) {
-  constexpr std::size_t kBrands = 64;
-  std::string begin(kBrands, '\0');
+/// The first 64 bytes, with zeros behind a shorter file.
+std::string first_bytes(const std::string& url) {
+  std::string begin(64, '\0');
   std::ifstream file(url, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin;
+}
+
+/// True for files with the boxes of MP4 or MOV that libav refuses because their index is missing.
+bool lacks_index(const std::string& url) {
+  const std::string box = first_bytes(url).substr(4, 4);
+  return (box == "ftyp" || box == "mdat" || box == "wide" || box == "free" || box == "skip") &&
+         first_logged_error().find("moov atom not found") != std::string::npos;
+}
+
+/// True for files of the HEIF family with HEVC pictures, by their brands (ISO/IEC 23008-12).
+bool is_heic(const std::string& url) {
+  const std::string begin = first_bytes(url);
   constexpr std::array<std::string_view, 4> kNames{"heic", "heix", "heim", "heis"};
   return begin.compare(4, 4, "ftyp") == 0 && std::ranges::any_of(kNames, [&](std::string_view name) {
            return begin.find(name) != std::string::npos;
@@ -83,6 +95,13 @@ void explain_camera_failure(const std::string& url, const AVInputFormat* request
   }
   if (code == AVERROR_INVALIDDATA && is_heic(url)) {
     throw NoVideo(url + ": " + kNoHeic, true);
+  }
+  if (code == AVERROR_INVALIDDATA && lacks_index(url)) {
+    throw NoVideo(
+        url +
+            ": its index (moov) is missing, because the recording was not finished; recover it first, for "
+            "example with untrunc",
+        false);
   }
   if (code == AVERROR_INVALIDDATA) {
     throw NoVideo(url + ": no video or picture found in it", false);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -19,6 +20,65 @@
 
 namespace limpid::test {
 namespace {
+
+class WrongWordsTest : public ProgramTest {
+ protected:
+  /// Runs `limpid denoise in.mkv -o out.mkv` with more words, which is wrong usage.
+  void expect_refused(const std::vector<std::string>& words, const std::vector<std::string>& sentence) const {
+    std::vector<std::string> all{"denoise", path("in.mkv"), "-o", path("out.mkv")};
+    all.insert(all.end(), words.begin(), words.end());
+    expect_failure(limpid(all), 2, sentence);
+    EXPECT_FALSE(std::filesystem::exists(path("out.mkv")));
+  }
+};
+
+TEST_F(WrongWordsTest, ANumberWithADecimalCommaHasItsReading) {
+  make_clip("in.mkv", 2);
+  expect_refused({"--strength", "0,5"},
+                 {"--strength: '0,5'", "write 0.5, or 0.0,5.0 for luma and chroma", "--planes chroma"});
+  for (const auto& [option, value, reading] :
+       std::vector<std::array<std::string, 3>>{{"--sigma", "1,5", "1.5"},
+                                               {"--noise", "1,5", "1.5"},
+                                               {"--mix", "0,2", "0.2"},
+                                               {"--start", "0,1", "0.1"},
+                                               {"--start", "0:00,1", "00.1"},
+                                               {"--duration", "1,5", "1.5"},
+                                               {"--crf", "18,5", "18.5"},
+                                               {"--bitrate", "2,5M", "2.5"},
+                                               {"--add-grain", "1,5", "1.5"},
+                                               {"--filter", "vbm4d:tau=1,5", "1.5"}}) {
+    expect_refused({option, value, "-c", "libx264"}, {"; decimals have a point: " + reading});
+  }
+}
+
+TEST_F(WrongWordsTest, AWordAfterAFlagIsNamed) {
+  make_clip("in.mkv", 2);
+  expect_refused({"--json", "report.json"}, {"report.json: no such file; --json takes no value and prints to "
+                                             "standard output (--json > report.json)"});
+  expect_refused({"-q", "20"}, {"20: no such file; -q takes no value"});
+  expect_refused({"--resume", "job"}, {"job: no such file; --resume takes no value"});
+  expect_refused({"--no-audio", "true"}, {"true: no such file; --no-audio takes no value"});
+  expect_refused({"\u2013strength", "strong"}, {"\u2013strength: begins with a dash that is not '-'"});
+  expect_refused({"--json", "x_%03d.png"}, {"out.mkv: is not a folder"});
+  expect_refused({"--sigma", std::string(100'000, '1') + ",5"}, {"is not a noise level"});
+  expect_failure(limpid({"noise", path("in.mkv"), "--json", "report.json"}), 2, {"--json takes no value"});
+}
+
+TEST_F(WrongWordsTest, ANameInSeveralWordsNeedsQuotes) {
+  const std::string name = make_clip("a b c.mkv", 2);
+  expect_failure(limpid({"denoise", path("a"), "b", "c.mkv"}), 2, {"needs quotes: '" + name + "'"});
+  expect_failure(limpid({"denoise", path("a"), "b", "c.mkv", "-o", path("out.mkv")}), 2,
+                 {"needs quotes: '" + name + "'"});
+}
+
+TEST_F(WrongWordsTest, AnUnfinishedRecordingLacksItsIndex) {
+  const std::string whole =
+      make("in.mp4", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "5", "-c:v", "libx264"});
+  const std::string bytes = read_file(whole);
+  write_file(path("cut.mp4"), bytes.substr(0, bytes.find("moov") - 4));
+  expect_failure(limpid({"denoise", path("cut.mp4"), "-o", path("out.mkv")}), 1,
+                 {"cut.mp4: its index (moov) is missing", "untrunc"});
+}
 
 class BadInputTest : public ProgramTest {
  protected:

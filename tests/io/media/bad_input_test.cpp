@@ -117,7 +117,10 @@ TEST_F(BadInputTest, TruncatedFileGivesTheFramesBeforeTheCut) {
 
   const std::string header = make("whole.mp4", "-f lavfi -i testsrc2=s=64x48:r=25:d=2 -c:v libx264");
   output_of("head -c 2000 '" + header + "' > '" + path("cut.mp4") + "'");
-  EXPECT_EQ(message_of_reading(path("cut.mp4")), path("cut.mp4") + ": no video or picture found in it");
+  EXPECT_EQ(message_of_reading(path("cut.mp4")),
+            path("cut.mp4") +
+                ": its index (moov) is missing, because the recording was not "
+                "finished; recover it first, for example with untrunc");
 }
 
 /// Reads a source to its end.

@@ -29,5 +29,22 @@ TEST(Diagnostics, ReaderAndWriterShareOneListInTheOrderOfKinds) {
   EXPECT_EQ(streams_left_out(all), (std::vector<unsigned>{3, 5}));
 }
 
+TEST(Diagnostics, StreamsLeftOutForOneReasonHaveOneText) {
+  Diagnostics all;
+  for (const unsigned stream : {2U, 3U, 14U}) {
+    all.push_back(
+        {.kind = Kind::kLeftOut,
+         .text = "mov can't hold the data stream #" + std::to_string(stream) + " (mebx): it is left out",
+         .stream = stream});
+  }
+  all.push_back({.kind = Kind::kLeftOut,
+                 .text = "mov can't hold the data stream #1 (klv): it is left out",
+                 .stream = 1});
+  EXPECT_EQ(texts_of(all), (std::vector<std::string>{
+                               "mov can't hold the data stream #2 (mebx): it is left out, and also #3, #14",
+                               "mov can't hold the data stream #1 (klv): it is left out"}));
+  EXPECT_EQ(streams_left_out(all).size(), 4U);
+}
+
 }  // namespace
 }  // namespace limpid::io
