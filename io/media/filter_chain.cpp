@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -25,127 +26,34 @@ enum class FilterEffect : std::uint8_t {
   kMemory,   ///< frames are made from several frames, dropped or added, or depend on a random generator
 };
 
-/// Filters with options that name files, such as curves and drawtext, have no row.
-constexpr std::array<std::pair<std::string_view, FilterEffect>, 112> kFilters{{
-    {"alphaextract", FilterEffect::kSamples},
-    {"atadenoise", FilterEffect::kMemory},
-    {"avgblur", FilterEffect::kSamples},
-    {"bilateral", FilterEffect::kSamples},
-    {"boxblur", FilterEffect::kSamples},
-    {"bwdif", FilterEffect::kMemory},
-    {"cas", FilterEffect::kSamples},
-    {"chromahold", FilterEffect::kSamples},
-    {"chromakey", FilterEffect::kSamples},
-    {"chromanr", FilterEffect::kSamples},
-    {"chromashift", FilterEffect::kSamples},
-    {"colorbalance", FilterEffect::kSamples},
-    {"colorchannelmixer", FilterEffect::kSamples},
-    {"colorcontrast", FilterEffect::kSamples},
-    {"colorcorrect", FilterEffect::kSamples},
-    {"colorhold", FilterEffect::kSamples},
-    {"colorize", FilterEffect::kSamples},
-    {"colorkey", FilterEffect::kSamples},
-    {"colorlevels", FilterEffect::kSamples},
-    {"colormatrix", FilterEffect::kSamples},
-    {"colorspace", FilterEffect::kSamples},
-    {"colortemperature", FilterEffect::kSamples},
-    {"convolution", FilterEffect::kSamples},
-    {"copy", FilterEffect::kSamples},
-    {"crop", FilterEffect::kPlaces},
-    {"cropdetect", FilterEffect::kMemory},
-    {"deband", FilterEffect::kSamples},
-    {"deblock", FilterEffect::kSamples},
-    {"decimate", FilterEffect::kMemory},
-    {"deflate", FilterEffect::kSamples},
-    {"deflicker", FilterEffect::kMemory},
-    {"dejudder", FilterEffect::kMemory},
-    {"delogo", FilterEffect::kSamples},
-    {"despill", FilterEffect::kSamples},
-    {"detelecine", FilterEffect::kMemory},
-    {"dilation", FilterEffect::kSamples},
-    {"drawbox", FilterEffect::kSamples},
-    {"drawgrid", FilterEffect::kSamples},
-    {"edgedetect", FilterEffect::kSamples},
-    {"eq", FilterEffect::kSamples},
-    {"erosion", FilterEffect::kSamples},
-    {"estdif", FilterEffect::kMemory},
-    {"exposure", FilterEffect::kSamples},
-    {"fade", FilterEffect::kMemory},
-    {"fftdnoiz", FilterEffect::kMemory},
-    {"field", FilterEffect::kPlaces},
-    {"fieldmatch", FilterEffect::kMemory},
-    {"fieldorder", FilterEffect::kPlaces},
-    {"fillborders", FilterEffect::kSamples},
-    {"format", FilterEffect::kSamples},
-    {"fps", FilterEffect::kMemory},
-    {"framerate", FilterEffect::kMemory},
-    {"framestep", FilterEffect::kMemory},
-    {"gblur", FilterEffect::kSamples},
-    {"gradfun", FilterEffect::kSamples},
-    {"hflip", FilterEffect::kPlaces},
-    {"hqdn3d", FilterEffect::kMemory},
-    {"hue", FilterEffect::kSamples},
-    {"huesaturation", FilterEffect::kSamples},
-    {"idet", FilterEffect::kMemory},
-    {"il", FilterEffect::kPlaces},
-    {"inflate", FilterEffect::kSamples},
-    {"interlace", FilterEffect::kMemory},
-    {"kerndeint", FilterEffect::kMemory},
-    {"lenscorrection", FilterEffect::kPlaces},
-    {"limiter", FilterEffect::kSamples},
-    {"lumakey", FilterEffect::kSamples},
-    {"lut", FilterEffect::kSamples},
-    {"lutrgb", FilterEffect::kSamples},
-    {"lutyuv", FilterEffect::kSamples},
-    {"median", FilterEffect::kSamples},
-    {"minterpolate", FilterEffect::kMemory},
-    {"monochrome", FilterEffect::kSamples},
-    {"mpdecimate", FilterEffect::kMemory},
-    {"negate", FilterEffect::kSamples},
-    {"nlmeans", FilterEffect::kSamples},
-    {"noformat", FilterEffect::kSamples},
-    {"noise", FilterEffect::kMemory},
-    {"null", FilterEffect::kSamples},
-    {"owdenoise", FilterEffect::kSamples},
-    {"pad", FilterEffect::kPlaces},
-    {"perspective", FilterEffect::kPlaces},
-    {"phase", FilterEffect::kMemory},
-    {"pixelize", FilterEffect::kSamples},
-    {"pullup", FilterEffect::kMemory},
-    {"rgbashift", FilterEffect::kSamples},
-    {"rotate", FilterEffect::kPlaces},
-    {"sab", FilterEffect::kSamples},
-    {"scale", FilterEffect::kSamples},
-    {"select", FilterEffect::kMemory},
-    {"separatefields", FilterEffect::kMemory},
-    {"setdar", FilterEffect::kSamples},
-    {"setfield", FilterEffect::kSamples},
-    {"setparams", FilterEffect::kSamples},
-    {"setpts", FilterEffect::kMemory},
-    {"setrange", FilterEffect::kSamples},
-    {"setsar", FilterEffect::kSamples},
-    {"shear", FilterEffect::kPlaces},
-    {"smartblur", FilterEffect::kSamples},
-    {"swapuv", FilterEffect::kSamples},
-    {"telecine", FilterEffect::kMemory},
-    {"tinterlace", FilterEffect::kMemory},
-    {"tmix", FilterEffect::kMemory},
-    {"tonemap", FilterEffect::kSamples},
-    {"transpose", FilterEffect::kPlaces},
-    {"trim", FilterEffect::kMemory},
-    {"unsharp", FilterEffect::kSamples},
-    {"vflip", FilterEffect::kPlaces},
-    {"vibrance", FilterEffect::kSamples},
-    {"w3fdif", FilterEffect::kMemory},
-    {"yadif", FilterEffect::kMemory},
-    {"zscale", FilterEffect::kSamples},
+struct FilterGroup {
+  FilterEffect effect;
+  std::string_view names;  ///< each between blanks
+};
+/// Filters with options that name files, such as curves and drawtext, are in no group.
+constexpr std::array<FilterGroup, 3> kFilters{{
+    {FilterEffect::kSamples,
+     " alphaextract avgblur bilateral boxblur cas chromahold chromakey chromanr chromashift "
+     "colorbalance colorchannelmixer colorcontrast colorcorrect colorhold colorize colorkey "
+     "colorlevels colormatrix colorspace colortemperature convolution copy deband deblock deflate "
+     "delogo despill dilation drawbox drawgrid edgedetect eq erosion exposure fillborders format "
+     "gblur gradfun hue huesaturation inflate limiter lumakey lut lutrgb lutyuv median monochrome "
+     "negate nlmeans noformat null owdenoise pixelize rgbashift sab scale setdar setfield setparams "
+     "setrange setsar smartblur swapuv tonemap unsharp vibrance zscale "},
+    {FilterEffect::kPlaces,
+     " crop field fieldorder hflip il lenscorrection pad perspective rotate shear transpose vflip "},
+    {FilterEffect::kMemory,
+     " atadenoise bwdif cropdetect decimate deflicker dejudder detelecine estdif fade fftdnoiz "
+     "fieldmatch fps framerate framestep hqdn3d idet interlace kerndeint minterpolate mpdecimate "
+     "noise phase pullup select separatefields setpts telecine tinterlace tmix trim w3fdif yadif "},
 }};
 
-/// Null for filters that are not in the table.
-const FilterEffect* effect_of(std::string_view name) {
-  const auto* const found =
-      std::ranges::find(kFilters, name, &std::pair<std::string_view, FilterEffect>::first);
-  return found == kFilters.end() ? nullptr : &found->second;
+/// Nothing for filters that are in no group.
+std::optional<FilterEffect> effect_of(std::string_view name) {
+  const std::string word = " " + std::string(name) + " ";
+  const auto* const found = std::ranges::find_if(
+      kFilters, [&](const FilterGroup& group) { return group.names.find(word) != std::string_view::npos; });
+  return found == kFilters.end() ? std::nullopt : std::optional(found->effect);
 }
 
 constexpr std::string_view kBlanks = " \n\t\r";  // of libavfilter's parser
@@ -323,7 +231,7 @@ void FilterChain::require_names_of_libavfilter() const {
 
 void FilterChain::require_local_filters() const {
   for (const auto& [name, arguments] : filters_) {
-    if (effect_of(name) == nullptr) {
+    if (!effect_of(name)) {
       throw UsageError(option_ + ": the filter " + name +
                        " may open files or connections, which --local-only prevents");
     }
@@ -345,17 +253,15 @@ void FilterChain::require_accepted() const {
 
 std::string FilterChain::first_with_memory() const {
   const auto found = std::ranges::find_if(filters_, [](const ChainFilter& filter) {
-    const FilterEffect* const effect = effect_of(filter.name);
-    return effect == nullptr || *effect == FilterEffect::kMemory || counts_frames(filter);
+    const std::optional<FilterEffect> effect = effect_of(filter.name);
+    return !effect || effect == FilterEffect::kMemory || counts_frames(filter);
   });
   return found == filters_.end() ? "" : found->name;
 }
 
 bool FilterChain::keeps_layout() const {
-  return std::ranges::all_of(filters_, [](const ChainFilter& filter) {
-    const FilterEffect* const effect = effect_of(filter.name);
-    return effect != nullptr && *effect == FilterEffect::kSamples;
-  });
+  return std::ranges::all_of(
+      filters_, [](const ChainFilter& filter) { return effect_of(filter.name) == FilterEffect::kSamples; });
 }
 
 void FilterChain::require_no_memory(const std::string& where) const {
