@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -72,37 +71,6 @@ struct Row {
   std::optional<std::array<float, 3>> sigma;  // of the first frame
   std::optional<Qualities> quality;
   double fps = 0;
-  std::optional<double> megabytes;
-};
-
-// The growth of the peak resident memory, from /proc/self/status. Empty if the system does not provide it.
-class HostMemory {
- public:
-  /// Resets the peak.
-  HostMemory() {
-    std::ofstream reset("/proc/self/clear_refs");
-    reset << 5 << std::flush;
-    before_ = reset ? field("VmRSS:") : std::nullopt;
-  }
-  /// The peak since construction minus the memory at construction, in bytes.
-  std::optional<double> growth() const {
-    const std::optional<double> peak = field("VmHWM:");
-    return before_ && peak ? std::optional(std::max(*peak - *before_, 0.0)) : std::nullopt;
-  }
-
- private:
-  static std::optional<double> field(const std::string& name) {
-    std::ifstream status("/proc/self/status");
-    for (std::string key; status >> key;) {
-      if (double kibibytes = 0; key == name && status >> kibibytes) {
-        return kibibytes * 1024;
-      }
-      status.ignore(1 << 10, '\n');
-    }
-    return std::nullopt;
-  }
-
-  std::optional<double> before_;
 };
 
 struct Clip {
@@ -166,7 +134,7 @@ class Comparison {
   const NoiseModel& noise() const { return levels_.front().second.front(); }
 
   void run() {
-    rows_.push_back({.filter = "input", .sigma = {}, .quality = quality_of(input_.frames), .megabytes = {}});
+    rows_.push_back({.filter = "input", .sigma = {}, .quality = quality_of(input_.frames)});
     keep_pictures(input_.frames);
     for (const FilterEntry& filter : filters_) {
       run(filter);
@@ -227,7 +195,6 @@ class Comparison {
     const std::vector<NoiseModel>& noise = levels_of(filter.noise);
     std::vector<Frame> results;
     results.reserve(frame_count());
-    const HostMemory memory;
     const auto make_denoiser = [&] {
       std::unique_ptr<Denoiser> denoiser =
           engine_->make_denoiser(filter.filter.filter(), noise.front(), format());
@@ -268,10 +235,6 @@ class Comparison {
     row.filter = filter.text;
     row.sigma = noise.front().sigma;
     row.fps = static_cast<double>(frame_count()) / elapsed.count();
-    if (const std::optional<double> growth = memory.growth()) {
-      const double kept = static_cast<double>(frame_bytes(format())) * static_cast<double>(results.size());
-      row.megabytes = std::max(*growth - kept, 0.0) / 1e6;
-    }
     row.quality = quality_of(results);
     rows_.push_back(std::move(row));
     keep_pictures(results);
@@ -343,7 +306,7 @@ void print_table(const Comparison& comparison, const CompareOptions& options) {
       head += fmt::format("  {:>7}", fmt::format("SSIM {}", plane));
     }
   }
-  std::cout << head << "       fps        MB\n";
+  std::cout << head << "       fps\n";
   for (const Row& row : rows) {
     std::string line = fmt::format("{:<{}}", row.filter, width);
     if (row.quality) {
@@ -355,7 +318,6 @@ void print_table(const Comparison& comparison, const CompareOptions& options) {
       }
     }
     line += row.fps > 0 ? fmt::format("  {:>8.2f}", row.fps) : fmt::format("  {:>8}", "");
-    line += row.megabytes ? fmt::format("  {:>8.1f}", *row.megabytes) : "";
     std::cout << line << '\n';
   }
 }
@@ -383,7 +345,6 @@ void print_json(const Comparison& comparison, const CompareOptions& options) {
     }
     if (row.fps > 0) {
       entry["fps"] = row.fps;
-      entry["host_megabytes"] = row.megabytes ? nlohmann::json(*row.megabytes) : nlohmann::json();
     }
     json["filters"].push_back(std::move(entry));
   }
@@ -472,7 +433,7 @@ int compare(const CompareOptions& options, Console& console) {
 
 void add_compare_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
-      "compare", "Compare filters on the same frames: quality, speed, memory, and crops side by side");
+      "compare", "Compare filters on the same frames: quality, speed, and crops side by side");
   auto options = std::make_shared<CompareOptions>();
   command->add_option("INPUT", options->input, "Noisy video or picture")->required()->file();
   command
@@ -508,8 +469,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing contact sheet or clip");
   command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   options->engine.add_to(*command);
-  command->footer(
-      "fps: frames per second of denoising alone. MB: host memory of the filter, without the frames.");
+  command->footer("fps: frames per second of denoising alone.");
   command->callback([&selected, options] {
     selected = [options](Console& console) { return compare(*options, console); };
   });
