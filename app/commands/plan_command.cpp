@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "app/commands/command.h"
@@ -57,8 +57,8 @@ void set_planned_grain(const GrainOptions& grain, const std::vector<Jobs::Input>
   settings.added_grain = table_to_add(grain, request, engine);
 }
 
-/// The folder of a job, in which no other process makes a plan meanwhile. A new folder that stays empty is
-/// removed.
+/// The folder of a job, in which no other process makes a plan meanwhile. Without a plan, its segments are
+/// removed at the end, and a new folder that is empty then.
 class PlanningFolder : NotCopyable {
  public:
   explicit PlanningFolder(const JobFolder& folder) : folder_(folder), is_new_(!file_exists(folder.path())) {
@@ -77,13 +77,18 @@ class PlanningFolder : NotCopyable {
     }
   }
   ~PlanningFolder() {
-    std::error_code ignored;
-    if (!std::filesystem::exists(folder_.plan(), ignored)) {
-      folder_.remove_empty(false);
-    }
-    std::filesystem::remove(lock_in(folder_.path()), ignored);
-    if (is_new_) {
-      std::filesystem::remove(folder_.path(), ignored);  // unless it has files
+    try {
+      const bool is_planned = file_exists(folder_.plan());
+      for (int number = 0; !is_planned && ::unlink(folder_.segment(number).c_str()) == 0; ++number) {
+      }
+      if (!is_planned) {
+        folder_.remove_empty(false);
+      }
+      ::unlink(lock_in(folder_.path()).c_str());
+      if (is_new_) {
+        ::rmdir(folder_.path().c_str());  // unless it has files
+      }
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): files without a plan are left behind
     }
   }
 

@@ -2,12 +2,10 @@
 #include "app/jobs/planning.h"
 
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -18,7 +16,6 @@
 #include "app/options/engine_options.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
-#include "core/base/not_copyable.h"
 #include "core/base/thread.h"
 #include "core/frame/reach.h"
 #include "core/noise/brightness_histogram.h"
@@ -203,32 +200,6 @@ void tell_of_source(const io::Reader& reader, const PlannedInput& input) {
   warn_of_the_whole(diagnostics, source);
 }
 
-/// A job that is being planned. Unless it is kept, its segments are removed.
-class UnfinishedJob : NotCopyable {
- public:
-  explicit UnfinishedJob(const JobFolder& folder) : folder_(folder) {}
-  ~UnfinishedJob() {
-    if (is_kept_) {
-      return;
-    }
-    try {
-      for (int number = 0; number < segments_; ++number) {
-        ::unlink(folder_.segment(number).c_str());
-      }
-    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): segments are left behind
-    }
-  }
-
-  /// Before its file is written.
-  void add_segment() { ++segments_; }
-  void keep() { is_kept_ = true; }
-
- private:
-  const JobFolder& folder_;
-  bool is_kept_ = false;
-  int segments_ = 0;
-};
-
 PlannedInput describe(const std::string& name) {
   namespace fs = std::filesystem;
   PlannedInput input{.path = name};
@@ -362,7 +333,6 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
               const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t segment_frames,
               const PlanningHooks& hooks) {
   require_bounded_reach(make_filter(settings.filter, false), "a job");
-  UnfinishedJob unfinished(folder);
   folder.create();
   Plan plan{.program = program_version(), .settings = settings, .inputs = {}, .segments = {}};
   for (const std::string& name : inputs) {
@@ -386,7 +356,6 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
       for (auto& [segment, own] : source.segments(segment_frames)) {
         segment.input = static_cast<int>(plan.inputs.size());
         own.mix = noise.mix;
-        unfinished.add_segment();
         write_job_file(folder.segment(static_cast<int>(plan.segments.size())), to_json(own).dump() + "\n");
         plan.segments.push_back(segment);
       }
@@ -401,7 +370,6 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
     throw Error(folder.path() + ": there is nothing to plan");
   }
   write_plan(folder, plan);
-  unfinished.keep();
   return true;
 }
 
