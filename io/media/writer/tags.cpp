@@ -166,10 +166,13 @@ std::string keep_tags(AVFormatContext& muxer,
     av_opt_set(&muxer, "movflags", "+use_metadata_tags", AV_OPT_SEARCH_CHILDREN);
     return "";
   }
-  // libav's note about its muxer is not a loss, and a timecode has its own track.
-  std::erase_if(lost, [](const std::string& tag) {
-    return av_strcasecmp(tag.c_str(), "encoder") == 0 || av_strcasecmp(tag.c_str(), "timecode") == 0;
-  });
+  // Notes about the source's file are not losses: libav's about its muxer, and those of MXF. A timecode has
+  // its own track.
+  constexpr const char* kNotes =
+      "encoder,timecode,operational_pattern_ul,uid,generation_uid,company_name,product_name,product_uid,"
+      "product_version,product_version_num,application_platform,toolkit_version_num,modification_date,"
+      "material_package_umid,material_package_name";
+  std::erase_if(lost, [](const std::string& tag) { return av_match_name(tag.c_str(), kNotes) != 0; });
   std::string names;
   for (const std::string& tag : lost) {
     names += (names.empty() ? "" : ", ") + tag;

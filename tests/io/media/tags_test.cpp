@@ -421,6 +421,11 @@ TEST_F(TagsTest, LargestOfSeveralVideoStreamsIsTaken) {
   EXPECT_TRUE(contains(joined(texts_of(writer.diagnostics())), "the video stream #0 (h264) is left out"));
 }
 
+TEST_F(TagsTest, NotesAboutAnMxfFileAreNoLoss) {
+  const std::string source = make("source.mxf", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v mpeg2video");
+  EXPECT_EQ(joined(transcode(source, path("copy.mov")).warnings), "");
+}
+
 TEST_F(TagsTest, TagsOfPhonesAreKeptAndLossesReported) {
   const std::string source =
       make("source.mov",
