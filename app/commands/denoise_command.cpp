@@ -285,8 +285,10 @@ void add_file_options(CommandLine& command, DenoiseCommandOptions& options) {
       ->group(kGroup);
   options.denoising.add_range_to(command, kGroup);
   command
-      .add_flag("--strict", options.strict,
-                "Fail at a damaged packet or frame, or a file that ends early, instead of continuing")
+      .add_flag(
+          "--strict", options.strict,
+          "Fail at a damaged packet or frame, a file that ends early, or data beside the pictures that is "
+          "not kept, instead of continuing")
       ->advanced()
       ->group(kGroup);
   command

@@ -159,6 +159,18 @@ class OpenJob {
   /// True once the output is complete under its name.
   bool is_complete() const { return complete_; }
 
+  /// Called for the reader or writer, on its thread.
+  void check_strictly(const auto& end) const {
+    // An interrupt may leave a packet that is cut.
+    if (!job_.strict || session_.interrupts.interrupted()) {
+      return;
+    }
+    if (const std::string objection = strict_objection(end.diagnostics()); !objection.empty()) {
+      throw Error(fmt::format("{}: {}, after {} frames; without --strict the run would continue", job_.input,
+                              objection, counters_.read.frames.load()));
+    }
+  }
+
   /// Nothing if an interrupt came before the first frame was written.
   std::optional<FinishedJob> run() {
     FinishedJob finished{.job = job_,
@@ -275,18 +287,6 @@ class OpenJob {
     return item;
   }
 
-  /// Called for the reader or writer, on its thread.
-  void check_strictly(const auto& end) const {
-    // An interrupt may leave a packet that is cut.
-    if (!job_.strict || session_.interrupts.interrupted()) {
-      return;
-    }
-    if (const std::string objection = strict_objection(end.diagnostics()); !objection.empty()) {
-      throw Error(fmt::format("{}: {}, after {} frames; without --strict the run would continue", job_.input,
-                              objection, counters_.read.frames.load()));
-    }
-  }
-
   std::unique_ptr<Denoiser> make_denoiser(const FrameFormat& format, const NoiseModel& level) {
     std::unique_ptr<Denoiser> denoiser = session_.engine->make_denoiser(filter_, level, format);
     if (const auto cuda_frames = writer_.cuda_frames(); cuda_frames && added_grain_.empty()) {
@@ -381,6 +381,7 @@ JobResult run_job(Job job, const Session& session) {
   }
 
   OpenJob open(job, session, *reader, *writer, std::move(added_grain), failed);
+  open.check_strictly(*writer);
   try {
     return run_to_report(open, session, warnings);
   } catch (const std::bad_alloc&) {

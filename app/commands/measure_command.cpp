@@ -116,7 +116,9 @@ template <typename Report>
 int compare(const MeasureOptions& options, Report report) {
   const InterruptWatch interrupts(Interrupts::kEnd);
   io::Reader reference = open_video(options.reference, options.local_only);
-  io::Reader test = open_video(options.test, options.local_only);
+  io::ReaderOptions alike;
+  alike.white = reference.video().white;
+  io::Reader test = open_video(options.test, options.local_only, alike);
   AverageQuality average;
   std::vector<Flicker> flicker;  // none of a single frame
   std::optional<Frame> reference_before;

@@ -11,7 +11,7 @@ using Kind = io::Diagnostic::Kind;
 
 /// Diagnostics that a Writer has after its construction are reported then, and a failure ends the run.
 bool is_told_before(Kind kind) {
-  return kind == Kind::kLoss || kind == Kind::kLeftOut || kind == Kind::kFailure;
+  return kind == Kind::kLoss || kind == Kind::kLostData || kind == Kind::kLeftOut || kind == Kind::kFailure;
 }
 
 }  // namespace
@@ -19,6 +19,7 @@ bool is_told_before(Kind kind) {
 std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source) {
   switch (diagnostic.kind) {
     case Kind::kLoss:
+    case Kind::kLostData:
     case Kind::kLeftOut:
     case Kind::kLateLoss:
       return diagnostic.text;
@@ -84,6 +85,9 @@ void warn_of_missing_report(const std::string& output) {
 }
 
 std::string strict_objection(const io::Diagnostics& diagnostics) {
+  if (std::string lost = text_of(diagnostics, Kind::kLostData); !lost.empty()) {
+    return lost;
+  }
   if (std::string missing = text_of(diagnostics, Kind::kMissingFrames); !missing.empty()) {
     return missing;
   }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/container_header.h"
 
+#include <array>
 #include <bit>
 #include <climits>
+
+#include "io/media/input_format.h"
 
 namespace limpid::io {
 namespace {
@@ -79,6 +82,24 @@ Part ContainerHeader::find(const Part& parent, std::uint32_t name) {
     return part.name != name;
   });
   return found;
+}
+
+std::int64_t bytes_behind_boxes(AVFormatContext& input) {
+  constexpr std::array kCutOff{name_of_box("mdat"), name_of_box("moov"), name_of_box("moof"),
+                               name_of_box("free")};
+  if (!is_mp4(*input.iformat) || input.pb == nullptr || (input.pb->seekable & AVIO_SEEKABLE_NORMAL) == 0) {
+    return 0;
+  }
+  const std::int64_t position = avio_tell(input.pb);
+  ContainerHeader header(*input.pb, ContainerHeader::Kind::kMp4);
+  std::int64_t end = 0;
+  header.for_each(header.file(), [&](const Part& box) {
+    const bool is_box = box.is_whole || std::ranges::find(kCutOff, box.name) != kCutOff.end();
+    end = is_box ? box.end : end;
+    return is_box;
+  });
+  avio_seek(input.pb, position, SEEK_SET);
+  return header.file().end - end;
 }
 
 bool ContainerHeader::go_to(const Part& part, std::int64_t offset, std::int64_t length) {

@@ -62,4 +62,8 @@ constexpr std::uint32_t name_of_box(const char (&text)[5]) {
   return static_cast<std::uint32_t>(MKBETAG(text[0], text[1], text[2], text[3]));
 }
 
+/// Bytes behind the last box of an MP4, such as the motion data of a camera; 0 for other files and those that
+/// cannot seek. Restores the position.
+std::int64_t bytes_behind_boxes(AVFormatContext& input);
+
 }  // namespace limpid::io

@@ -15,6 +15,8 @@ struct Diagnostic {
     /// Writer, from the start: properties that cannot be kept ("mkv can't hold the source's timecode (...)")
     /// or had to be guessed.
     kLoss,
+    /// Writer, from the start: data of the source outside of its decoded pictures that is not kept.
+    kLostData,
     /// Writer, from the start: a `stream` of the source that is missing in the file, although it should be
     /// copied.
     kLeftOut,

@@ -297,6 +297,9 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
                             // Players show HDR in HEVC; but x265 does not support fields.
                             .prefers_hevc = is_hdr && !is_interlaced(*source_.properties),
                             .has_alpha = source_.format.has_alpha});
+    stores_floats_ = codec_ != nullptr && codec_->id == AV_CODEC_ID_TIFF &&
+                     (requested == AV_PIX_FMT_NONE ? source_.format.is_float() : is_float(requested));
+    codec_ = stores_floats_ ? avcodec_find_encoder(AV_CODEC_ID_RAWVIDEO) : codec_;
     if (codec_ == nullptr) {
       throw UsageError(url_ + ": no encoder for the container " + container.name + " is known; name one");
     }
@@ -376,6 +379,9 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
   context_->height = source_.format.height;
   context_->pix_fmt = target_format_;
   context_->sample_aspect_ratio = source_.sample_aspect_ratio;
+  if (codec_->id == AV_CODEC_ID_PNG && source_.sample_aspect_ratio.num == 0) {
+    context_->sample_aspect_ratio = {1, 1};  // otherwise libav writes an invalid pHYs
+  }
   context_->thread_count = options.encoder_threads;
   if ((container.flags & AVFMT_GLOBALHEADER) != 0) {
     context_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
@@ -626,6 +632,11 @@ void Encoder::set_options(const WriterOptions& options) {
   if (!own.empty()) {
     set_option(traits.parameters_option, own);
   }
+  if (const AVFrame& first = *source_.properties; codec_->id == AV_CODEC_ID_EXR) {
+    for (const auto& [key, value] : kept_metadata(first).encoder_options) {
+      set_option(key, value);
+    }
+  }
   if (!options.film_grain.empty()) {
     set_film_grain(options);
   }
@@ -706,6 +717,18 @@ FrameHandle Encoder::to_libav(const Frame& frame) {
   return target;
 }
 
+/// The picture with the range of samples that the source's file has.
+FrameHandle Encoder::in_own_scale(FrameHandle picture, float white) {
+  if (white == 1 || !has_floats(*picture)) {
+    return picture;
+  }
+  FrameHandle own = target_pool_.take(target_format_, picture->width, picture->height);
+  check(av_frame_copy(own.get(), picture.get()), url_, "can't scale a picture");
+  multiply_floats(*own, white);
+  ++copies_;
+  return own;
+}
+
 void Encoder::send(const Frame& frame) {
   FrameHandle picture = to_libav(frame);
   const std::string name = "frame " + std::to_string(frame.index);
@@ -713,6 +736,7 @@ void Encoder::send(const Frame& frame) {
   std::int64_t pts = frame.index;
   std::int64_t duration = 1;
   if (const auto* const properties = frame.attachment.get<AVFrame>()) {
+    picture = in_own_scale(std::move(picture), kept_metadata(*properties).stored.white);
     check(av_frame_copy_props(picture.get(), properties), url_, "can't keep the properties of " + name);
     time_base = properties->time_base;
     pts = properties->pts;

@@ -53,6 +53,8 @@ class Encoder {
           const WriterOptions& options, std::vector<std::string>& warnings);
 
   const AVCodecContext& context() const { return *context_; }
+  /// The codec of the output: of TIFF if context() delivers raw floats for a TIFF file.
+  const AVCodec& codec() const { return stores_floats_ ? *avcodec_find_encoder(AV_CODEC_ID_TIFF) : *codec_; }
   /// The format of the samples that the encoder receives, in any memory.
   AVPixelFormat target_format() const { return target_format_; }
   const std::vector<std::pair<std::string, std::string>>& muxer_options() const { return muxer_options_; }
@@ -110,6 +112,7 @@ class Encoder {
   void set_film_grain(const WriterOptions& options);
   void set_option(const std::string& key, const std::string& value);
   FrameHandle to_libav(const Frame& frame);
+  FrameHandle in_own_scale(FrameHandle picture, float white);
   void leave_out_stale_metadata(AVFrame& picture) const;
   bool loses_captions(const AVFrame& frame) const;
   void look_for_losses(const AVFrame& frame, std::int64_t index);
@@ -117,6 +120,7 @@ class Encoder {
   std::string url_;
   EncoderSource source_;
   const AVCodec* codec_ = nullptr;
+  bool stores_floats_ = false;  ///< in TIFF, which libav's encoder does not
   std::optional<GrainEncoding> grain_;
   struct Closer {
     void operator()(AVCodecContext* context) const;

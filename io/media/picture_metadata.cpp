@@ -33,7 +33,10 @@ constexpr const char* kIptcText = "IPTC data (caption, credit, keywords)";
 // Tags of TIFF's and EXIF's directories.
 constexpr std::uint16_t kImageWidth = 0x0100;
 constexpr std::uint16_t kImageLength = 0x0101;
+constexpr std::uint16_t kDescription = 0x010E;
+constexpr std::uint16_t kStripOffsets = 0x0111;
 constexpr std::uint16_t kOrientation = 0x0112;
+constexpr std::uint16_t kTileOffsets = 0x0144;
 constexpr std::uint16_t kThumbnailOffset = 0x0201;
 constexpr std::uint16_t kThumbnailLength = 0x0202;
 constexpr std::uint16_t kExifDirectory = 0x8769;
@@ -71,14 +74,27 @@ TypeSize size_of(std::uint16_t type) {
   return type < kSizes.size() ? kSizes[type] : TypeSize{0, 0};
 }
 
+/// Tags of GeoTIFF and GDAL: the place of the pixels on the earth, and the value of missing ones.
+bool is_of_map(std::uint16_t tag) {
+  constexpr std::array<std::uint16_t, 8> kTags{33550, 33922, 34264, 34735, 34736, 34737, 42112, 42113};
+  return std::ranges::find(kTags, tag) != kTags.end();
+}
+
 /// True for tags of a directory that describe the content and not its storage: text, device, time, rights,
-/// resolution, rating.
+/// resolution, rating, place.
 bool is_descriptive(std::uint16_t tag) {
   constexpr std::array<std::uint16_t, 21> kTags{
-      kOrientation, kExifDirectory, kGpsDirectory, 0x010E, 0x010F, 0x0110, 0x011A,
-      0x011B,       0x0128,         0x0131,        0x0132, 0x013B, 0x013C, 0x4746,
-      0x4749,       0x8298,         0x9C9B,        0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F};
-  return std::find(kTags.begin(), kTags.end(), tag) != kTags.end();
+      kOrientation, kExifDirectory, kGpsDirectory, kDescription, 0x010F, 0x0110, 0x011A,
+      0x011B,       0x0128,         0x0131,        0x0132,       0x013B, 0x013C, 0x4746,
+      0x4749,       0x8298,         0x9C9B,        0x9C9C,       0x9C9D, 0x9C9E, 0x9C9F};
+  return std::ranges::find(kTags, tag) != kTags.end() || is_of_map(tag);
+}
+
+/// True for private tags that are neither kept nor describe the storage of the samples.
+bool is_lost(std::uint16_t tag) {
+  constexpr std::array<std::uint16_t, 7> kKnown{kProfile, kIptc, kPhotoshop, 32995, 32996, 32997, 32998};
+  constexpr std::uint16_t kFirstPrivate = 32768;
+  return tag >= kFirstPrivate && !is_descriptive(tag) && std::ranges::find(kKnown, tag) == kKnown.end();
 }
 
 bool starts_with(BytesView bytes, std::string_view text) {
@@ -92,6 +108,12 @@ bool starts_with(BytesView bytes, std::string_view text) {
 BytesView part_of(BytesView bytes, std::size_t offset, std::size_t size) {
   const std::size_t begin = std::min(offset, bytes.size());
   return bytes.subspan(begin, std::min(size, bytes.size() - begin));
+}
+
+bool has_text(BytesView bytes, std::string_view text) {
+  return !std::ranges::search(bytes, text, {}, {}, [](char letter) {
+            return static_cast<std::uint8_t>(letter);
+          }).empty();
 }
 
 void append(Bytes& to, BytesView from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -281,8 +303,9 @@ void put_little_endian(Bytes& bytes, std::size_t offset, std::size_t size, std::
   }
 }
 
-/// Appends a directory with its subdirectories and returns its offset. Only the first entry of a tag is used.
-std::size_t append_directory(Bytes& to, std::vector<Entry> entries) {
+/// Appends a directory with its subdirectories and returns its offset, to which the position `base` of `to`
+/// in its file is added. Only the first entry of a tag is used.
+std::size_t append_directory(Bytes& to, std::vector<Entry> entries, std::size_t base = 0) {
   std::ranges::stable_sort(entries, {}, &Entry::tag);
   entries.erase(std::unique(entries.begin(), entries.end(),
                             [](const Entry& a, const Entry& b) { return a.tag == b.tag; }),
@@ -299,38 +322,57 @@ std::size_t append_directory(Bytes& to, std::vector<Entry> entries) {
     put_little_endian(to, at + 2, 2, leads_on ? std::uint16_t{kLong} : entry.type);
     put_little_endian(to, at + 4, 4, leads_on ? 1 : entry.count);
     if (leads_on) {
-      const std::size_t offset = append_directory(to, std::move(entry.directory));
+      const std::size_t offset = append_directory(to, std::move(entry.directory), base);
       put_little_endian(to, at + 8, 4, static_cast<std::uint32_t>(offset));
     } else if (entry.values.size() <= 4) {
       std::copy(entry.values.begin(), entry.values.end(), to.begin() + static_cast<std::ptrdiff_t>(at + 8));
     } else {
       even();
-      put_little_endian(to, at + 8, 4, static_cast<std::uint32_t>(to.size()));
+      put_little_endian(to, at + 8, 4, static_cast<std::uint32_t>(base + to.size()));
       append(to, BytesView(entry.values));
     }
     at += Tiff::kEntrySize;
   }
-  return begin;
+  return base + begin;
 }
 
-/// Calls `visit` with the marker, the content and the offset of the next segment, for each segment of a JPEG
-/// before its first scan, until it returns true.
+/// A block in TIFF format; empty without entries.
+Bytes block_of(std::vector<Entry> entries) {
+  Bytes block;
+  if (!entries.empty()) {
+    block = {'I', 'I', '*', 0, 8, 0, 0, 0};
+    append_directory(block, std::move(entries));
+  }
+  return block;
+}
+
+/// Calls `visit` with the marker, the content and the offset of the next segment, for each segment of a JPEG,
+/// until it returns true. Returns the offset of the end of the picture if it has visited all.
 template <typename Visit>
-void visit_segments(BytesView jpeg, Visit visit) {
+std::size_t visit_segments(BytesView jpeg, Visit visit) {
   constexpr std::uint8_t kMark = 0xFF;
   constexpr std::uint8_t kScan = 0xDA;
-  for (std::size_t at = 2; at + 4 <= jpeg.size() && jpeg[at] == kMark;) {
-    if (jpeg[at + 1] == kMark) {
+  constexpr std::uint8_t kEnd = 0xD9;
+  const auto is_data = [](std::uint8_t next) { return next == 0 || (next >= 0xD0 && next < 0xD8); };
+  for (std::size_t at = 2; at + 2 <= jpeg.size() && jpeg[at] == kMark;) {
+    const std::uint8_t kind = jpeg[at + 1];
+    const std::size_t size = big_endian(part_of(jpeg, at + 2, 2));
+    if (kind == kMark) {
       ++at;  // padding
       continue;
     }
-    const std::size_t size = big_endian(jpeg.subspan(at + 2, 2));
-    if (jpeg[at + 1] == kScan || size < 2 ||
-        visit(jpeg[at + 1], part_of(jpeg, at + 4, size - 2), at + 2 + size)) {
-      return;
+    if (kind == kEnd) {
+      return at + 2;
+    }
+    if (size < 2 || visit(kind, part_of(jpeg, at + 4, size - 2), at + 2 + size)) {
+      break;
     }
     at += 2 + size;
+    while (kind == kScan && at + 1 < jpeg.size() && (jpeg[at] != kMark || is_data(jpeg[at + 1]))) {
+      ++at;
+    }
   }
+  return jpeg.size();
 }
 
 constexpr std::uint8_t kApp0 = 0xE0;
@@ -433,7 +475,7 @@ class KeywordList {
     }
   }
   bool empty() const { return list_.empty(); }
-  std::string description() const { return "text (" + list_ + ")"; }
+  const std::string& list() const { return list_; }
 
  private:
   std::set<std::string> names_;
@@ -441,9 +483,54 @@ class KeywordList {
   std::size_t count_ = 0;
 };
 
+std::string text_of(BytesView bytes) { return {bytes.begin(), bytes.end()}; }
+
+/// Chunks of a PNG that another PNG keeps, and all others that are not reported as lost.
+constexpr std::array<std::string_view, 10> kColorChunks{"gAMA", "cHRM", "mDCV", "mDCv", "cLLI",
+                                                        "cLLi", "cICP", "sRGB", "sBIT", "pHYs"};
+constexpr std::array<std::string_view, 17> kHandledChunks{"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "tEXt",
+                                                          "zTXt", "iTXt", "eXIf", "iCCP", "acTL", "fcTL",
+                                                          "fdAT", "tIME", "bKGD", "hIST", "sPLT"};
+
+template <std::size_t kCount>
+bool is_in(const std::array<std::string_view, kCount>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Chunks of a PNG about its colors. Pictures of other formats lose those that the frame's tags, of sRGB or
+/// cICP, do not replace.
+void find_color_chunks(BytesView png, std::vector<OtherMetadata>& others) {
+  KeywordList names;
+  KeywordList lost;
+  Bytes blocks;
+  const bool has_tags = !find_chunk(png, "sRGB", false).empty() || !find_chunk(png, "cICP", false).empty();
+  visit_chunks(png, false, [&](BytesView head, BytesView content) {
+    constexpr std::uint32_t kGammaOfSrgb = 45455;
+    const std::string name = text_of(head.first(4));
+    if (is_in(kColorChunks, name)) {
+      append_png_chunk(blocks, head.first(4), content);
+      const bool is_replaced = has_tags || (name == "gAMA" && big_endian(content) == kGammaOfSrgb);
+      const bool is_of_display = starts_with(head, "mDC") || starts_with(head, "cLL");
+      if (is_of_display || ((name == "gAMA" || name == "cHRM") && !is_replaced)) {
+        names.add(head.first(4));
+      }
+    } else if (!is_in(kHandledChunks, name)) {
+      lost.add(head.first(4));
+    }
+    return name == "IEND";
+  });
+  if (!blocks.empty()) {
+    const std::string colors = names.empty() ? "" : "color data (" + names.list() + ")";
+    others.push_back({colors, AV_CODEC_ID_PNG, std::move(blocks), true});
+  }
+  if (!lost.empty()) {
+    others.push_back({"PNG data (" + lost.list() + ")"});
+  }
+}
+
 /// Texts of a PNG other than XMP. Texts with other metadata, such as an EXIF block, would contradict the new
 /// picture and are not kept.
-std::vector<OtherMetadata> find_texts(BytesView png) {
+std::vector<OtherMetadata> find_others_of_png(BytesView png) {
   constexpr std::size_t kLongest = 79;
   KeywordList kept;
   KeywordList lost;
@@ -465,11 +552,12 @@ std::vector<OtherMetadata> find_texts(BytesView png) {
   });
   std::vector<OtherMetadata> texts;
   if (!kept.empty()) {
-    texts.push_back({kept.description(), AV_CODEC_ID_PNG, std::move(blocks)});
+    texts.push_back({"text (" + kept.list() + ")", AV_CODEC_ID_PNG, std::move(blocks)});
   }
   if (!lost.empty()) {
-    texts.push_back({lost.description()});
+    texts.push_back({"text (" + lost.list() + ")"});
   }
+  find_color_chunks(png, texts);
   return texts;
 }
 
@@ -549,12 +637,107 @@ bool tiff_has_maker_note(const Tiff& tiff) {
   return tiff.find(tiff.directory(tiff.first_directory(), kExifDirectory), kMakerNote).has_value();
 }
 
+/// The channels of an EXR that libav decodes.
+constexpr std::array<std::string_view, 5> kExrChannels{"R", "G", "B", "A", "Y"};
+/// Attributes of an EXR that describe its storage, or that the encoder writes.
+constexpr std::array<std::string_view, 17> kExrStorage{"writer",
+                                                       "gamma",
+                                                       "framesPerSecond",
+                                                       "channels",
+                                                       "compression",
+                                                       "dataWindow",
+                                                       "displayWindow",
+                                                       "lineOrder",
+                                                       "pixelAspectRatio",
+                                                       "screenWindowCenter",
+                                                       "screenWindowWidth",
+                                                       "type",
+                                                       "name",
+                                                       "chunkCount",
+                                                       "tiles",
+                                                       "version",
+                                                       "preview"};
+
+/// Reads the header of an EXR (OpenEXR File Layout): what libav does not decode, and the encoder's options
+/// for its samples.
+void find_others_of_exr(BytesView exr, PictureMetadata& metadata) {
+  constexpr std::size_t kVersion = 4;
+  constexpr std::uint32_t kSeveralParts = 0x1000;
+  KeywordList attributes;
+  KeywordList channels;
+  bool is_half = true;
+  std::array<Bytes, 2> windows;
+  BytesView rest = part_of(exr, 2 * kVersion, exr.size());
+  for (std::string name = text_of(take_text(rest)); !name.empty(); name = text_of(take_text(rest))) {
+    take_text(rest);  // its type
+    const std::size_t size = little_endian(part_of(rest, 0, 4));
+    BytesView value = part_of(rest, 4, size);
+    rest = part_of(rest, 4 + size, rest.size());
+    if (name == "channels") {
+      for (BytesView channel = take_text(value); !channel.empty(); channel = take_text(value)) {
+        constexpr std::size_t kOfChannel = 16;
+        const bool is_decoded = is_in(kExrChannels, text_of(channel));
+        is_half = is_half && (!is_decoded || little_endian(part_of(value, 0, 4)) == 1);
+        is_decoded ? void() : channels.add(channel);
+        value = part_of(value, kOfChannel, value.size());
+      }
+    } else if (name == "compression" && !value.empty() && value[0] != 0) {
+      metadata.encoder_options.emplace_back("compression", "zip16");
+    } else if (name == "dataWindow" || name == "displayWindow") {
+      windows[name == "dataWindow" ? 0 : 1].assign(value.begin(), value.end());
+    } else if (!is_in(kExrStorage, name)) {
+      attributes.add(BytesView(reinterpret_cast<const std::uint8_t*>(name.data()), name.size()));
+    }
+  }
+  metadata.encoder_options.emplace_back("format", is_half ? "half" : "float");
+  for (const auto& [kind, list] :
+       {std::pair{"data of other channels", &channels}, std::pair{"header data", &attributes}}) {
+    if (!list->empty()) {
+      metadata.others.push_back({std::string(kind) + " (" + list->list() + ")"});
+    }
+  }
+  if ((little_endian(part_of(exr, kVersion, 4)) & kSeveralParts) != 0) {
+    metadata.others.push_back({"data of other parts"});
+  }
+  if (windows[0] != windows[1]) {
+    metadata.others.push_back({"data window (smaller or larger than the picture)"});
+  }
+}
+
+constexpr std::size_t kDpxTransfer = 801;  // of the first element; the colorimetric specification follows
+
+/// The header of a DPX (SMPTE 268): the orientation, and the transfer, for which libav has no name if it is a
+/// printing density.
+void find_others_of_dpx(BytesView dpx, PictureMetadata& metadata) {
+  constexpr std::size_t kOrientationOfDpx = 768;
+  constexpr std::array<int, 8> kOfExif{1, 2, 4, 3, 5, 6, 8, 7};
+  const BytesView number = part_of(dpx, kOrientationOfDpx, 2);
+  const std::uint32_t orientation = starts_with(dpx, "XPDS") ? little_endian(number) : big_endian(number);
+  metadata.orientation = orientation < kOfExif.size() ? kOfExif[orientation] : 0;
+  const BytesView transfer = part_of(dpx, kDpxTransfer, 2);
+  metadata.others.push_back({"", AV_CODEC_ID_DPX, Bytes(transfer.begin(), transfer.end()), true});
+}
+
+/// The bytes of a file behind its picture, without padding: a gain map, a video, other pictures.
+BytesView behind_picture(AVCodecID codec, BytesView picture) {
+  std::size_t end = picture.size();
+  if (codec == AV_CODEC_ID_MJPEG) {
+    end = visit_segments(picture, [](std::uint8_t, BytesView, std::size_t) { return false; });
+  } else if (codec == AV_CODEC_ID_WEBP) {
+    end = std::size_t{little_endian(part_of(picture, 4, 4))} + 8;
+  }
+  const BytesView rest = part_of(picture, end, picture.size());
+  constexpr std::ptrdiff_t kLeast = 16;
+  return std::ranges::count_if(rest, [](std::uint8_t byte) { return byte != 0; }) < kLeast ? BytesView()
+                                                                                           : rest;
+}
+
 std::vector<OtherMetadata> find_others(AVCodecID codec, BytesView picture) {
   if (codec == AV_CODEC_ID_MJPEG) {
     return find_others_of_jpeg(picture);
   }
   if (codec == AV_CODEC_ID_PNG) {
-    return find_texts(picture);
+    return find_others_of_png(picture);
   }
   std::vector<OtherMetadata> others;
   if (const std::optional<Tiff> tiff = Tiff::open(picture); tiff && codec == AV_CODEC_ID_TIFF) {
@@ -565,6 +748,13 @@ std::vector<OtherMetadata> find_others(AVCodecID codec, BytesView picture) {
     }
     if (tiff_has_maker_note(*tiff)) {
       others.push_back({"maker's note (in EXIF)"});
+    }
+    std::string tags;
+    for (const Tiff::Field& field : tiff->fields(tiff->first_directory())) {
+      tags += is_lost(field.tag) ? (tags.empty() ? "" : ", ") + std::to_string(field.tag) : "";
+    }
+    if (!tags.empty()) {
+      others.push_back({"data in TIFF tags (" + tags + ")"});
     }
   }
   return others;
@@ -648,13 +838,25 @@ Bytes png_with(BytesView png, const PictureMetadata& metadata) {
     append(content, BytesView(metadata.xmp));
     append_chunk("iTXt", content);
   }
+  const std::size_t begin = result.size();
   append_others(result, AV_CODEC_ID_PNG, metadata);
-  append(result, png.subspan(kHeaderEnd));
+  const Bytes kept(result.begin() + static_cast<std::ptrdiff_t>(begin) - 8,
+                   result.end());  // 8 for a signature
+  visit_chunks(png, false, [&](BytesView head, BytesView content) {
+    const BytesView name = head.first(4);
+    const bool is_kept =
+        is_in(kColorChunks, text_of(name)) && !find_chunk(kept, text_of(name.first(3)), false).empty();
+    if (!is_kept && !starts_with(name, "IHDR")) {
+      append_png_chunk(result, name, content);
+    }
+    return false;
+  });
   return result;
 }
 
-/// Appends another directory that has all entries of the first one and the added ones.
-Bytes tiff_with(BytesView picture, const PictureMetadata& metadata) {
+/// Appends another directory that has all entries of the first one and the added ones. All offsets are for
+/// the position `base` of the picture in its file.
+Bytes tiff_with(BytesView picture, const PictureMetadata& metadata, std::uint32_t base) {
   Bytes result(picture.begin(), picture.end());
   const std::optional<Tiff> tiff = Tiff::open(picture);
   if (!tiff || tiff->is_big_endian()) {
@@ -668,7 +870,15 @@ Bytes tiff_with(BytesView picture, const PictureMetadata& metadata) {
     return std::ranges::any_of(entries, [tag](const Entry& entry) { return entry.tag == tag; });
   };
   for (const Tiff::Field& field : tiff->fields(tiff->first_directory())) {
-    if (!has(field.tag)) {
+    if (field.tag == kStripOffsets || field.tag == kTileOffsets) {
+      Entry& offsets = entries.emplace_back();
+      offsets.tag = field.tag;
+      offsets.count = field.count;
+      const std::size_t size = size_of(field.type).number;
+      for (std::size_t i = 0; i < field.count; ++i) {
+        append_little_endian<4>(offsets.values, base + tiff->number(field.offset + i * size, size));
+      }
+    } else if (!has(field.tag)) {
       entries.push_back({field.tag, field.type, field.count, tiff->values(field), {}});
     }
   }
@@ -679,8 +889,18 @@ Bytes tiff_with(BytesView picture, const PictureMetadata& metadata) {
   if (!metadata.xmp.empty() && !has(kXmp)) {
     entries.push_back({kXmp, kByte, static_cast<std::uint32_t>(metadata.xmp.size()), metadata.xmp, {}});
   }
-  const std::size_t directory = append_directory(result, std::move(entries));
+  const std::size_t directory = append_directory(result, std::move(entries), base);
   put_little_endian(result, 4, 4, static_cast<std::uint32_t>(directory));
+  return result;
+}
+
+Bytes dpx_with(BytesView picture, const PictureMetadata& metadata) {
+  Bytes transfer;
+  append_others(transfer, AV_CODEC_ID_DPX, metadata);
+  Bytes result(picture.begin(), picture.end());
+  if (result.size() > kDpxTransfer + transfer.size()) {
+    std::ranges::copy(transfer, result.begin() + kDpxTransfer);
+  }
   return result;
 }
 
@@ -769,12 +989,7 @@ Bytes find_exif(AVCodecID codec, BytesView picture) {
       break;
     case AV_CODEC_ID_TIFF:
       if (const std::optional<Tiff> tiff = Tiff::open(picture)) {
-        std::vector<Entry> entries = read_descriptive_entries(*tiff);
-        Bytes block{'I', 'I', '*', 0, 8, 0, 0, 0};
-        if (!entries.empty()) {
-          append_directory(block, std::move(entries));
-          return block;
-        }
+        return block_of(read_descriptive_entries(*tiff));
       }
       return {};
     default:
@@ -812,10 +1027,38 @@ Bytes find_xmp(AVCodecID codec, BytesView picture) {
 }
 
 PictureMetadata find_metadata(AVCodecID codec, BytesView picture) {
-  return {.exif = find_exif(codec, picture),
-          .profile = {},
-          .xmp = find_xmp(codec, picture),
-          .others = find_others(codec, picture)};
+  PictureMetadata found;
+  found.exif = find_exif(codec, picture);
+  found.xmp = find_xmp(codec, picture);
+  found.others = find_others(codec, picture);
+  if (codec == AV_CODEC_ID_EXR) {
+    find_others_of_exr(picture, found);
+  } else if (codec == AV_CODEC_ID_DPX) {
+    find_others_of_dpx(picture, found);
+  } else if (codec == AV_CODEC_ID_PNG) {
+    const BytesView tags = find_chunk(picture, "cICP", false);
+    found.color_tags.assign(tags.begin(), tags.end());
+  }
+  if (const BytesView rest = behind_picture(codec, picture); !rest.empty()) {
+    found.others.push_back({"data behind the picture (" + std::to_string(rest.size()) +
+                            " bytes: a gain map, a video or other pictures)"});
+    constexpr std::array<std::string_view, 4> kNames{"hdrgm:", "GContainer", "MotionPhoto", "MicroVideo"};
+    if (std::ranges::any_of(kNames, [&](std::string_view name) { return has_text(found.xmp, name); })) {
+      found.others.push_back({"XMP data, which describes the data behind the picture,"});
+      found.xmp.clear();
+    }
+  }
+  return found;
+}
+
+void apply_tags(const PictureMetadata& metadata, AVFrame& frame) {
+  if (metadata.color_tags.size() > 1) {
+    frame.color_primaries = static_cast<AVColorPrimaries>(metadata.color_tags[0]);
+    frame.color_trc = static_cast<AVColorTransferCharacteristic>(metadata.color_tags[1]);
+  }
+  if (metadata.orientation > 0) {
+    av_dict_set_int(&frame.metadata, "Orientation", metadata.orientation, 0);
+  }
 }
 
 void keep_metadata(AVFrame& frame, PictureMetadata metadata) {
@@ -876,6 +1119,28 @@ Bytes updated_exif(BytesView exif, int width, int height, bool upright) {
   return result;
 }
 
+StaleTags stale_tags(const PictureMetadata& source, int width, int height, bool keeps_stack) {
+  const std::optional<Tiff> tiff = Tiff::open(source.exif);
+  const bool is_same = width == source.stored.width && height == source.stored.height;
+  if (!tiff || (is_same && keeps_stack)) {
+    return {};
+  }
+  const std::optional<Tiff::Field> field = tiff->find(tiff->first_directory(), kDescription);
+  const BytesView text = field ? part_of(source.exif, field->offset, field->size) : BytesView();
+  return {.stack = starts_with(text, "ImageJ=") || starts_with(text, "{\"shape\"") || has_text(text, "<OME"),
+          .map = !is_same &&
+                 std::ranges::any_of(tiff->fields(tiff->first_directory()), is_of_map, &Tiff::Field::tag)};
+}
+
+Bytes without(const StaleTags& stale, BytesView exif) {
+  const std::optional<Tiff> tiff = Tiff::open(exif);
+  std::vector<Entry> entries = tiff ? read_descriptive_entries(*tiff) : std::vector<Entry>();
+  std::erase_if(entries, [&](const Entry& entry) {
+    return (stale.stack && entry.tag == kDescription) || (stale.map && is_of_map(entry.tag));
+  });
+  return block_of(std::move(entries));
+}
+
 Bytes updated_xmp(BytesView xmp, bool upright) {
   // Adobe's programs write the orientation here in addition to EXIF: tiff:Orientation="6", or
   // <tiff:Orientation>6</tiff:Orientation>.
@@ -906,10 +1171,10 @@ bool is_for(BytesView profile, AVPixelFormat format) {
   return starts_with(space, gray ? "GRAY" : "RGB ");
 }
 
-Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& metadata) {
+Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& metadata, std::uint32_t base) {
   const bool has_others = std::ranges::any_of(
       metadata.others, [codec](const OtherMetadata& other) { return other.is_kept_by(codec); });
-  if (metadata.exif.empty() && metadata.profile.empty() && metadata.xmp.empty() && !has_others) {
+  if (metadata.exif.empty() && metadata.profile.empty() && metadata.xmp.empty() && !has_others && base == 0) {
     return Bytes(picture.begin(), picture.end());
   }
   switch (codec) {
@@ -918,9 +1183,11 @@ Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& m
     case AV_CODEC_ID_PNG:
       return png_with(picture, metadata);
     case AV_CODEC_ID_TIFF:
-      return tiff_with(picture, metadata);
+      return tiff_with(picture, metadata, base);
     case AV_CODEC_ID_WEBP:
       return webp_with(picture, metadata);
+    case AV_CODEC_ID_DPX:
+      return dpx_with(picture, metadata);
     default:
       return Bytes(picture.begin(), picture.end());
   }

@@ -4,13 +4,15 @@
 // Metadata of picture files: EXIF, XMP and a color profile (ICC). libav's encoders keep some of it, in some
 // versions; the rest is added to the encoded picture. It is copied between JPEG, PNG, TIFF and WebP, and from
 // picture to picture of a sequence. The new EXIF has the new size, an upright orientation and no preview.
-// IPTC and extended XMP of a JPEG and texts of a PNG are copied unread to pictures of the same format, but
-// for previews and copies of EXIF. Lost, with a warning: these in other formats; IPTC of TIFF; the maker note
-// into and out of TIFF, whose offsets are not published. Private to io.
+// IPTC and extended XMP of a JPEG, texts and color chunks of a PNG and the transfer of a DPX are copied
+// unread to pictures of the same format, but for previews and copies of EXIF. Lost, with a warning: these in
+// other formats; IPTC and private tags of TIFF; the maker note into and out of TIFF, whose offsets are not
+// published; data behind a picture; channels, parts and attributes of EXR. Private to io.
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/media/libav.h"
@@ -22,11 +24,27 @@ using BytesView = std::span<const std::uint8_t>;
 
 /// Metadata that only pictures of one format hold.
 struct OtherMetadata {
-  std::string description;
+  std::string description;  ///< empty: its loss does not change the picture
   AVCodecID codec = AV_CODEC_ID_NONE;
-  Bytes blocks = {};  ///< complete segments or chunks for pictures of `codec`; empty: not kept
+  Bytes blocks = {};      ///< complete segments or chunks for pictures of `codec`; empty: not kept
+  bool is_color = false;  ///< holds for pictures with the same transfer and primaries
 
   bool is_kept_by(AVCodecID target) const { return target == codec && !blocks.empty(); }
+};
+
+/// How a picture is stored in its file.
+struct StoredPicture {
+  int page = 0;  ///< position in a stack
+  int pages = 1;
+  bool has_films = false;    ///< the stack has several films, one after the other
+  bool begins_film = false;  ///< it does not continue the page before
+  int type = 0;              ///< TIFF's type and bits of samples; 0 for other files
+  int bits = 0;
+  int width = 0;
+  int height = 0;
+  AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
+  AVColorPrimaries primaries = AVCOL_PRI_UNSPECIFIED;
+  float white = 1;  ///< value of the file that float samples of 1 stand for: a power of two
 };
 
 /// Metadata of an encoded picture. Members are empty if the picture has none.
@@ -35,8 +53,10 @@ struct PictureMetadata {
   Bytes profile;
   Bytes xmp;  ///< text of XMP, without the file's identifier before it
   std::vector<OtherMetadata> others;
-
-  bool empty() const { return exif.empty() && profile.empty() && xmp.empty() && others.empty(); }
+  StoredPicture stored;
+  std::vector<std::pair<std::string, std::string>> encoder_options;  ///< for another picture of its codec
+  int orientation = 0;                                               ///< of a DPX, as in EXIF; 0: as decoded
+  Bytes color_tags;  ///< of a PNG: the numbers of primaries, transfer, matrix and range
 };
 
 /// True for the pictures that the functions below support: JPEG, PNG, TIFF, WebP.
@@ -53,6 +73,9 @@ Bytes find_xmp(AVCodecID codec, BytesView picture);
 /// All metadata of an encoded picture except the color profile, which libav's decoders read.
 PictureMetadata find_metadata(AVCodecID codec, BytesView picture);
 
+/// Sets the tags of the decoded picture that libav ignores.
+void apply_tags(const PictureMetadata& metadata, AVFrame& frame);
+
 /// The orientation from 1 to 8, as EXIF defines it; 1 if the block has none.
 int exif_orientation(BytesView exif);
 /// True if there is a maker note. It cannot be moved into or out of a TIFF.
@@ -64,13 +87,24 @@ const PictureMetadata& kept_metadata(const AVFrame& frame);
 
 /// The EXIF block for a picture of this size whose pixels are `upright`, without the embedded preview.
 Bytes updated_exif(BytesView exif, int width, int height, bool upright);
+/// Tags of a TIFF that hold no more: the description of a stack by ImageJ, OME or tifffile, and those of
+/// GeoTIFF.
+struct StaleTags {
+  bool stack = false;
+  bool map = false;
+};
+/// `keeps_stack`: the output has the source's pages.
+StaleTags stale_tags(const PictureMetadata& source, int width, int height, bool keeps_stack);
+Bytes without(const StaleTags& stale, BytesView exif);
 /// The XMP text for a picture whose pixels are `upright`.
 Bytes updated_xmp(BytesView xmp, bool upright);
 
 /// True if a color profile applies to pictures of this format: a CMYK profile does not apply to RGB.
 bool is_for(BytesView profile, AVPixelFormat format);
 
-/// The encoded picture with this metadata; an existing color profile is kept.
-Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& metadata);
+/// The encoded picture with this metadata; an existing color profile is kept. `base`: the position of a TIFF
+/// in its file, for which its offsets are.
+Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& metadata,
+                    std::uint32_t base = 0);
 
 }  // namespace limpid::io

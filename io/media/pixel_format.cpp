@@ -232,6 +232,10 @@ bool is_rgb(AVPixelFormat format) {
   return (av_pix_fmt_desc_get(format)->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
 }
 
+bool is_float(AVPixelFormat format) {
+  return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_FLOAT) != 0;
+}
+
 bool divides(AVPixelFormat format, int width, int height) {
   const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
   return width % (1 << descriptor.log2_chroma_w) == 0 && height % (1 << descriptor.log2_chroma_h) == 0;

@@ -45,6 +45,7 @@ bool is_full_range(AVPixelFormat format, AVColorRange tag);
 int depth_of(AVPixelFormat format);
 /// True for RGB, including palettes.
 bool is_rgb(AVPixelFormat format);
+bool is_float(AVPixelFormat format);
 /// True if the width and height are multiples of the chroma subsampling.
 bool divides(AVPixelFormat format, int width, int height);
 

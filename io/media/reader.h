@@ -59,6 +59,8 @@ struct ReaderOptions {
   int least_depth = 0;
   /// Bits that are added to 8-bit samples, for the fractions of filtered samples.
   int fraction_bits = 0;
+  /// Value of float pictures that becomes 1, see VideoProperties; 0: by the samples of the first file.
+  float white = 0;
   /// Decode AV1 without its synthetic film grain, which film_grain_of() then describes.
   bool without_film_grain = false;
   /// Allocates the delivered frames, in pooled memory. Empty: frames are views of the decoder's memory if
@@ -91,6 +93,9 @@ struct VideoProperties {
   std::int64_t frame_count = 0;  ///< estimate for the progress display; 0 if unknown (a pipe, a live source)
   double duration = 0;           ///< duration in seconds; 0 if unknown
   bool still_picture = false;    ///< one picture, not a video
+  /// Value of a float picture that its samples were divided by: a power of two if 1 cannot be white, as in
+  /// counts, heights or temperatures. Writer multiplies by it.
+  float white = 1;
 };
 
 /// A chapter of a source.

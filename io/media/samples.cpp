@@ -8,12 +8,14 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/frame/code_values.h"
 #include "io/media/pixel_format.h"
 
 namespace limpid::io {
@@ -121,7 +123,45 @@ void deepen_plane(const Plane& from, int depth, const Plane& to, int added, bool
   }
 }
 
+/// Calls `function` with each sample of the color planes of native floats.
+template <typename Function>
+void for_each_float(const AVFrame& frame, const Function& function) {
+  constexpr std::size_t kColorPlanes = 3;
+  for (std::size_t p = 0; p < kColorPlanes && frame.data[p] != nullptr; ++p) {
+    for (int y = 0; y < frame.height; ++y) {
+      auto* const row =
+          reinterpret_cast<float*>(frame.data[p] + static_cast<std::ptrdiff_t>(y) * frame.linesize[p]);
+      std::for_each(row, row + frame.width, function);
+    }
+  }
+}
+
 }  // namespace
+
+bool has_floats(const AVFrame& frame) {
+  const std::optional<FrameFormat> format = frame_format(static_cast<AVPixelFormat>(frame.format));
+  return format && format->is_float() && is_planar(static_cast<AVPixelFormat>(frame.format));
+}
+
+FloatRange range_of(const AVFrame& frame) {
+  constexpr float kMissing = 1e30F;
+  FloatRange range;
+  std::int64_t samples = 0;
+  std::int64_t unusable = 0;
+  for_each_float(frame, [&](float sample) {
+    if (std::abs(sample) < kMissing) {  // false for NaN
+      range.greatest = std::max(range.greatest, std::abs(sample));
+      ++samples;
+      unusable += is_usable_sample(sample) ? 0 : 1;
+    }
+  });
+  range.is_usable = unusable * 2 <= samples;
+  return range;
+}
+
+void multiply_floats(AVFrame& frame, float factor) {
+  for_each_float(frame, [factor](float& sample) { sample *= factor; });
+}
 
 void deepen(const Frame& from, const Frame& to, bool fractions) {
   const FrameFormat& format = from.format;

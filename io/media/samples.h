@@ -42,6 +42,16 @@ void pack(const Frame& from, AVFrame& to);
 /// bits are appended.
 void deepen(const Frame& from, const Frame& to, bool fractions);
 
+/// The range of float samples without alpha, infinities, NaN and marks of missing data (from 1e30 on).
+struct FloatRange {
+  float greatest = 0;     ///< magnitude
+  bool is_usable = true;  ///< filters can use most of the samples
+};
+bool has_floats(const AVFrame& frame);
+FloatRange range_of(const AVFrame& frame);
+/// Multiplies all samples but alpha.
+void multiply_floats(AVFrame& frame, float factor);
+
 /// The color matrix and range of YUV samples.
 struct ColorCoding {
   AVColorSpace matrix = AVCOL_SPC_UNSPECIFIED;

@@ -39,6 +39,7 @@ struct Source {
   /// Filters have made upright frames whose side data includes that of the stream.
   bool is_filtered = false;
   std::vector<std::string> filter_losses = {};  ///< sentences about properties that filters have not kept
+  std::int64_t unread_bytes = 0;                ///< behind the boxes of an MP4
   std::int64_t first_picture = 1;  ///< number of the first picture of a sequence; 1 for other sources
 };
 

@@ -4,14 +4,19 @@
 #include <tiffio.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/frame/frame.h"
+#include "io/media/samples.h"
 
 extern "C" {
 #include <libavutil/imgutils.h>
@@ -21,15 +26,15 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
-
 struct CloseTiff {
   void operator()(TIFF* file) const { TIFFClose(file); }
 };
 
-/// Bytes in memory, as libtiff's input. Keeps libtiff's last error.
+/// Bytes in memory, as libtiff's input or output. Keeps libtiff's last error.
 struct Memory {
   std::span<const std::uint8_t> bytes;
+  Bytes written;            ///< `bytes` of an output
+  std::uint64_t shift = 0;  ///< added to the positions that are read
   std::uint64_t position = 0;
   std::string error;
 
@@ -38,24 +43,32 @@ struct Memory {
 
 tmsize_t read_memory(thandle_t handle, void* to, tmsize_t size) {
   Memory& memory = Memory::of(handle);
-  const std::uint64_t rest =
-      memory.bytes.size() - std::min<std::uint64_t>(memory.position, memory.bytes.size());
-  const auto count =
-      static_cast<std::size_t>(std::min<std::uint64_t>(rest, static_cast<std::uint64_t>(size)));
-  std::copy_n(memory.bytes.begin() + static_cast<std::ptrdiff_t>(memory.position), count,
+  const std::uint64_t begin = std::min<std::uint64_t>(memory.position + memory.shift, memory.bytes.size());
+  const auto count = static_cast<std::size_t>(
+      std::min<std::uint64_t>(memory.bytes.size() - begin, static_cast<std::uint64_t>(size)));
+  std::copy_n(memory.bytes.begin() + static_cast<std::ptrdiff_t>(begin), count,
               static_cast<std::uint8_t*>(to));
   memory.position += count;
   return static_cast<tmsize_t>(count);
 }
 
-tmsize_t write_nothing(thandle_t /*handle*/, void* /*from*/, tmsize_t /*size*/) { return 0; }
+tmsize_t write_memory(thandle_t handle, void* from, tmsize_t size) {
+  Memory& memory = Memory::of(handle);
+  const auto count = static_cast<std::size_t>(size);
+  memory.written.resize(std::max<std::size_t>(memory.written.size(), memory.position + count));
+  std::copy_n(static_cast<const std::uint8_t*>(from), count,
+              memory.written.begin() + static_cast<std::ptrdiff_t>(memory.position));
+  memory.position += count;
+  memory.bytes = memory.written;
+  return size;
+}
 
 toff_t seek_memory(thandle_t handle, toff_t offset, int whence) {
   Memory& memory = Memory::of(handle);
   const std::uint64_t origin = whence == SEEK_SET   ? 0
                                : whence == SEEK_CUR ? memory.position
                                                     : memory.bytes.size();
-  memory.position = std::min<std::uint64_t>(origin + offset, memory.bytes.size());
+  memory.position = origin + offset;
   return memory.position;
 }
 
@@ -75,12 +88,12 @@ int drop_warning(TIFF* /*file*/, void* /*memory*/, const char* /*module*/, const
   return 1;
 }
 
-TIFF* open_tiff(const std::string& url, Memory& memory) {
+TIFF* open_tiff(const std::string& url, const char* mode, Memory& memory) {
   const std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)> options(TIFFOpenOptionsAlloc(),
                                                                                  TIFFOpenOptionsFree);
   TIFFOpenOptionsSetErrorHandlerExtR(options.get(), keep_error, &memory);
   TIFFOpenOptionsSetWarningHandlerExtR(options.get(), drop_warning, &memory);
-  return TIFFClientOpenExt(url.c_str(), "rm", &memory, read_memory, write_nothing, seek_memory, close_memory,
+  return TIFFClientOpenExt(url.c_str(), mode, &memory, read_memory, write_memory, seek_memory, close_memory,
                            size_of_memory, nullptr, nullptr, options.get());
 }
 
@@ -97,12 +110,14 @@ struct Page {
   int bytes() const { return bits / 8; }
   int colors() const { return photometric == PHOTOMETRIC_RGB ? 3 : 1; }
   bool is_float() const { return type == SAMPLEFORMAT_IEEEFP; }
+  /// Integers that libavutil has no format for are read as floats.
+  bool becomes_float() const { return is_float() || bits == 32 || type == SAMPLEFORMAT_INT; }
   bool is_plain() const {
     const bool is_known = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_MINISBLACK ||
                           photometric == PHOTOMETRIC_MINISWHITE;
     return is_known && (channels == colors() || channels == colors() + 1) &&
            (is_float() ? bits == 16 || bits == 32 || bits == 64
-                       : type == SAMPLEFORMAT_UINT && (bits == 8 || bits == 16 || bits == 32));
+                       : type <= SAMPLEFORMAT_INT && (bits == 8 || bits == 16 || bits == 32));
   }
 };
 
@@ -126,6 +141,13 @@ bool is_extra(TIFF* file) {
          (type & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
 }
 
+bool has_alpha(TIFF* file) {
+  std::uint16_t count = 0;
+  std::uint16_t* types = nullptr;
+  return TIFFGetField(file, TIFFTAG_EXTRASAMPLES, &count, &types) != 0 && count == 1 &&
+         types[0] != EXTRASAMPLE_UNSPECIFIED;
+}
+
 std::string describe(const Page& page) {
   return std::to_string(page.channels) + " channel" + (page.channels == 1 ? "" : "s") + " of " +
          std::to_string(page.bits) + "-bit " +
@@ -135,10 +157,9 @@ std::string describe(const Page& page) {
          " samples, photometric interpretation " + std::to_string(page.photometric);
 }
 
-/// Integers of 32 and more bits become floats, as libavutil has no integer format for them.
 AVPixelFormat pixel_format_of(const Page& page) {
   const bool alpha = page.channels > page.colors();
-  if (page.is_float() || page.bits == 32) {
+  if (page.becomes_float()) {
     return page.colors() == 3 ? (alpha ? AV_PIX_FMT_GBRAPF32 : AV_PIX_FMT_GBRPF32)
            : alpha            ? AV_PIX_FMT_NONE
                               : AV_PIX_FMT_GRAYF32;
@@ -151,20 +172,86 @@ AVPixelFormat pixel_format_of(const Page& page) {
                         : (alpha ? AV_PIX_FMT_YA16 : AV_PIX_FMT_GRAY16);
 }
 
-template <typename Sample>
-Sample sample_at(const std::uint8_t* from) {
-  Sample sample;
-  std::memcpy(&sample, from, sizeof sample);
-  return sample;
+/// Calls `function` with a value of the type of the samples.
+template <typename Function>
+void with_sample_type(int type, int bits, const Function& function) {
+  const bool is_signed = type == SAMPLEFORMAT_INT;
+  if (type == SAMPLEFORMAT_IEEEFP) {
+    bits == 16 ? function(Half()) : bits == 32 ? function(float()) : function(double());
+  } else if (bits == 8) {
+    is_signed ? function(std::int8_t()) : function(std::uint8_t());
+  } else if (bits == 16) {
+    is_signed ? function(std::int16_t()) : function(std::uint16_t());
+  } else {
+    is_signed ? function(std::int32_t()) : function(std::uint32_t());
+  }
 }
 
-float float_at(const Page& page, const std::uint8_t* from) {
-  if (!page.is_float()) {
-    return static_cast<float>(sample_at<std::uint32_t>(from) / 4294967295.0);
+/// Rounds and limits a value of floats to a type of samples.
+template <typename Sample>
+Sample to_sample(float value) {
+  if constexpr (std::is_integral_v<Sample>) {
+    using Limits = std::numeric_limits<Sample>;
+    const double rounded = std::isnan(value) ? 0 : std::round(static_cast<double>(value));
+    return static_cast<Sample>(std::clamp<double>(rounded, Limits::min(), Limits::max()));
+  } else {
+    return static_cast<Sample>(value);
   }
-  return page.bits == 16   ? static_cast<float>(sample_at<Half>(from))
-         : page.bits == 32 ? sample_at<float>(from)
-                           : static_cast<float>(sample_at<double>(from));
+}
+
+constexpr std::array<std::size_t, 4> kPlaneOfColor{2, 0, 1, 3};  // of GBRP
+
+/// The number behind `name`; 1 if there is none.
+std::int64_t number_behind(std::string_view text, std::string_view name) {
+  constexpr std::size_t kDigits = 6;
+  const std::size_t at = text.find(name);
+  return at == std::string_view::npos
+             ? 1
+             : std::max(1, std::atoi(std::string(text.substr(at + name.size(), kDigits)).c_str()));
+}
+
+/// The pages of a stack in the order of its films: each channel and slice is a film of its times, or each
+/// channel of its slices.
+struct Films {
+  std::vector<int> order;
+  std::size_t length = 0;  ///< of each film
+};
+
+/// As ImageJ or OME describe them. One film if the description has other pages, or none.
+Films films_of(std::string_view text, std::size_t pages) {
+  std::string_view letters = "CZT";            // from the dimension that varies first to the last
+  std::array<std::int64_t, 3> sizes{1, 1, 1};  // of C, Z and T
+  if (text.starts_with("ImageJ=")) {
+    sizes = {number_behind(text, "\nchannels="), number_behind(text, "\nslices="),
+             number_behind(text, "\nframes=")};
+  } else if (const std::size_t at = text.find("<Pixels "); at != std::string_view::npos) {
+    text = text.substr(at, text.find('>', at) - at);
+    constexpr std::string_view kOrder = "DimensionOrder=\"XY";
+    const std::size_t order = text.find(kOrder);
+    letters = order == std::string_view::npos ? letters : text.substr(order + kOrder.size(), 3);
+    sizes = {1, number_behind(text, "SizeZ=\""), number_behind(text, "SizeT=\"")};
+    sizes[0] = static_cast<std::int64_t>(pages) / (sizes[1] * sizes[2]);  // others are samples of a page
+  }
+  std::array<std::int64_t, 3> steps{};
+  std::int64_t step = 1;
+  for (const char letter : letters) {
+    const std::size_t dimension = std::min<std::size_t>(std::string_view("CZT").find(letter), 2);
+    steps[dimension] = std::exchange(step, step * sizes[dimension]);
+  }
+  if (sizes[2] == 1) {
+    std::swap(sizes[1], sizes[2]);
+    std::swap(steps[1], steps[2]);
+  }
+  const auto& [channels, slices, times] = sizes;
+  const bool is_described = static_cast<std::uint64_t>(step) == pages &&
+                            std::ranges::is_permutation(letters, std::string_view("CZT"));
+  Films films{.order = {}, .length = is_described ? static_cast<std::size_t>(times) : pages};
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(pages); ++i) {
+    films.order.push_back(static_cast<int>(
+        is_described ? i / (slices * times) * steps[0] + i / times % slices * steps[1] + i % times * steps[2]
+                     : i));
+  }
+  return films;
 }
 
 }  // namespace
@@ -174,12 +261,57 @@ struct TiffPages::Parts {
   PacketHandle packet;
   Memory memory;
   std::unique_ptr<TIFF, CloseTiff> file;
-  int count = 0;
-  int delivered = 0;
-  bool at_page = true;  ///< the directory has not been delivered
+  std::vector<std::uint64_t> directories;  ///< of the pages, by position
+  std::uint64_t page_bytes = 0;            ///< from page to page, if all have one directory
+  Films films;
+  std::size_t delivered = 0;
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw Error(url + ": " + (count > 1 ? "page " + std::to_string(delivered + 1) + ": " : "") + reason);
+    throw Error(url + ": " +
+                (films.order.size() > 1 ? "page " + std::to_string(films.order[delivered] + 1) + ": " : "") +
+                reason);
+  }
+
+  std::string_view description() const {
+    const char* text = nullptr;
+    return TIFFGetField(file.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 ? text : "";
+  }
+
+  /// Refuses stacks of other programs, which have their pages, or channels, in tags and samples of their own.
+  void refuse_other_stacks() const {
+    constexpr std::uint32_t kMetaMorph = 33629;
+    constexpr std::uint32_t kLsm = 34412;
+    std::uint32_t depth = 1;
+    std::uint32_t count = 0;
+    void* values = nullptr;
+    TIFFGetField(file.get(), TIFFTAG_IMAGEDEPTH, &depth);
+    if (depth > 1 || TIFFGetField(file.get(), kMetaMorph, &count, &values) != 0 ||
+        TIFFGetField(file.get(), kLsm, &count, &values) != 0) {
+      fail(
+          "volumes (ImageDepth) and the stacks of MetaMorph and Zeiss are not supported; convert it to an "
+          "ImageJ or OME stack");
+    }
+  }
+
+  /// ImageJ stores large stacks with one directory: the other pages follow the first one.
+  void find_pages_of_one_directory() {
+    const std::string_view text = description();
+    const std::int64_t images = text.starts_with("ImageJ=") ? number_behind(text, "\nimages=") : 1;
+    if (directories.size() != 1 || images == 1) {
+      return;
+    }
+    std::uint16_t compression = COMPRESSION_NONE;
+    TIFFGetFieldDefaulted(file.get(), TIFFTAG_COMPRESSION, &compression);
+    const std::uint64_t begin = TIFFGetStrileOffset(file.get(), 0);
+    const Page page = page_of(file.get());
+    page_bytes =
+        std::uint64_t{page.width} * page.height * page.channels * static_cast<unsigned>(page.bytes());
+    const std::uint64_t room = memory.bytes.size() - std::min<std::uint64_t>(begin, memory.bytes.size());
+    if (compression != COMPRESSION_NONE || TIFFIsTiled(file.get()) != 0 || page_bytes == 0 ||
+        room / page_bytes < static_cast<std::uint64_t>(images)) {
+      fail("its description names " + std::to_string(images) + " images, but it has only 1");
+    }
+    directories.resize(static_cast<std::size_t>(images), directories.front());
   }
 
   /// Copies rows of a strip or tile to their position in a page of interleaved samples.
@@ -204,38 +336,32 @@ struct TiffPages::Parts {
     }
   }
 
-  void read_tiles(const Page& page, Bytes& to) {
-    std::uint32_t width = 0;
+  /// Reads the tiles, or the strips, which are as wide as the page.
+  void read_parts(const Page& page, Bytes& to) {
+    const bool is_tiled = TIFFIsTiled(file.get()) != 0;
+    std::uint32_t width = page.width;
     std::uint32_t height = 0;
-    TIFFGetField(file.get(), TIFFTAG_TILEWIDTH, &width);
-    TIFFGetField(file.get(), TIFFTAG_TILELENGTH, &height);
-    Bytes tile(checked_size(TIFFTileSize64(file.get())));
+    if (is_tiled) {
+      TIFFGetField(file.get(), TIFFTAG_TILEWIDTH, &width);
+    }
+    TIFFGetFieldDefaulted(file.get(), is_tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &height);
+    height = is_tiled ? height : std::clamp<std::uint32_t>(height, 1, page.height);
+    Bytes part(checked_size(is_tiled ? TIFFTileSize64(file.get()) : TIFFVStripSize64(file.get(), height)));
+    const auto size = static_cast<tmsize_t>(part.size());
     const int planes = page.planar == PLANARCONFIG_CONTIG ? 1 : page.channels;
     for (int plane = 0; plane < planes; ++plane) {
+      const auto sample = static_cast<std::uint16_t>(plane);
       for (std::uint32_t y = 0; y < page.height; y += height) {
         for (std::uint32_t x = 0; x < page.width; x += width) {
-          if (TIFFReadTile(file.get(), tile.data(), x, y, 0, static_cast<std::uint16_t>(plane)) < 0) {
-            fail("its tiles cannot be decoded (" + memory.error + ")");
+          const tmsize_t read =
+              is_tiled ? TIFFReadTile(file.get(), part.data(), x, y, 0, sample)
+                       : TIFFReadEncodedStrip(file.get(), TIFFComputeStrip(file.get(), y, sample),
+                                              part.data(), size);
+          if (read < 0) {
+            fail("its samples cannot be decoded (" + memory.error + ")");
           }
-          place(page, tile, width, x, y, height, plane, to);
+          place(page, part, width, x, y, height, plane, to);
         }
-      }
-    }
-  }
-
-  void read_strips(const Page& page, Bytes& to) {
-    std::uint32_t rows = 0;
-    TIFFGetFieldDefaulted(file.get(), TIFFTAG_ROWSPERSTRIP, &rows);
-    rows = std::clamp<std::uint32_t>(rows, 1, page.height);
-    Bytes strip(checked_size(TIFFVStripSize64(file.get(), rows)));
-    const int planes = page.planar == PLANARCONFIG_CONTIG ? 1 : page.channels;
-    for (int plane = 0; plane < planes; ++plane) {
-      for (std::uint32_t y = 0; y < page.height; y += rows) {
-        const std::uint32_t number = TIFFComputeStrip(file.get(), y, static_cast<std::uint16_t>(plane));
-        if (TIFFReadEncodedStrip(file.get(), number, strip.data(), static_cast<tmsize_t>(strip.size())) < 0) {
-          fail("its rows cannot be decoded (" + memory.error + ")");
-        }
-        place(page, strip, page.width, 0, y, rows, plane, to);
       }
     }
   }
@@ -270,11 +396,7 @@ struct TiffPages::Parts {
     const std::uint64_t size =
         std::uint64_t{page.width} * page.height * page.channels * static_cast<unsigned>(page.bytes());
     Bytes samples(checked_size(size));
-    if (TIFFIsTiled(file.get()) != 0) {
-      read_tiles(page, samples);
-    } else {
-      read_strips(page, samples);
-    }
+    read_parts(page, samples);
     if (page.photometric == PHOTOMETRIC_MINISWHITE && !page.is_float()) {
       invert(page, samples);
     }
@@ -282,7 +404,7 @@ struct TiffPages::Parts {
     const std::size_t row = samples.size() / page.height;
     for (std::uint32_t y = 0; y < page.height; ++y) {
       const std::uint8_t* from = samples.data() + y * row;
-      if (page.is_float() || page.bits == 32) {
+      if (page.becomes_float()) {
         store_floats(page, from, *frame, static_cast<int>(y));
       } else {
         std::copy_n(from, row, frame->data[0] + static_cast<std::ptrdiff_t>(y) * frame->linesize[0]);
@@ -303,15 +425,16 @@ struct TiffPages::Parts {
   }
 
   static void store_floats(const Page& page, const std::uint8_t* from, AVFrame& frame, int y) {
-    constexpr int kPlaneOfColor[] = {2, 0, 1, 3};  // of GBRP
-    for (int c = 0; c < page.channels; ++c) {
-      const int plane = page.colors() == 1 ? 0 : kPlaneOfColor[c];
+    for (std::size_t c = 0; c < page.channels; ++c) {
+      const std::size_t plane = page.colors() == 1 ? 0 : kPlaneOfColor[c];
       auto* const out = reinterpret_cast<float*>(frame.data[plane] +
                                                  static_cast<std::ptrdiff_t>(y) * frame.linesize[plane]);
-      for (std::uint32_t x = 0; x < page.width; ++x) {
-        out[x] = float_at(page, from + (std::size_t{x} * page.channels + static_cast<std::size_t>(c)) *
-                                           static_cast<std::size_t>(page.bytes()));
-      }
+      with_sample_type(page.type, page.bits, [&]<typename Sample>(Sample sample) {
+        for (std::size_t x = 0; x < page.width; ++x) {
+          std::memcpy(&sample, from + (x * page.channels + c) * sizeof sample, sizeof sample);
+          out[x] = static_cast<float>(sample);
+        }
+      });
     }
   }
 
@@ -353,7 +476,7 @@ std::unique_ptr<TiffPages> TiffPages::open(const std::string& url, const AVPacke
     throw Error("out of memory");
   }
   parts->memory.bytes = {parts->packet->data, static_cast<std::size_t>(parts->packet->size)};
-  parts->file.reset(open_tiff(url, parts->memory));
+  parts->file.reset(open_tiff(url, "rm", parts->memory));
   constexpr std::size_t kMagic = 4;
   const std::span<const std::uint8_t> bytes = parts->memory.bytes;
   const bool is_big = bytes.size() >= kMagic && (bytes[2] == 43 || bytes[3] == 43);
@@ -368,43 +491,123 @@ std::unique_ptr<TiffPages> TiffPages::open(const std::string& url, const AVPacke
   do {
     if (!is_extra(file)) {
       const Page page = page_of(file);
-      ++parts->count;
-      is_for_libtiff = is_for_libtiff || TIFFIsTiled(file) != 0 || parts->count > 1 || page.bits > 16 ||
-                       page.type != SAMPLEFORMAT_UINT;
+      parts->directories.push_back(TIFFCurrentDirOffset(file));
+      is_for_libtiff = is_for_libtiff || TIFFIsTiled(file) != 0 || parts->directories.size() > 1 ||
+                       page.bits > 16 || page.type != SAMPLEFORMAT_UINT || page.channels == 2;
     }
     parts->memory.error.clear();
   } while (TIFFReadDirectory(file) != 0);
   if (!parts->memory.error.empty()) {
-    throw Error(url + ": the directory behind page " + std::to_string(parts->count) + " cannot be read (" +
-                parts->memory.error + ")");
+    throw Error(url + ": the directory behind page " + std::to_string(parts->directories.size()) +
+                " cannot be read (" + parts->memory.error + ")");
   }
-  if (!is_for_libtiff || parts->count == 0) {
+  if (parts->directories.empty()) {
     return nullptr;
   }
-  TIFFSetDirectory(file, 0);
-  return std::unique_ptr<TiffPages>(new TiffPages(std::move(parts)));
+  TIFFSetSubDirectory(file, parts->directories.front());
+  parts->refuse_other_stacks();
+  parts->find_pages_of_one_directory();
+  parts->films = films_of(parts->description(), parts->directories.size());
+  return is_for_libtiff || parts->directories.size() > 1
+             ? std::unique_ptr<TiffPages>(new TiffPages(std::move(parts)))
+             : nullptr;
 }
 
-int TiffPages::count() const { return parts_->count; }
+int TiffPages::count() const { return static_cast<int>(parts_->films.order.size()); }
+
+float TiffPages::greatest() {
+  const std::size_t delivered = std::exchange(parts_->delivered, 0);
+  float greatest = 0;
+  while (const FrameHandle page = next()) {
+    greatest = std::max(greatest, range_of(*page).greatest);
+  }
+  parts_->delivered = delivered;
+  return greatest;
+}
 
 FrameHandle TiffPages::next() {
   Parts& parts = *parts_;
   TIFF* const file = parts.file.get();
-  while (parts.at_page && is_extra(file)) {
-    parts.at_page = TIFFReadDirectory(file) != 0;
-  }
-  if (!parts.at_page || parts.delivered == parts.count) {
+  const std::size_t index = parts.delivered;
+  if (index == parts.films.order.size()) {
     return nullptr;
+  }
+  const int number = parts.films.order[index];
+  parts.memory.shift = 0;
+  if (TIFFSetSubDirectory(file, parts.directories[static_cast<std::size_t>(number)]) == 0) {
+    parts.fail("its directory cannot be read (" + parts.memory.error + ")");
   }
   const Page page = page_of(file);
   if (page.width < 1 || page.height < 1 || page.width > kMaxDimension || page.height > kMaxDimension) {
     parts.fail("a size of " + std::to_string(page.width) + "x" + std::to_string(page.height) +
                " is not supported");
   }
+  if (page.colors() == 1 && page.channels == 2 && !has_alpha(file)) {
+    parts.fail(
+        "its two channels are not gray and alpha; store each channel in pages of its own, as ImageJ does");
+  }
+  parts.memory.shift = parts.page_bytes * static_cast<std::uint64_t>(number);
   FrameHandle frame = page.is_plain() ? parts.read_plain(page) : parts.read_as_rgba(page);
+  PictureMetadata metadata;
+  metadata.stored.page = number;
+  metadata.stored.pages = count();
+  metadata.stored.has_films = parts.films.length < parts.films.order.size();
+  metadata.stored.begins_film = index % parts.films.length == 0;
+  metadata.stored.type = page.type;
+  metadata.stored.bits = page.bits;
+  keep_metadata(*frame, std::move(metadata));
   ++parts.delivered;
-  parts.at_page = TIFFReadDirectory(file) != 0;
   return frame;
+}
+
+Bytes tiff_of_floats(const std::string& url, const AVFrame& picture, const StoredPicture& stored) {
+  const bool is_rgb = picture.data[1] != nullptr;
+  const std::size_t channels = !is_rgb ? 1 : picture.data[3] != nullptr ? 4 : 3;
+  constexpr int kBits = 32;
+  const bool is_own = stored.bits > 0 && stored.bits <= kBits;
+  const int type = is_own ? stored.type : SAMPLEFORMAT_IEEEFP;
+  const int bits = is_own ? stored.bits : kBits;
+  Memory memory;
+  std::unique_ptr<TIFF, CloseTiff> file(open_tiff(url, "wl", memory));
+  if (file == nullptr) {
+    throw Error(url + ": can't write TIFF (" + memory.error + ")");
+  }
+  TIFFSetField(file.get(), TIFFTAG_IMAGEWIDTH, picture.width);
+  TIFFSetField(file.get(), TIFFTAG_IMAGELENGTH, picture.height);
+  TIFFSetField(file.get(), TIFFTAG_BITSPERSAMPLE, bits);
+  TIFFSetField(file.get(), TIFFTAG_SAMPLEFORMAT, type);
+  TIFFSetField(file.get(), TIFFTAG_SAMPLESPERPIXEL, static_cast<int>(channels));
+  TIFFSetField(file.get(), TIFFTAG_PHOTOMETRIC, is_rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+  TIFFSetField(file.get(), TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  TIFFSetField(file.get(), TIFFTAG_ROWSPERSTRIP, picture.height);
+  if (channels == 4) {
+    constexpr std::uint16_t kAlpha = EXTRASAMPLE_UNASSALPHA;
+    TIFFSetField(file.get(), TIFFTAG_EXTRASAMPLES, 1, &kAlpha);
+  }
+  Bytes samples;
+  with_sample_type(type, bits, [&]<typename Sample>(Sample) {
+    samples.resize(sizeof(Sample) * channels * static_cast<std::size_t>(picture.width) *
+                   static_cast<std::size_t>(picture.height));
+    std::uint8_t* to = samples.data();
+    for (int y = 0; y < picture.height; ++y) {
+      for (int x = 0; x < picture.width; ++x) {
+        for (std::size_t c = 0; c < channels; ++c, to += sizeof(Sample)) {
+          const std::size_t plane = is_rgb ? kPlaneOfColor[c] : 0;
+          const auto* const row = reinterpret_cast<const float*>(
+              picture.data[plane] + static_cast<std::ptrdiff_t>(y) * picture.linesize[plane]);
+          const Sample sample = to_sample<Sample>(row[x]);
+          std::memcpy(to, &sample, sizeof sample);
+        }
+      }
+    }
+  });
+  const bool is_written = TIFFWriteEncodedStrip(file.get(), 0, samples.data(), std::ssize(samples)) >= 0 &&
+                          TIFFFlush(file.get()) != 0;
+  if (!is_written) {
+    throw Error(url + ": can't write TIFF (" + memory.error + ")");
+  }
+  file.reset();
+  return std::move(memory.written);
 }
 
 }  // namespace limpid::io

@@ -10,10 +10,11 @@
 
 #include "core/base/not_copyable.h"
 #include "io/media/libav.h"
+#include "io/media/picture_metadata.h"
 
 namespace limpid::io {
 
-/// The pages of a TIFF file, read by libtiff: stacks, tiles, floating-point samples, BigTIFF.
+/// The pages of a TIFF file, read by libtiff: stacks, tiles, floats, signed and 32-bit samples, BigTIFF.
 class TiffPages : NotCopyable {
  public:
   /// Null if libavcodec reads the file correctly. `packet` contains the whole file and is kept. Throws an
@@ -23,7 +24,10 @@ class TiffPages : NotCopyable {
 
   /// The number of pages, without thumbnails.
   int count() const;
-  /// The next page, with the packet's time; null after the last one. Throws Error.
+  /// The greatest magnitude of all pages, whose format is float.
+  float greatest();
+  /// The next page, with the packet's time and the place that kept_metadata() describes; null after the last
+  /// one. The pages of each channel and slice follow each other. Throws Error.
   FrameHandle next();
 
  private:
@@ -32,5 +36,8 @@ class TiffPages : NotCopyable {
 
   std::unique_ptr<Parts> parts_;
 };
+
+/// A TIFF file of a gray or planar RGB picture of floats, with samples of the type that the source has.
+Bytes tiff_of_floats(const std::string& url, const AVFrame& picture, const StoredPicture& stored);
 
 }  // namespace limpid::io

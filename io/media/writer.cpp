@@ -373,7 +373,7 @@ std::int64_t Writer::copies() const {
   const std::int64_t of_filter = state_->filter == nullptr ? 0 : state_->filter->copies();
   return of_filter + state_->rotation.copies() + state_->encoder().copies();
 }
-std::string Writer::codec() const { return state_->encoder().context().codec->name; }
+std::string Writer::codec() const { return state_->encoder().codec().name; }
 std::string Writer::pixel_format() const { return name_of(state_->encoder().target_format()); }
 std::string Writer::container() const { return state_->container.name; }
 

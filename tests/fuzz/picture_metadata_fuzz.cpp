@@ -3,6 +3,7 @@
 // update of the metadata; the rest is an encoded picture.
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "io/media/picture_metadata.h"
@@ -10,12 +11,13 @@
 namespace limpid::io {
 namespace {
 
-constexpr AVCodecID kCodecs[] = {AV_CODEC_ID_MJPEG, AV_CODEC_ID_PNG, AV_CODEC_ID_TIFF, AV_CODEC_ID_WEBP};
+constexpr AVCodecID kCodecs[] = {AV_CODEC_ID_MJPEG, AV_CODEC_ID_PNG, AV_CODEC_ID_TIFF,
+                                 AV_CODEC_ID_WEBP,  AV_CODEC_ID_EXR, AV_CODEC_ID_DPX};
 
 void rewrite(std::uint8_t choice, BytesView picture) {
-  const AVCodecID from = kCodecs[choice & 3U];
-  const AVCodecID to = kCodecs[(choice >> 2U) & 3U];
-  const bool upright = (choice & 16U) != 0;
+  const AVCodecID from = kCodecs[(choice & 7U) % std::size(kCodecs)];
+  const AVCodecID to = kCodecs[(choice >> 3U & 7U) % std::size(kCodecs)];
+  const bool upright = (choice & 64U) != 0;
   PictureMetadata metadata = find_metadata(from, picture);
   // The picture's bytes are also used as an EXIF block, so that it need not be found in a container first.
   for (const BytesView exif : {BytesView(metadata.exif), picture}) {
@@ -23,9 +25,10 @@ void rewrite(std::uint8_t choice, BytesView picture) {
     static_cast<void>(has_maker_note(exif));
     static_cast<void>(holds_exif(to, exif));
   }
+  static_cast<void>(without(stale_tags(metadata, 640, 480, false), metadata.exif));
   Bytes from_picture = updated_exif(picture, 640, 480, upright);
   metadata.exif = updated_exif(metadata.exif, 640, 480, upright);
-  if ((choice & 32U) != 0) {
+  if ((choice & 128U) != 0) {
     metadata.exif = std::move(from_picture);
   }
   metadata.xmp = updated_xmp(metadata.xmp, upright);

@@ -6,12 +6,14 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "io/media/cuda_frames.h"
 #include "io/media/input_format.h"
+#include "io/media/samples.h"
 
 namespace limpid::io {
 namespace {
@@ -41,7 +43,9 @@ Decoder::Decoder(const std::string& url, const VideoSource& source, const Reader
       health_(health),
       joins_fields_(options.before.find("weave") != std::string::npos),
       cropper_(source.cropping, source.stream),
-      times_(source) {
+      times_(source),
+      chooses_white_(options.white == 0),
+      white_(options.white) {
   health_.note_cropping(cropper_.applied(), cropper_.ignored());
   open(options, unused);
 }
@@ -49,6 +53,11 @@ Decoder::Decoder(const std::string& url, const VideoSource& source, const Reader
 /// The decoder for the requested memory, otherwise libavcodec's own; sets the reason.
 const AVCodec& Decoder::choose_codec(const ReaderOptions& options) {
   const AVCodecID id = source_.stream.codecpar->codec_id;
+  if (id == AV_CODEC_ID_FITS) {
+    throw Error(url_ +
+                ": FITS is not supported: FFmpeg stretches its samples and leaves out its header; convert "
+                "it to TIFF with 32-bit floats");
+  }
   if (const AVCodec* const with_alpha = alpha_decoder(source_.stream)) {
     why_not_on_cuda_ = options.memory.is_host()
                            ? ""
@@ -167,10 +176,49 @@ void Decoder::note_metadata(const AVPacket& packet) {
   if (!reads_pictures(source_.container)) {
     return;
   }
-  PictureMetadata metadata =
+  metadata_[packet.pts] =
       find_metadata(source_.stream.codecpar->codec_id, {packet.data, static_cast<std::size_t>(packet.size)});
-  if (!metadata.empty()) {
-    metadata_[packet.pts] = std::move(metadata);
+}
+
+/// Attaches the metadata of a picture.
+void Decoder::describe_picture(AVFrame& frame) {
+  PictureMetadata metadata;
+  if (auto found = metadata_.extract(frame.pts)) {
+    metadata = std::move(found.mapped());
+    apply_tags(metadata, frame);
+  }
+  if (has_floats(frame)) {
+    scale_floats(frame);
+  }
+  metadata.stored = kept_metadata(frame).stored;  // of TIFF's pages
+  metadata.stored.width = frame.width;
+  metadata.stored.height = frame.height;
+  metadata.stored.transfer = frame.color_trc;
+  metadata.stored.primaries = frame.color_primaries;
+  metadata.stored.white = white();
+  keep_metadata(frame, std::move(metadata));
+}
+
+/// In pictures of counts, heights or temperatures, 1 is not white: divides them by a power of two, so that
+/// the greatest sample of the first file is 0.5 to 1. The zero stays, on which noise of light depends.
+void Decoder::scale_floats(AVFrame& frame) {
+  constexpr float kGreatest = 16;  // filters can use samples up to it
+  constexpr float kLeast = 1.0F / 256;
+  if (white_ == 0) {
+    const FloatRange range = range_of(frame);
+    const float greatest = tiff_ ? tiff_->greatest() : range.is_usable ? 1 : range.greatest;
+    int exponent = 0;
+    std::frexp(greatest, &exponent);
+    white_ = greatest > kGreatest || (greatest > 0 && greatest < kLeast) ? std::ldexp(1.0F, exponent) : 1;
+  }
+  if (white_ != 1) {
+    check(av_frame_make_writable(&frame), url_, "can't scale a picture");
+    multiply_floats(frame, 1 / white_);
+  }
+  if (tiff_ && chooses_white_ && !range_of(frame).is_usable) {
+    throw Error(url_ + ": most samples of frame " + std::to_string(frames_) +
+                " are more than 16 times the greatest of the first file; denoise the files one by one, or as "
+                "one stack");
   }
 }
 
@@ -236,8 +284,8 @@ DecodedFrame Decoder::inspected(FrameHandle frame) {
   const bool has_wrong_checksum = errors_.take_wrong_checksum(*frame);
   const bool is_damaged = damaged_times_.erase(frame->pts) > 0 ||
                           (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0;
-  if (auto metadata = metadata_.extract(frame->pts)) {
-    keep_metadata(*frame, std::move(metadata.mapped()));
+  if (reads_pictures(source_.container)) {
+    describe_picture(*frame);
   }
   cropper_.apply(*frame);
   return {std::move(frame), is_damaged, has_wrong_checksum};

@@ -54,6 +54,8 @@ class Decoder {
   /// Number of pages of the last TIFF file that TiffPages has read; 1 otherwise.
   int pages() const { return tiff_ ? tiff_->count() : 1; }
   int threads() const { return codec_->thread_count; }
+  /// The value of the file that float samples of 1 stand for.
+  float white() const { return white_ == 0 ? 1 : white_; }
   /// True if the decoder may output frames to a GPU's memory. If a GPU was requested but is not used,
   /// why_not_on_cuda() returns the reason.
   bool uses_gpu() const { return codec_->hw_device_ctx != nullptr; }
@@ -68,6 +70,8 @@ class Decoder {
   FrameHandle next_page();
   void note_metadata(const AVPacket& packet);
   void refuse_field(const AVFrame& frame) const;
+  void describe_picture(AVFrame& frame);
+  void scale_floats(AVFrame& frame);
   void lose_packet();
   void report_errors(bool is_complete);
   DecodedFrame inspected(FrameHandle frame);
@@ -84,6 +88,8 @@ class Decoder {
   AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< the user's setting of frames to skip
   FrameTimes times_;
   std::map<std::int64_t, PictureMetadata> metadata_;  ///< metadata of the pictures in the decoder, by PTS
+  bool chooses_white_;                                ///< by the first float picture
+  float white_;                                       ///< 0 before it
   std::set<std::int64_t> damaged_times_;  ///< PTS of the packets that the demuxer has marked as damaged
   std::string why_not_on_cuda_;
   bool has_errors_ = false;  ///< `errors_` watches `codec_`

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "io/media/container_header.h"
 #include "io/media/input_format.h"
 #include "io/media/reader/end_mark.h"
 #include "io/media/reader/open_input.h"
@@ -142,6 +143,7 @@ Demuxer::Demuxer(std::string url, const ReaderOptions& options, Dictionary& unus
       video_(best_video(url_, *input_)),
       of_other_program_(find_other_programs(*input_, video_)),
       copied_(choose_copied(*input_, video_, options, of_other_program_)),
+      unread_bytes_(bytes_behind_boxes(*input_)),
       clock_(*input_, options.first_time) {}
 
 InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {

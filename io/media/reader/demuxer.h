@@ -43,6 +43,7 @@ class Demuxer : NotCopyable {
   const std::vector<bool>& copied() const { return copied_; }
   /// For each stream: true if it is not copied because it belongs to another program than the video.
   const std::vector<bool>& of_other_program() const { return of_other_program_; }
+  std::int64_t unread_bytes() const { return unread_bytes_; }
   bool is_pipe() const { return pipe_.has_value(); }
   /// The number of the first picture of a sequence; 1 for other sources.
   std::int64_t first_picture() const;
@@ -124,6 +125,7 @@ class Demuxer : NotCopyable {
   AVStream& video_;
   std::vector<bool> of_other_program_;
   std::vector<bool> copied_;
+  std::int64_t unread_bytes_;  ///< behind the boxes of an MP4
   SourceClock clock_;
   std::int64_t video_end_ = -1;  ///< file position after the last video packet
   std::int64_t copied_end_ = 0;

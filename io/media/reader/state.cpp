@@ -125,6 +125,7 @@ Source Reader::State::source() const {
           .is_pipe = demuxer_.is_pipe(),
           .is_filtered = filter_.is_active(),
           .filter_losses = filter_.losses(),
+          .unread_bytes = demuxer_.unread_bytes(),
           .first_picture = demuxer_.first_picture() + range_.skipped_frames(rate)};
 }
 
@@ -357,6 +358,7 @@ void Reader::State::set_up_converter(const AVFrame& first) {
   converter_.emplace(demuxer_.url(), options_, first, samples);
   video_.format = converter_->format();
   video_.pixel_format = name_of(samples);
+  video_.white = decoder_.white();
 }
 
 Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool context_only) {
@@ -391,6 +393,7 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
     health_.note_display(*first_properties_, *properties, index);
   }
   frame.interlaced = is_interlaced(*properties);
+  frame.begins_anew = kept_metadata(*properties).stored.begins_film;
   frame.index = index;
   frame.context_only = context_only;
   frame.attachment = std::move(properties);

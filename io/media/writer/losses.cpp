@@ -6,6 +6,9 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <initializer_list>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -16,6 +19,7 @@ extern "C" {
 #include "io/media/encoder_traits.h"
 #include "io/media/first_frame_check.h"
 #include "io/media/picture_metadata.h"
+#include "io/media/pixel_format.h"
 
 namespace limpid::io {
 namespace {
@@ -88,6 +92,23 @@ Losses lost_depth(const Source& source, const LossTarget& /*target*/) {
           decoded->name + ") are read with " + std::to_string(source.format.bit_depth) + " bits"};
 }
 
+/// Floats that do not keep the range of the source's samples, and 64-bit floats of a TIFF.
+Losses lost_range(const Source& source, const LossTarget& target) {
+  constexpr int kBits = 32;
+  const StoredPicture& stored = kept_metadata(source.first).stored;
+  Losses lost;
+  if (stored.bits > kBits) {
+    lost.emplace_back("the source's 64-bit samples are read with 32 bits");
+  }
+  if (stored.white != 1 && !is_float(target.pixel_format)) {
+    std::array<char, 32> white{};
+    std::snprintf(white.data(), white.size(), "%.9g", static_cast<double>(stored.white));
+    lost.push_back(std::string("the source's range of samples is not kept: ") + white.data() +
+                   " becomes white; .tif and .exr keep the range");
+  }
+  return lost;
+}
+
 Losses lost_stereo(const Source& source, const LossTarget& target) {
   const bool of_frames = has_side_data(source.first, AV_FRAME_DATA_STEREO3D);
   const bool of_container = stream_side_data(source, AV_PKT_DATA_STEREO3D) != nullptr;
@@ -113,6 +134,28 @@ Losses lost_active_format(const Source& source, const LossTarget& /*target*/) {
 /// ": png can't hold it"
 std::string refusal(const LossTarget& target) { return ": " + file_kind(target) + " can't hold it"; }
 
+/// Tags of a TIFF that hold for the unchanged picture or stack only.
+Losses lost_layout(const Source& source, const LossTarget& target) {
+  const StaleTags stale =
+      stale_tags(kept_metadata(source.first), target.width, target.height, target.is_stack);
+  Losses lost;
+  if (stale.stack) {
+    lost.emplace_back(kLostStack);
+  }
+  if (stale.map) {
+    lost.emplace_back("the source's place on the map (GeoTIFF) is not kept: its size differs");
+  }
+  return lost;
+}
+
+Losses lost_trailer(const Source& source, const LossTarget& /*target*/) {
+  if (source.unread_bytes == 0) {
+    return {};
+  }
+  return {"the source's " + std::to_string(source.unread_bytes) +
+          " bytes behind its MP4 boxes (such as a camera's motion data) are not kept"};
+}
+
 Losses lost_exif(const Source& source, const LossTarget& target) {
   const Bytes& exif = kept_metadata(source.first).exif;
   if (!exif.empty() && !(target.is_picture_file && holds_exif(target.codec.id, exif))) {
@@ -134,8 +177,14 @@ Losses lost_xmp(const Source& source, const LossTarget& target) {
 
 Losses lost_other_metadata(const Source& source, const LossTarget& target) {
   Losses lost;
+  const AVCodecID codec = target.codec.id;
+  const bool stores_tags = !target.is_picture_file || codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_JPEGXL;
+  if (!stores_tags && !kept_metadata(source.first).color_tags.empty()) {
+    lost.emplace_back(
+        "the source's color tags (cICP) are not kept: the picture will look wrong if it is HDR");
+  }
   for (const OtherMetadata& other : kept_metadata(source.first).others) {
-    if (!target.is_picture_file || !other.is_kept_by(target.codec.id)) {
+    if (!other.description.empty() && !(target.is_picture_file && other.is_kept_by(target.codec.id))) {
       lost.push_back("the source's " + other.description + " is not kept");
     }
   }
@@ -150,6 +199,16 @@ Losses lost_profile(const Source& source, const LossTarget& target) {
   }
   return {"the source's color profile (ICC) is not kept" +
           (is_held ? ": it isn't for " + name_of(target.pixel_format) : refusal(target))};
+}
+
+using Finder = Losses (*)(const Source& source, const LossTarget& target);
+
+Losses found_by(std::initializer_list<Finder> finders, const Source& source, const LossTarget& target) {
+  Losses all;
+  for (const Finder find : finders) {
+    std::ranges::move(find(source, target), std::back_inserter(all));
+  }
+  return all;
 }
 
 }  // namespace
@@ -202,25 +261,31 @@ void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text
 }
 
 std::vector<std::string> losses(const Source& source, const LossTarget& target) {
-  std::vector<std::string> all;
-  for (const auto& find :
-       {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_film_grain, lost_alpha, lost_depth, lost_stereo,
-        lost_active_format, lost_exif, lost_xmp, lost_other_metadata, lost_profile}) {
-    std::ranges::move(find(source, target), std::back_inserter(all));
-  }
-  return all;
+  return found_by({lost_chapters, lost_timecode, lost_dynamic_hdr, lost_film_grain, lost_alpha, lost_depth,
+                   lost_stereo, lost_active_format, lost_exif, lost_xmp, lost_profile},
+                  source, target);
+}
+
+std::vector<std::string> lost_data(const Source& source, const LossTarget& target) {
+  return found_by({lost_range, lost_layout, lost_trailer, lost_other_metadata}, source, target);
 }
 
 void report_losses(Diagnostics& diagnostics, const Source& source, const Target& target,
                    bool is_picture_file) {
   const LossTarget kept{target.container,
-                        *target.encoder.context().codec,
+                        target.encoder.codec(),
                         target.encoder.target_format(),
                         target.encoder.keeps_profile(),
                         is_picture_file,
-                        target.encoder.has_film_grain()};
+                        target.encoder.has_film_grain(),
+                        target.encoder.context().width,
+                        target.encoder.context().height,
+                        is_picture_file && !is_sequence(target.url)};
   for (std::string& loss : losses(source, kept)) {
     report_loss(diagnostics, std::move(loss));
+  }
+  for (std::string& loss : lost_data(source, kept)) {
+    diagnostics.push_back({.kind = Diagnostic::Kind::kLostData, .text = std::move(loss)});
   }
 }
 

@@ -13,6 +13,9 @@
 
 namespace limpid::io {
 
+inline constexpr const char* kLostStack =
+    "the source's description of its stack (ImageJ, OME, tifffile) is not kept: it would not hold";
+
 void report_loss(Diagnostics& diagnostics, std::string text);
 /// Reports a `stream` of the source, by its index, that the file does not contain.
 void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text);
@@ -32,10 +35,15 @@ struct LossTarget {
   bool keeps_profile = true;     ///< the source's color profile matches the pixel format
   bool is_picture_file = false;  ///< the picture's file can be changed before it is renamed
   bool has_film_grain = false;   ///< decoders of the output add film grain
+  int width = 0;
+  int height = 0;
+  bool is_stack = false;  ///< one file has all pictures
 };
 
 /// Messages about losses: chapters, timecode, dynamic HDR, stereo 3D packing, metadata of pictures.
 std::vector<std::string> losses(const Source& source, const LossTarget& target);
+/// Messages about data outside of the decoded pictures, and about their range of samples.
+std::vector<std::string> lost_data(const Source& source, const LossTarget& target);
 
 /// Reports losses. `is_picture_file`: each picture is a separate file that can be changed before it is
 /// renamed.

@@ -130,7 +130,7 @@ void MediaFile::add_streams(const Target& target, const Source& source, Diagnost
 void MediaFile::expect(const Frame& frame) {
   times_.note(frame);
   if (traits_of(*muxer_.context().oformat).is_webp && !metadata_) {
-    metadata_ = metadata_of(frame, encoder_, rotation_);
+    metadata_ = metadata_of(frame, encoder_, rotation_, false);
   }
 }
 

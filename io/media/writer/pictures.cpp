@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/writer/pictures.h"
 
+extern "C" {
+#include <libavutil/imgutils.h>
+}
+
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
@@ -8,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "io/media/picture_sequence.h"
+#include "io/media/tiff.h"
 #include "io/media/writer.h"
 #include "io/media/writer/losses.h"
 #include "io/media/writer/rotation.h"
@@ -15,18 +20,29 @@
 
 namespace limpid::io {
 
-PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation) {
+PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation,
+                            bool is_stack) {
   const auto* const properties = frame.attachment.get<AVFrame>();
   const AVCodecContext& context = encoder.context();
   PictureMetadata metadata;
-  if (properties == nullptr || !holds_metadata(context.codec_id)) {
+  if (properties == nullptr) {
     return metadata;
   }
   const PictureMetadata& source = kept_metadata(*properties);
-  const bool is_upright = !rotation.is_lost();
-  metadata.exif = updated_exif(source.exif, context.width, context.height, is_upright);
-  metadata.xmp = updated_xmp(source.xmp, is_upright);
+  metadata.stored = source.stored;
   metadata.others = source.others;
+  if (properties->color_trc != source.stored.transfer ||
+      properties->color_primaries != source.stored.primaries) {
+    std::erase_if(metadata.others, [](const OtherMetadata& other) { return other.is_color; });
+  }
+  if (!holds_metadata(encoder.codec().id)) {
+    return metadata;
+  }
+  const bool is_upright = !rotation.is_lost();
+  const StaleTags stale = stale_tags(source, context.width, context.height, is_stack);
+  metadata.exif = updated_exif(stale.stack || stale.map ? without(stale, source.exif) : source.exif,
+                               context.width, context.height, is_upright);
+  metadata.xmp = updated_xmp(source.xmp, is_upright);
   const AVFrameSideData* const profile = av_frame_get_side_data(properties, AV_FRAME_DATA_ICC_PROFILE);
   if (profile != nullptr && encoder.keeps_profile()) {
     metadata.profile.assign(profile->data, profile->data + profile->size);
@@ -57,11 +73,29 @@ Pictures::Pictures(const Target& target, const Source& source, Diagnostics& diag
   report_losses(diagnostics, source, target, true);
 }
 
-void Pictures::expect(const Frame& frame) { waiting_.push_back(metadata_of(frame, encoder_, rotation_)); }
+void Pictures::expect(const Frame& frame) {
+  waiting_.push_back(metadata_of(frame, encoder_, rotation_, !is_sequence(url_)));
+}
+
+/// The file of an encoded picture.
+Bytes Pictures::file_of(const AVPacket& packet, const PictureMetadata& metadata, std::uint32_t base) const {
+  const BytesView bytes(packet.data, static_cast<std::size_t>(packet.size));
+  const AVCodecContext& context = encoder_.context();
+  if (context.codec_id == encoder_.codec().id) {
+    return with_metadata(context.codec_id, bytes, metadata, base);
+  }
+  const FrameHandle raw = make_frame();
+  raw->width = context.width;
+  raw->height = context.height;
+  check(av_image_fill_arrays(raw->data, raw->linesize, bytes.data(), context.pix_fmt, raw->width, raw->height,
+                             1),
+        url_, "can't store a picture");
+  return with_metadata(encoder_.codec().id, tiff_of_floats(url_, *raw, metadata.stored), metadata, base);
+}
 
 void Pictures::write_frame(PacketHandle frame) {
   ++written_;
-  const bool is_stack = !is_sequence(url_) && encoder_.context().codec_id == AV_CODEC_ID_TIFF &&
+  const bool is_stack = !is_sequence(url_) && encoder_.codec().id == AV_CODEC_ID_TIFF &&
                         (file_->bytes()->seekable & AVIO_SEEKABLE_NORMAL) != 0;
   if (!is_sequence(url_)) {
     if (written_ > 1 && !is_stack) {
@@ -69,15 +103,21 @@ void Pictures::write_frame(PacketHandle frame) {
                   ": holds one picture only, and the input has more; name a sequence such as picture_%04d" +
                   std::filesystem::path(url_).extension().string());
     }
-  } else if (file_ == nullptr) {
-    file_ = std::make_unique<OutputFile>(picture_name(url_, first_ + written_ - 1), source_url_, overwrite_);
   }
-  Bytes encoded = with_metadata(encoder_.context().codec_id,
-                                {frame->data, static_cast<std::size_t>(frame->size)}, waiting_.front());
+  const PictureMetadata metadata = std::move(waiting_.front());
   waiting_.pop_front();
+  if (file_ == nullptr) {
+    const std::int64_t number = first_ + (metadata.stored.has_films ? metadata.stored.page : written_ - 1);
+    file_ = std::make_unique<OutputFile>(picture_name(url_, number), source_url_, overwrite_);
+  }
+  const std::int64_t end = is_stack ? avio_tell(file_->bytes()) : 0;
+  const std::int64_t base = end + end % 2;
+  const Bytes encoded = file_of(*frame, metadata, static_cast<std::uint32_t>(base));
   bytes_ += std::ssize(encoded);
   if (is_stack) {
-    stack_.append(std::move(encoded), *file_->bytes());
+    describes_stack_ = describes_stack_ || stale_tags(metadata, 0, 0, false).stack;
+    pages_ = metadata.stored.pages;
+    stack_.append(encoded, base, metadata.stored.page, *file_->bytes());
   } else {
     write_bytes(*file_->bytes(), encoded);
   }
@@ -94,6 +134,10 @@ void Pictures::finish() {
                 " pictures of an earlier sequence follow its last one, from " +
                 picture_name(url_, *later.first()) + " on";
     }
+  }
+  if (file_ != nullptr && pages_ > 0) {
+    remark_ = describes_stack_ && written_ != pages_ ? kLostStack : "";
+    stack_.finish(*file_->bytes(), remark_.empty());
   }
   if (file_ != nullptr && written_ > 0) {
     file_->commit(true, when_whole_);

@@ -21,7 +21,8 @@
 namespace limpid::io {
 
 /// The metadata for the picture file of a frame that is sent to `encoder`.
-PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation);
+PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation,
+                            bool is_stack);
 
 /// A sink for one picture, or for a numbered sequence of pictures ("img_%03d.png"). Each file is renamed when
 /// it is complete.
@@ -36,6 +37,8 @@ class Pictures : public Sink {
   std::int64_t bytes() const override { return bytes_; }
 
  private:
+  Bytes file_of(const AVPacket& packet, const PictureMetadata& metadata, std::uint32_t base) const;
+
   std::string url_;
   std::string source_url_;
   const Encoder& encoder_;
@@ -47,6 +50,8 @@ class Pictures : public Sink {
   TiffStack stack_;                      ///< of a TIFF file that is not a sequence
   std::deque<PictureMetadata> waiting_;  ///< metadata of the frames in the encoder
   std::int64_t written_ = 0;
+  std::int64_t pages_ = 0;        ///< of the source's file, if `stack_` is written
+  bool describes_stack_ = false;  ///< in the tags of a picture
   std::string remark_;
   std::atomic<std::int64_t> bytes_ = 0;
 };

@@ -11,6 +11,7 @@ extern "C" {
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -319,7 +320,7 @@ TEST_F(PictureMetadataTest, XmpAloneLiesWhereOthersLookForIt) {
     const std::string source = make_picture(extension, {.xmp = xmp});
     const PictureMetadata found = find_metadata(codec_of(extension), read_bytes(source));
     EXPECT_EQ(found.xmp, xmp);
-    EXPECT_TRUE(found.others.empty());
+    EXPECT_TRUE(std::ranges::all_of(found.others, &std::string::empty, &OtherMetadata::description));
     EXPECT_EQ(first_frame(source)->width, 48);
   }
 }
@@ -424,6 +425,7 @@ TEST_F(PictureMetadataTest, OtherMetadataIsKeptUnreadByTheSameFormat) {
     std::vector<std::string> descriptions;
     std::ranges::transform(find_metadata(codec, picture).others, std::back_inserter(descriptions),
                            &OtherMetadata::description);
+    std::erase(descriptions, "");
     return joined(descriptions);
   };
   EXPECT_EQ(descriptions_of(AV_CODEC_ID_PNG, inserted(png, kBehindIhdr, many)),
@@ -442,6 +444,139 @@ TEST_F(PictureMetadataTest, OtherMetadataIsKeptUnreadByTheSameFormat) {
     EXPECT_EQ(descriptions_of(AV_CODEC_ID_TIFF, tiff.bytes()),
               joined({"IPTC data (caption, credit, keywords)"}));
   }
+}
+
+TEST_F(PictureMetadataTest, ColorChunksOfAPngAreKeptOrNamed) {
+  const Bytes png = read_bytes(make_picture("png", {}));
+  const std::string gamma = png_chunk("gAMA", std::string("\0\1\x86\xA0", 4));
+  const std::string display = png_chunk("mDCV", std::string(24, '1'));
+  const std::string pq = png_chunk("cICP", std::string("\x09\x10\0\1", 4));
+  const std::string others =
+      png_chunk("sBIT", "\5\6\5") +
+      png_chunk("pHYs", std::string("\0\0\x2E\x23", 4) + std::string("\0\0\x2E\x23\1", 5));
+  const auto warnings = [&](const std::string& chunks, const std::string& to,
+                            const WriterOptions& options = {}) {
+    write_bytes(path("in.png"), inserted(png, kBehindIhdr, chunks));
+    WriterOptions all = options;
+    all.overwrite = Overwrite::kAlways;
+    return joined(transcode(path("in.png"), path(to), all).warnings);
+  };
+  EXPECT_EQ(warnings(gamma + others, "copy.png"), "");
+  const Bytes copy = read_bytes(path("copy.png"));
+  EXPECT_TRUE(contains(copy, gamma + others));
+  EXPECT_EQ(warnings(gamma, "copy.tif"), joined({"the source's color data (gAMA) is not kept"}));
+  EXPECT_EQ(warnings(others, "copy.tif"), "") << "the picture looks alike";
+  EXPECT_EQ(warnings(pq + display, "copy.png"), "");
+  EXPECT_TRUE(contains(read_bytes(path("copy.png")), pq + display));
+  EXPECT_EQ(warnings(pq + display, "copy.mkv", {.codec = "ffv1"}),
+            joined({"the source's color data (mDCV) is not kept"}));
+  EXPECT_NE(probe_streams(path("copy.mkv")).find("color_transfer=smpte2084"), std::string::npos);
+  EXPECT_NE(warnings(pq, "copy.tif").find("color tags (cICP) are not kept"), std::string::npos);
+  EXPECT_EQ(warnings(png_chunk("caBX", "x"), "copy.png"),
+            joined({"the source's PNG data (caBX) is not kept"}));
+}
+
+TEST_F(PictureMetadataTest, DataBehindAPictureIsNamed) {
+  const std::string video = std::string("\0\0\0\x14", 4) + "ftypmp42 and a video";
+  const std::string described = "<x:xmpmeta><rdf hdrgm:Version=\"1.0\"/></x:xmpmeta>";
+  for (const std::string extension : {"jpg", "webp"}) {
+    SCOPED_TRACE(extension);
+    const PictureMetadata metadata{.xmp = Bytes(described.begin(), described.end())};
+    Bytes picture = read_bytes(make_picture(extension, metadata));
+    write_bytes(path("in." + extension), picture);
+    EXPECT_EQ(joined(transcode(path("in." + extension), path("whole." + extension)).warnings).find("behind"),
+              std::string::npos);
+    picture.insert(picture.end(), 100, 0);
+    EXPECT_TRUE(find_metadata(codec_of(extension), picture).xmp == metadata.xmp) << "padding";
+    picture.insert(picture.end(), video.begin(), video.end());
+    write_bytes(path("in." + extension), picture);
+    const std::string warnings =
+        joined(transcode(path("in." + extension), path("copy." + extension)).warnings);
+    EXPECT_NE(warnings.find("data behind the picture"), std::string::npos) << warnings;
+    EXPECT_NE(warnings.find("XMP data, which describes"), std::string::npos) << warnings;
+    EXPECT_FALSE(contains(read_bytes(path("copy." + extension)), "hdrgm"));
+  }
+}
+
+/// Attributes of an EXR's header.
+std::string exr_attribute(const std::string& name, const std::string& type, const std::string& value) {
+  return name + '\0' + type + '\0' + static_cast<char>(value.size()) + std::string(3, '\0') + value;
+}
+std::string exr_channel(const std::string& name, char type) {
+  return name + '\0' + type + std::string(15, '\0');
+}
+
+TEST_F(PictureMetadataTest, WhatLibavDoesNotDecodeOfAnExrIsNamed) {
+  const std::string window(16, '\1');
+  const auto found = [&](const std::string& channels, const std::string& data_window, char flags,
+                         const std::string& more) {
+    const std::string header = std::string("\x76\x2F\x31\x01\x02", 5) + flags + std::string(2, '\0') +
+                               exr_attribute("channels", "chlist", channels + '\0') +
+                               exr_attribute("compression", "compression", "\3") +
+                               exr_attribute("dataWindow", "box2i", data_window) +
+                               exr_attribute("displayWindow", "box2i", window) + more + '\0';
+    return find_metadata(AV_CODEC_ID_EXR, Bytes(header.begin(), header.end()));
+  };
+  using Options = std::vector<std::pair<std::string, std::string>>;
+  const PictureMetadata plain =
+      found(exr_channel("B", 1) + exr_channel("G", 1) + exr_channel("R", 1), window, 0, "");
+  EXPECT_TRUE(plain.others.empty());
+  EXPECT_EQ(plain.encoder_options, (Options{{"compression", "zip16"}, {"format", "half"}}));
+  const PictureMetadata rich = found(exr_channel("R", 2) + exr_channel("Z", 2), std::string(16, '\2'), '\x10',
+                                     exr_attribute("owner", "string", "me"));
+  std::vector<std::string> descriptions;
+  std::ranges::transform(rich.others, std::back_inserter(descriptions), &OtherMetadata::description);
+  EXPECT_EQ(joined(descriptions),
+            joined({"data of other channels (Z)", "header data (owner)", "data of other parts",
+                    "data window (smaller or larger than the picture)"}));
+  EXPECT_EQ(rich.encoder_options.back().second, "float");
+}
+
+TEST_F(PictureMetadataTest, ExrKeepsHalfFloatsAndCompression) {
+  const std::string source = make(
+      "a.exr", "-f lavfi -i testsrc2=s=64x48 -frames:v 1 -pix_fmt gbrpf32le -format half -compression zip16");
+  EXPECT_EQ(joined(transcode(source, path("b.exr")).warnings), "");
+  EXPECT_LT(std::filesystem::file_size(path("b.exr")), 64 * 48 * 3 * 2U);
+  expect_same_frames(read_clip(source).frames, read_clip(path("b.exr")).frames);
+}
+
+TEST_F(PictureMetadataTest, DpxKeepsItsTransferAndIsUpright) {
+  Bytes dpx =
+      read_bytes(make("a.dpx", "-f lavfi -i testsrc2=s=64x48 -frames:v 1 -update 1 -pix_fmt gbrp10be"));
+  const auto upright = read_clip(path("a.dpx"));
+  dpx.at(769) = 2;  // bottom to top
+  dpx.at(801) = dpx.at(802) = 1;
+  write_bytes(path("b.dpx"), dpx);
+  const std::string warnings = joined(transcode(path("b.dpx"), path("c.dpx")).warnings);
+  EXPECT_NE(warnings.find("the samples are rotated instead"), std::string::npos) << warnings;
+  const Bytes copy = read_bytes(path("c.dpx"));
+  EXPECT_EQ(copy.at(769), 0);
+  EXPECT_EQ(copy.at(801), 1);
+  EXPECT_EQ(copy.at(802), 1);
+  const auto turned = read_clip(path("c.dpx"));
+  EXPECT_EQ(std::memcmp(turned.frames[0].planes[0].row<std::byte>(0),
+                        upright.frames[0].planes[0].row<std::byte>(47), 64 * 2),
+            0);
+}
+
+TEST_F(PictureMetadataTest, TagsOfMapsAreKeptAndOtherPrivateOnesNamed) {
+  ExifMaker tiff(false);
+  tiff.put(2, 2);
+  tiff.field(33550, 12, 3, 38);  // the size of a pixel, as doubles
+  tiff.field(50839, 1, 1, 7);    // ImageJ's metadata
+  tiff.put(0, 4);
+  tiff.put(std::string(24, 'd'));
+  PictureMetadata found = find_metadata(AV_CODEC_ID_TIFF, tiff.bytes());
+  EXPECT_EQ(found.others.front().description, "data in TIFF tags (50839)");
+  EXPECT_TRUE(contains(found.exif, std::string(24, 'd')));
+  found.stored.width = 48;
+  found.stored.height = 32;
+  EXPECT_FALSE(stale_tags(found, 48, 32, true).map);
+  EXPECT_FALSE(stale_tags(found, 48, 32, false).map);
+  const StaleTags stale = stale_tags(found, 24, 32, true);
+  EXPECT_TRUE(stale.map);
+  EXPECT_FALSE(stale.stack);
+  EXPECT_TRUE(without(stale, found.exif).empty());
 }
 
 TEST_F(PictureMetadataTest, AMakersNoteIsLostIntoAndOutOfTiffOnly) {

@@ -560,5 +560,14 @@ TEST_F(TagsTest, LosslessVideoIsOfAnySize) {
   }
 }
 
+TEST_F(TagsTest, DataBehindAnMp4IsNamed) {
+  const std::string source = make("a.mp4", "-f lavfi -i testsrc2=s=64x48:r=5 -frames:v 2 -c:v mpeg4");
+  EXPECT_EQ(joined(transcode(source, path("b.mkv")).warnings).find("behind its MP4 boxes"),
+            std::string::npos);
+  std::ofstream(source, std::ios::binary | std::ios::app) << std::string(100, 'G') << "GYRODATA";
+  EXPECT_NE(joined(transcode(source, path("c.mkv")).warnings).find("108 bytes behind its MP4 boxes"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace limpid::io

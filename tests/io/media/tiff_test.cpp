@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/base/error.h"
@@ -27,6 +28,8 @@ struct Layout {
   bool is_tiled = false;
   bool is_planar = false;
   int compression = COMPRESSION_NONE;
+  double white = 1;              // the value that 1 stands for, of floats and 32-bit integers
+  std::string description = {};  // on the first page
 };
 
 // The sample of a page at (x, y), from 0 to 1.
@@ -50,6 +53,12 @@ void put(std::vector<std::uint8_t>& bytes, Sample sample) {
 
 void put_sample(std::vector<std::uint8_t>& bytes, const Layout& layout, double value) {
   const bool is_float = layout.type == SAMPLEFORMAT_IEEEFP;
+  if (layout.white != 1) {
+    const double scaled = value * layout.white;
+    return layout.type == SAMPLEFORMAT_IEEEFP ? put(bytes, static_cast<float>(scaled))
+           : layout.type == SAMPLEFORMAT_INT  ? put(bytes, static_cast<std::int16_t>(std::lround(-scaled)))
+                                              : put(bytes, static_cast<std::uint32_t>(std::lround(scaled)));
+  }
   switch (layout.bits) {
     case 8:
       return put(bytes, static_cast<std::uint8_t>(std::lround(value * 255)));
@@ -90,6 +99,9 @@ void write_page(TIFF* file, const Layout& layout, int page) {
   TIFFSetField(file, TIFFTAG_PLANARCONFIG, layout.is_planar ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
   if (!layout.is_tiled) {
     TIFFSetField(file, TIFFTAG_ROWSPERSTRIP, 7);
+  }
+  if (page == 0 && !layout.description.empty()) {
+    TIFFSetField(file, TIFFTAG_IMAGEDESCRIPTION, layout.description.c_str());
   }
   if (layout.channels % 2 == 0) {
     const std::uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
@@ -212,8 +224,9 @@ TEST_F(TiffTest, FramesOfASequenceOfStacksFollowEachOther) {
 }
 
 TEST_F(TiffTest, RefusesWhatItCannotReadInASentence) {
-  EXPECT_NE(message_of(write("a.tif", {{.type = SAMPLEFORMAT_INT}})).find("8-bit signed samples"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of(write("a.tif", {{.bits = 64, .type = SAMPLEFORMAT_INT}})).find("64-bit signed samples"),
+      std::string::npos);
   EXPECT_NE(message_of(write("a.tif", {{.bits = 64, .channels = 5, .type = SAMPLEFORMAT_IEEEFP}}))
                 .find("5 channels"),
             std::string::npos);
@@ -223,6 +236,198 @@ TEST_F(TiffTest, RefusesWhatItCannotReadInASentence) {
   std::string whole = bytes_of(write("b.tif", std::vector<Layout>(3, {.is_tiled = true}), "w8"));
   std::ofstream(path("cut.tif"), std::ios::binary) << whole.substr(0, whole.size() / 2);
   EXPECT_NE(message_of(path("cut.tif")), "no error");
+}
+
+std::string description_of(const std::string& file) {
+  TIFF* const tiff = TIFFOpen(file.c_str(), "r");
+  const char* text = nullptr;
+  std::string description = TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) != 0 ? text : "none";
+  TIFFClose(tiff);
+  return description;
+}
+
+// Counts, heights and kelvin, in which 1 is not white.
+TEST_F(TiffTest, SamplesKeepTheirRangeAndType) {
+  for (const Layout& layout :
+       {Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 2000},
+        Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 1e-5},
+        Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 12},
+        Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .is_tiled = true, .white = 3e8},
+        Layout{.bits = 32, .white = 5000}, Layout{.bits = 16, .type = SAMPLEFORMAT_INT, .white = 30000},
+        Layout{.bits = 32,
+        .channels = 3,
+        .type = SAMPLEFORMAT_IEEEFP,
+        .photometric = PHOTOMETRIC_RGB,
+        .white = 300}}) {
+    SCOPED_TRACE(layout.white);
+    const std::string source = write("a.tif", {layout, layout, layout});
+    const Reader reader(source);
+    EXPECT_EQ(reader.video().white, layout.white == 12 ? 1 : std::exp2(std::ceil(std::log2(layout.white))));
+    const Transcoded result = transcode(source, path("b.tif"), {.overwrite = Overwrite::kAlways});
+    EXPECT_EQ(joined(result.warnings), "");
+    EXPECT_EQ(result.codec, "tiff");
+    TIFF* const file = TIFFOpen(path("b.tif").c_str(), "rc");  // one strip, as written
+    ASSERT_EQ(TIFFNumberOfDirectories(file), 3);
+    for (int page = 0; page < 3; ++page) {
+      TIFFSetDirectory(file, static_cast<tdir_t>(page));
+      std::uint16_t bits = 0;
+      std::uint16_t type = 0;
+      TIFFGetField(file, TIFFTAG_BITSPERSAMPLE, &bits);
+      TIFFGetField(file, TIFFTAG_SAMPLEFORMAT, &type);
+      EXPECT_EQ(bits, layout.bits);
+      EXPECT_EQ(type, layout.type);
+      std::vector<std::uint8_t> samples(static_cast<std::size_t>(TIFFStripSize(file)));
+      TIFFReadEncodedStrip(file, 0, samples.data(), -1);
+      const auto expected = samples_of(layout, page, 0, 0, layout.width, layout.height, -1);
+      ASSERT_EQ(samples.size(), expected.size());
+      EXPECT_EQ(std::ranges::mismatch(samples, expected).in1 - samples.begin(), std::ssize(samples));
+    }
+    TIFFClose(file);
+  }
+  const std::string counts = write("a.tif", {{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 2000}});
+  EXPECT_NE(joined(transcode(counts, path("b.png")).warnings).find("2048 becomes white"), std::string::npos);
+  EXPECT_EQ(joined(transcode(counts, path("b.exr")).warnings), "");
+  expect_same_frames(read_clip(counts, {.white = 1}).frames, read_clip(path("b.exr"), {.white = 1}).frames);
+}
+
+// A file whose samples are beyond all that filters use would pass unchanged.
+TEST_F(TiffTest, RefusesASequenceWhoseRangeJumps) {
+  write("s_1.tif", {{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 100}});
+  write("s_2.tif", {{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 1e6}});
+  EXPECT_NE(message_of(path("s_%d.tif")).find("more than 16 times the greatest"), std::string::npos);
+}
+
+TEST_F(TiffTest, ChannelsAndSlicesAreFilmsOfTheirOwn) {
+  struct Case {
+    std::string description;
+    std::vector<int> pages;
+    std::vector<int> begins;
+  };
+  const std::string ome = R"(<?xml version="1.0"?><OME><Image><Pixels DimensionOrder="XY)";
+  for (const auto& [description, pages, begins] :
+       {Case{"ImageJ=1.53\nimages=6\nchannels=2\nframes=3\n", {0, 2, 4, 1, 3, 5}, {0, 3}},
+        Case{"ImageJ=1.53\nimages=6\nslices=3\nframes=2\n", {0, 3, 1, 4, 2, 5}, {0, 2, 4}},
+        Case{"ImageJ=1.53\nimages=6\nslices=6\n", {0, 1, 2, 3, 4, 5}, {0}},
+        Case{"ImageJ=1.53\nimages=6\nchannels=2\nslices=3\n", {0, 2, 4, 1, 3, 5}, {0, 3}},
+        Case{"ImageJ=1.53\nimages=8\nchannels=2\nframes=4\n", {0, 1, 2, 3, 4, 5}, {0}},
+        Case{ome + R"(TZC" SizeC="2" SizeT="3" SizeZ="1">)", {0, 1, 2, 3, 4, 5}, {0, 3}},
+        Case{ome + R"(ZCT" SizeC="2" SizeT="1" SizeZ="3">)", {0, 1, 2, 3, 4, 5}, {0, 3}},
+        Case{ome + R"(CCT" SizeC="2" SizeT="3" SizeZ="1">)", {0, 1, 2, 3, 4, 5}, {0}}}) {
+    SCOPED_TRACE(description);
+    const Layout layout{.description = description};
+    const auto clip = read_clip(write("a.tif", std::vector<Layout>(6, layout)));
+    ASSERT_EQ(clip.frames.size(), 6U);
+    for (int i = 0; i < 6; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      EXPECT_NEAR(relative_sample(clip.frames[at], 0, 1, 2), value_at(pages[at], 1, 2, 0), 1e-6) << i;
+      EXPECT_EQ(clip.frames[at].begins_anew, std::ranges::find(begins, i) != begins.end()) << i;
+    }
+    EXPECT_EQ(joined(transcode(path("a.tif"), path("b.tif"), {.overwrite = Overwrite::kAlways}).warnings),
+              "");
+    EXPECT_EQ(description_of(path("b.tif")), description);
+    expect_same_frames(clip.frames, read_clip(path("b.tif")).frames);
+    transcode(path("a.tif"), path("page_%d.tif"), {.overwrite = Overwrite::kAlways});
+    expect_pages(read_clip(path("page_%d.tif")).frames, layout, 1e-6);
+  }
+}
+
+TEST_F(TiffTest, DescriptionsOfAStackThatChangesAreDropped) {
+  const Layout layout{.description = "ImageJ=1.53\nimages=4\nframes=4\n"};
+  const std::string source = write("a.tif", std::vector<Layout>(4, layout));
+  const std::string lost = "the source's description of its stack";
+  EXPECT_NE(joined(transcode(source, path("crop.tif"), {}, {.before = "crop=16:16:0:0"}).warnings).find(lost),
+            std::string::npos);
+  EXPECT_EQ(description_of(path("crop.tif")), "none");
+  EXPECT_NE(joined(transcode(source, path("page_%d.tif")).warnings).find(lost), std::string::npos);
+  EXPECT_EQ(description_of(path("page_1.tif")), "none");
+  Reader reader(source);
+  Writer writer(path("first.tif"), reader, {});
+  EXPECT_EQ(joined(texts_of(writer.diagnostics())), "");
+  writer.write(std::get<Frame>(reader.read()));
+  writer.finish();
+  EXPECT_NE(joined(texts_of(writer.diagnostics())).find(lost), std::string::npos);
+  EXPECT_EQ(description_of(path("first.tif")), "");
+}
+
+// A file of 16-bit pages behind each other, with one directory, as ImageJ writes stacks of more than 4 GB.
+std::string with_one_directory(bool big_endian, const std::string& description,
+                               const std::vector<std::uint16_t>& samples, int width, int height) {
+  std::string bytes = big_endian ? "MM" : "II";
+  const auto put = [&](std::size_t value, int size) {
+    for (int i = 0; i < size; ++i) {
+      bytes += static_cast<char>(value >> (8 * (big_endian ? size - 1 - i : i)) & 0xFF);
+    }
+  };
+  constexpr std::size_t kTexts = 8 + 2 + 9 * 12 + 4;
+  const std::size_t page = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 2;
+  put(42, 2);
+  put(8, 4);
+  put(9, 2);
+  const auto entry = [&](std::size_t tag, std::size_t type, std::size_t count, std::size_t value) {
+    put(tag, 2);
+    put(type, 2);
+    put(count, 4);
+    put(value, type == 3 ? 2 : 4);
+    put(0, type == 3 ? 2 : 0);
+  };
+  entry(TIFFTAG_IMAGEWIDTH, 4, 1, static_cast<std::size_t>(width));
+  entry(TIFFTAG_IMAGELENGTH, 4, 1, static_cast<std::size_t>(height));
+  entry(TIFFTAG_BITSPERSAMPLE, 3, 1, 16);
+  entry(TIFFTAG_PHOTOMETRIC, 3, 1, PHOTOMETRIC_MINISBLACK);
+  entry(TIFFTAG_IMAGEDESCRIPTION, 2, description.size() + 1, kTexts);
+  entry(TIFFTAG_STRIPOFFSETS, 4, 1, kTexts + description.size() + 1);
+  entry(TIFFTAG_SAMPLESPERPIXEL, 3, 1, 1);
+  entry(TIFFTAG_ROWSPERSTRIP, 4, 1, static_cast<std::size_t>(height));
+  entry(TIFFTAG_STRIPBYTECOUNTS, 4, 1, page);
+  put(0, 4);
+  bytes += description;
+  bytes += '\0';
+  for (const std::uint16_t sample : samples) {
+    put(sample, 2);
+  }
+  return bytes;
+}
+
+TEST_F(TiffTest, ReadsPagesBehindTheOnlyDirectory) {
+  constexpr int kPage = 8 * 4;
+  std::vector<std::uint16_t> samples;
+  for (int i = 0; i < 3 * kPage; ++i) {
+    samples.push_back(static_cast<std::uint16_t>(300 * i));
+  }
+  const std::string description = "ImageJ=1.53\nimages=3\nslices=3\n";
+  for (const bool big_endian : {false, true}) {
+    const std::string bytes = with_one_directory(big_endian, description, samples, 8, 4);
+    std::ofstream(path("a.tif"), std::ios::binary) << bytes;
+    const auto clip = read_clip(path("a.tif"));
+    ASSERT_EQ(clip.frames.size(), 3U);
+    for (int i = 0; i < 3 * kPage; ++i) {
+      const Frame& frame = clip.frames[static_cast<std::size_t>(i / kPage)];
+      ASSERT_EQ(oracle::sample_at(frame, 0, i % 8, i % kPage / 8), 300 * i) << i;
+    }
+    transcode(path("a.tif"), path("b.tif"), {.overwrite = Overwrite::kAlways});
+    expect_same_frames(clip.frames, read_clip(path("b.tif")).frames);
+    std::ofstream(path("cut.tif"), std::ios::binary) << bytes.substr(0, bytes.size() - 1);
+    EXPECT_NE(message_of(path("cut.tif")).find("names 3 images, but it has only 1"), std::string::npos);
+  }
+}
+
+TEST_F(TiffTest, StacksOfOtherKindsAreRefused) {
+  TIFF* const file = TIFFOpen(path("a.tif").c_str(), "w");
+  TIFFSetField(file, TIFFTAG_IMAGEDEPTH, 6);
+  write_page(file, {}, 0);
+  TIFFClose(file);
+  EXPECT_NE(message_of(path("a.tif")).find("volumes (ImageDepth)"), std::string::npos);
+  TIFF* const two = TIFFOpen(path("two.tif").c_str(), "w");
+  constexpr std::uint16_t kUnspecified = EXTRASAMPLE_UNSPECIFIED;
+  write_page(two, {.channels = 2}, 0);
+  TIFFClose(two);
+  TIFF* const changed = TIFFOpen(path("two.tif").c_str(), "r+");
+  TIFFSetField(changed, TIFFTAG_EXTRASAMPLES, 1, &kUnspecified);
+  TIFFRewriteDirectory(changed);
+  TIFFClose(changed);
+  EXPECT_NE(message_of(path("two.tif")).find("its two channels are not gray and alpha"), std::string::npos);
+  const std::string fits = make("a.fits", "-f lavfi -i testsrc2=s=32x32 -frames:v 1 -pix_fmt gray16be");
+  EXPECT_NE(message_of(fits).find("FITS is not supported"), std::string::npos);
 }
 
 // Damaged headers, directories and samples: a sentence, or frames, but nothing else.

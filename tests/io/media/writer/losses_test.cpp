@@ -27,6 +27,7 @@ class LossesTest : public ::testing::Test {
     return file;
   }
   Sentences lost(const LossTarget& file) const { return losses(made_.get(), file); }
+  Sentences lost_data_of(const LossTarget& file) const { return lost_data(made_.get(), file); }
   void add_to_frame(AVFrameSideDataType type) { av_frame_new_side_data(made_.first.get(), type, 8); }
   void add_to_stream(AVPacketSideDataType type) {
     constexpr std::array<std::uint8_t, 64> kZeros{};
@@ -112,13 +113,35 @@ TEST_F(LossesTest, MetadataOfPicturesIsKeptByPictures) {
   metadata.xmp = {'<', 'x', '/', '>'};
   metadata.others = {{"IPTC data"}, {"text (Title)", AV_CODEC_ID_PNG, {0}}};
   keep_metadata(*made_.first, metadata);
-  EXPECT_EQ(lost(picture("png")), Sentences{"the source's IPTC data is not kept"});
+  EXPECT_EQ(lost_data_of(picture("png")), Sentences{"the source's IPTC data is not kept"});
   EXPECT_EQ(lost(picture("ppm")),
             (Sentences{"the source's EXIF data (camera, time, place, rights) is not kept: ppm can't hold it",
-                       "the source's XMP data (rights, rating, keywords) is not kept: ppm can't hold it",
-                       "the source's IPTC data is not kept", "the source's text (Title) is not kept"}));
+                       "the source's XMP data (rights, rating, keywords) is not kept: ppm can't hold it"}));
+  EXPECT_EQ(lost_data_of(picture("ppm")),
+            (Sentences{"the source's IPTC data is not kept", "the source's text (Title) is not kept"}));
   EXPECT_EQ(lost(target("webm", "png")).front(),
             "the source's EXIF data (camera, time, place, rights) is not kept: webm can't hold it");
+}
+
+TEST_F(LossesTest, DataBehindTheBoxesOfAnMp4IsNamed) {
+  Source source = made_.get();
+  source.unread_bytes = 12;
+  EXPECT_EQ(
+      lost_data(source, target("mp4")),
+      Sentences{"the source's 12 bytes behind its MP4 boxes (such as a camera's motion data) are not kept"});
+}
+
+TEST_F(LossesTest, SamplesOfAnotherRangeAreNamed) {
+  PictureMetadata metadata;
+  metadata.stored.white = 4096;
+  metadata.stored.bits = 64;
+  keep_metadata(*made_.first, metadata);
+  LossTarget file = picture("tiff");
+  file.pixel_format = AV_PIX_FMT_GRAYF32;
+  EXPECT_EQ(lost_data_of(file), Sentences{"the source's 64-bit samples are read with 32 bits"});
+  file.pixel_format = AV_PIX_FMT_GRAY16;
+  EXPECT_EQ(lost_data_of(file).back(),
+            "the source's range of samples is not kept: 4096 becomes white; .tif and .exr keep the range");
 }
 
 TEST_F(LossesTest, AColorProfileIsForThePixelsThatItDescribes) {
