@@ -463,19 +463,17 @@ void append_png_chunk(Bytes& to, BytesView name, BytesView content) {
 /// Keywords in a list that names the first few.
 class KeywordList {
  public:
-  void add(BytesView text) {
-    std::string keyword;
-    for (const std::uint8_t letter : text) {
-      keyword += letter >= ' ' && letter <= '~' ? static_cast<char>(letter) : '?';  // Latin-1
-    }
+  void add(std::string keyword) {
+    std::ranges::replace_if(
+        keyword, [](char letter) { return letter < ' ' || letter > '~'; }, '?');  // Latin-1
     constexpr std::size_t kMost = 5;
     if (count_ <= kMost && names_.insert(keyword).second) {
       list_ += (list_.empty() ? "" : ", ") + (count_ == kMost ? "..." : keyword);
       ++count_;
     }
   }
-  bool empty() const { return list_.empty(); }
-  const std::string& list() const { return list_; }
+  /// "text (a, b)"; empty without keywords.
+  std::string in(const std::string& kind) const { return list_.empty() ? "" : kind + " (" + list_ + ")"; }
 
  private:
   std::set<std::string> names_;
@@ -485,80 +483,61 @@ class KeywordList {
 
 std::string text_of(BytesView bytes) { return {bytes.begin(), bytes.end()}; }
 
+/// True if a list of words between spaces has the word.
+bool is_in(std::string_view list, const std::string& word) {
+  return list.find(" " + word + " ") != std::string_view::npos;
+}
+
 /// Chunks of a PNG that another PNG keeps, and all others that are not reported as lost.
-constexpr std::array<std::string_view, 10> kColorChunks{"gAMA", "cHRM", "mDCV", "mDCv", "cLLI",
-                                                        "cLLi", "cICP", "sRGB", "sBIT", "pHYs"};
-constexpr std::array<std::string_view, 17> kHandledChunks{"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "tEXt",
-                                                          "zTXt", "iTXt", "eXIf", "iCCP", "acTL", "fcTL",
-                                                          "fdAT", "tIME", "bKGD", "hIST", "sPLT"};
+constexpr std::string_view kColorChunks = " gAMA cHRM mDCV mDCv cLLI cLLi cICP sRGB sBIT pHYs ";
+constexpr std::string_view kOtherChunks =
+    " IHDR PLTE IDAT IEND tRNS eXIf iCCP acTL fcTL fdAT tIME bKGD hIST sPLT ";
 
-template <std::size_t kCount>
-bool is_in(const std::array<std::string_view, kCount>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-/// Chunks of a PNG about its colors. Pictures of other formats lose those that the frame's tags, of sRGB or
-/// cICP, do not replace.
-void find_color_chunks(BytesView png, std::vector<OtherMetadata>& others) {
-  KeywordList names;
-  KeywordList lost;
-  Bytes blocks;
-  const bool has_tags = !find_chunk(png, "sRGB", false).empty() || !find_chunk(png, "cICP", false).empty();
-  visit_chunks(png, false, [&](BytesView head, BytesView content) {
-    constexpr std::uint32_t kGammaOfSrgb = 45455;
-    const std::string name = text_of(head.first(4));
-    if (is_in(kColorChunks, name)) {
-      append_png_chunk(blocks, head.first(4), content);
-      const bool is_replaced = has_tags || (name == "gAMA" && big_endian(content) == kGammaOfSrgb);
-      const bool is_of_display = starts_with(head, "mDC") || starts_with(head, "cLL");
-      if (is_of_display || ((name == "gAMA" || name == "cHRM") && !is_replaced)) {
-        names.add(head.first(4));
-      }
-    } else if (!is_in(kHandledChunks, name)) {
-      lost.add(head.first(4));
-    }
-    return name == "IEND";
-  });
-  if (!blocks.empty()) {
-    const std::string colors = names.empty() ? "" : "color data (" + names.list() + ")";
-    others.push_back({colors, AV_CODEC_ID_PNG, std::move(blocks), true});
-  }
-  if (!lost.empty()) {
-    others.push_back({"PNG data (" + lost.list() + ")"});
-  }
-}
-
-/// Texts of a PNG other than XMP. Texts with other metadata, such as an EXIF block, would contradict the new
-/// picture and are not kept.
-std::vector<OtherMetadata> find_others_of_png(BytesView png) {
+/// Texts of a PNG other than XMP, and its chunks about colors. Texts with other metadata, such as an EXIF
+/// block, would contradict the new picture and are not kept. Pictures of other formats lose the chunks about
+/// colors that the frame's tags, of sRGB or cICP, do not replace.
+void find_others_of_png(BytesView png, PictureMetadata& metadata) {
   constexpr std::size_t kLongest = 79;
+  constexpr std::uint32_t kGammaOfSrgb = 45455;
   KeywordList kept;
   KeywordList lost;
-  Bytes blocks;
+  KeywordList colors;
+  KeywordList unknown;
+  Bytes texts;
+  Bytes chunks;
+  const BytesView tags = find_chunk(png, "cICP", false);
+  const bool has_tags = !tags.empty() || !find_chunk(png, "sRGB", false).empty();
+  metadata.color_tags.assign(tags.begin(), tags.end());
   visit_chunks(png, false, [&](BytesView head, BytesView content) {
-    const BytesView name = head.first(4);
-    const bool is_text = starts_with(name, "tEXt") || starts_with(name, "zTXt") || starts_with(name, "iTXt");
-    if (is_text && xmp_in_text(content).empty()) {
+    const std::string name = text_of(head.first(4));
+    if (name == "tEXt" || name == "zTXt" || name == "iTXt") {
       BytesView rest = part_of(content, 0, kLongest);
-      const BytesView keyword = take_text(rest);
-      if (starts_with(keyword, "Raw profile type") || starts_with(keyword, kXmpKeyword)) {
+      const std::string keyword = text_of(take_text(rest));
+      if (!xmp_in_text(content).empty()) {
+        return false;
+      }
+      if (keyword.starts_with("Raw profile type") || keyword.starts_with(kXmpKeyword)) {
         lost.add(keyword);
       } else {
         kept.add(keyword);
-        append_png_chunk(blocks, name, content);
+        append_png_chunk(texts, head.first(4), content);
       }
+    } else if (is_in(kColorChunks, name)) {
+      append_png_chunk(chunks, head.first(4), content);
+      const bool is_replaced = has_tags || (name == "gAMA" && big_endian(content) == kGammaOfSrgb);
+      if (name.starts_with("mDC") || name.starts_with("cLL") ||
+          ((name == "gAMA" || name == "cHRM") && !is_replaced)) {
+        colors.add(name);
+      }
+    } else if (!is_in(kOtherChunks, name)) {
+      unknown.add(name);
     }
-    return false;
+    return name == "IEND";
   });
-  std::vector<OtherMetadata> texts;
-  if (!kept.empty()) {
-    texts.push_back({"text (" + kept.list() + ")", AV_CODEC_ID_PNG, std::move(blocks)});
-  }
-  if (!lost.empty()) {
-    texts.push_back({"text (" + lost.list() + ")"});
-  }
-  find_color_chunks(png, texts);
-  return texts;
+  metadata.others = {{kept.in("text"), AV_CODEC_ID_PNG, std::move(texts)},
+                     {lost.in("text")},
+                     {colors.in("color data"), AV_CODEC_ID_PNG, std::move(chunks), true},
+                     {unknown.in("PNG data")}};
 }
 
 constexpr std::uint32_t kIptcNumber = 0x0404;
@@ -612,7 +591,7 @@ Bytes photoshop_segments(BytesView resources) {
   return segments;
 }
 
-std::vector<OtherMetadata> find_others_of_jpeg(BytesView jpeg) {
+void find_others_of_jpeg(BytesView jpeg, PictureMetadata& metadata) {
   Bytes resources;
   Bytes more_xmp;
   visit_segments(jpeg, [&](std::uint8_t kind, BytesView content, std::size_t) {
@@ -623,45 +602,29 @@ std::vector<OtherMetadata> find_others_of_jpeg(BytesView jpeg) {
     }
     return false;
   });
-  std::vector<OtherMetadata> others;
   if (has_iptc(resources)) {
-    others.push_back({kIptcText, AV_CODEC_ID_MJPEG, photoshop_segments(resources)});
+    metadata.others.push_back({kIptcText, AV_CODEC_ID_MJPEG, photoshop_segments(resources)});
   }
   if (!more_xmp.empty()) {
-    others.push_back({"extended XMP data (the part beyond 64 KiB)", AV_CODEC_ID_MJPEG, std::move(more_xmp)});
+    metadata.others.push_back(
+        {"extended XMP data (the part beyond 64 KiB)", AV_CODEC_ID_MJPEG, std::move(more_xmp)});
   }
-  return others;
 }
 
 bool tiff_has_maker_note(const Tiff& tiff) {
   return tiff.find(tiff.directory(tiff.first_directory(), kExifDirectory), kMakerNote).has_value();
 }
 
-/// The channels of an EXR that libav decodes.
-constexpr std::array<std::string_view, 5> kExrChannels{"R", "G", "B", "A", "Y"};
 /// Attributes of an EXR that describe its storage, or that the encoder writes.
-constexpr std::array<std::string_view, 17> kExrStorage{"writer",
-                                                       "gamma",
-                                                       "framesPerSecond",
-                                                       "channels",
-                                                       "compression",
-                                                       "dataWindow",
-                                                       "displayWindow",
-                                                       "lineOrder",
-                                                       "pixelAspectRatio",
-                                                       "screenWindowCenter",
-                                                       "screenWindowWidth",
-                                                       "type",
-                                                       "name",
-                                                       "chunkCount",
-                                                       "tiles",
-                                                       "version",
-                                                       "preview"};
+constexpr std::string_view kExrStorage =
+    " writer gamma framesPerSecond channels compression dataWindow displayWindow lineOrder pixelAspectRatio "
+    "screenWindowCenter screenWindowWidth type name chunkCount tiles version preview ";
 
 /// Reads the header of an EXR (OpenEXR File Layout): what libav does not decode, and the encoder's options
 /// for its samples.
 void find_others_of_exr(BytesView exr, PictureMetadata& metadata) {
   constexpr std::size_t kVersion = 4;
+  constexpr std::size_t kOfChannel = 16;
   constexpr std::uint32_t kSeveralParts = 0x1000;
   KeywordList attributes;
   KeywordList channels;
@@ -673,35 +636,26 @@ void find_others_of_exr(BytesView exr, PictureMetadata& metadata) {
     const std::size_t size = little_endian(part_of(rest, 0, 4));
     BytesView value = part_of(rest, 4, size);
     rest = part_of(rest, 4 + size, rest.size());
-    if (name == "channels") {
-      for (BytesView channel = take_text(value); !channel.empty(); channel = take_text(value)) {
-        constexpr std::size_t kOfChannel = 16;
-        const bool is_decoded = is_in(kExrChannels, text_of(channel));
-        is_half = is_half && (!is_decoded || little_endian(part_of(value, 0, 4)) == 1);
-        is_decoded ? void() : channels.add(channel);
-        value = part_of(value, kOfChannel, value.size());
-      }
-    } else if (name == "compression" && !value.empty() && value[0] != 0) {
+    for (std::string channel; name == "channels" && !(channel = text_of(take_text(value))).empty();) {
+      const bool is_decoded = is_in(" R G B A Y ", channel);
+      is_half = is_half && (!is_decoded || little_endian(part_of(value, 0, 4)) == 1);
+      is_decoded ? void() : channels.add(channel);
+      value = part_of(value, kOfChannel, value.size());
+    }
+    if (name == "compression" && !value.empty() && value[0] != 0) {
       metadata.encoder_options.emplace_back("compression", "zip16");
     } else if (name == "dataWindow" || name == "displayWindow") {
       windows[name == "dataWindow" ? 0 : 1].assign(value.begin(), value.end());
     } else if (!is_in(kExrStorage, name)) {
-      attributes.add(BytesView(reinterpret_cast<const std::uint8_t*>(name.data()), name.size()));
+      attributes.add(name);
     }
   }
   metadata.encoder_options.emplace_back("format", is_half ? "half" : "float");
-  for (const auto& [kind, list] :
-       {std::pair{"data of other channels", &channels}, std::pair{"header data", &attributes}}) {
-    if (!list->empty()) {
-      metadata.others.push_back({std::string(kind) + " (" + list->list() + ")"});
-    }
-  }
-  if ((little_endian(part_of(exr, kVersion, 4)) & kSeveralParts) != 0) {
-    metadata.others.push_back({"data of other parts"});
-  }
-  if (windows[0] != windows[1]) {
-    metadata.others.push_back({"data window (smaller or larger than the picture)"});
-  }
+  const bool has_parts = (little_endian(part_of(exr, kVersion, 4)) & kSeveralParts) != 0;
+  metadata.others = {{channels.in("data of other channels")},
+                     {attributes.in("header data")},
+                     {has_parts ? "data of other parts" : ""},
+                     {windows[0] == windows[1] ? "" : "data window (smaller or larger than the picture)"}};
 }
 
 constexpr std::size_t kDpxTransfer = 801;  // of the first element; the colorimetric specification follows
@@ -732,32 +686,38 @@ BytesView behind_picture(AVCodecID codec, BytesView picture) {
                                                                                            : rest;
 }
 
-std::vector<OtherMetadata> find_others(AVCodecID codec, BytesView picture) {
-  if (codec == AV_CODEC_ID_MJPEG) {
-    return find_others_of_jpeg(picture);
+void find_others_of_tiff(BytesView picture, PictureMetadata& metadata) {
+  const std::optional<Tiff> tiff = Tiff::open(picture);
+  if (!tiff) {
+    return;
   }
-  if (codec == AV_CODEC_ID_PNG) {
-    return find_others_of_png(picture);
+  const std::optional<Tiff::Field> photoshop = tiff->find(tiff->first_directory(), kPhotoshop);
+  const bool has_caption = tiff->find(tiff->first_directory(), kIptc) ||
+                           (photoshop && has_iptc(part_of(picture, photoshop->offset, photoshop->size)));
+  KeywordList tags;
+  for (const Tiff::Field& field : tiff->fields(tiff->first_directory())) {
+    is_lost(field.tag) ? tags.add(std::to_string(field.tag)) : void();
   }
-  std::vector<OtherMetadata> others;
-  if (const std::optional<Tiff> tiff = Tiff::open(picture); tiff && codec == AV_CODEC_ID_TIFF) {
-    const std::optional<Tiff::Field> photoshop = tiff->find(tiff->first_directory(), kPhotoshop);
-    if (tiff->find(tiff->first_directory(), kIptc) ||
-        (photoshop && has_iptc(part_of(picture, photoshop->offset, photoshop->size)))) {
-      others.push_back({kIptcText});
-    }
-    if (tiff_has_maker_note(*tiff)) {
-      others.push_back({"maker's note (in EXIF)"});
-    }
-    std::string tags;
-    for (const Tiff::Field& field : tiff->fields(tiff->first_directory())) {
-      tags += is_lost(field.tag) ? (tags.empty() ? "" : ", ") + std::to_string(field.tag) : "";
-    }
-    if (!tags.empty()) {
-      others.push_back({"data in TIFF tags (" + tags + ")"});
-    }
+  metadata.others = {{has_caption ? kIptcText : ""},
+                     {tiff_has_maker_note(*tiff) ? "maker's note (in EXIF)" : ""},
+                     {tags.in("data in TIFF tags")}};
+}
+
+void find_others(AVCodecID codec, BytesView picture, PictureMetadata& metadata) {
+  switch (codec) {
+    case AV_CODEC_ID_MJPEG:
+      return find_others_of_jpeg(picture, metadata);
+    case AV_CODEC_ID_PNG:
+      return find_others_of_png(picture, metadata);
+    case AV_CODEC_ID_TIFF:
+      return find_others_of_tiff(picture, metadata);
+    case AV_CODEC_ID_EXR:
+      return find_others_of_exr(picture, metadata);
+    case AV_CODEC_ID_DPX:
+      return find_others_of_dpx(picture, metadata);
+    default:
+      return;
   }
-  return others;
 }
 
 void append_others(Bytes& to, AVCodecID codec, const PictureMetadata& metadata) {
@@ -871,13 +831,12 @@ Bytes tiff_with(BytesView picture, const PictureMetadata& metadata, std::uint32_
   };
   for (const Tiff::Field& field : tiff->fields(tiff->first_directory())) {
     if (field.tag == kStripOffsets || field.tag == kTileOffsets) {
-      Entry& offsets = entries.emplace_back();
-      offsets.tag = field.tag;
-      offsets.count = field.count;
+      Bytes offsets;
       const std::size_t size = size_of(field.type).number;
       for (std::size_t i = 0; i < field.count; ++i) {
-        append_little_endian<4>(offsets.values, base + tiff->number(field.offset + i * size, size));
+        append_little_endian<4>(offsets, base + tiff->number(field.offset + i * size, size));
       }
+      entries.push_back({field.tag, kLong, field.count, std::move(offsets), {}});
     } else if (!has(field.tag)) {
       entries.push_back({field.tag, field.type, field.count, tiff->values(field), {}});
     }
@@ -1030,15 +989,7 @@ PictureMetadata find_metadata(AVCodecID codec, BytesView picture) {
   PictureMetadata found;
   found.exif = find_exif(codec, picture);
   found.xmp = find_xmp(codec, picture);
-  found.others = find_others(codec, picture);
-  if (codec == AV_CODEC_ID_EXR) {
-    find_others_of_exr(picture, found);
-  } else if (codec == AV_CODEC_ID_DPX) {
-    find_others_of_dpx(picture, found);
-  } else if (codec == AV_CODEC_ID_PNG) {
-    const BytesView tags = find_chunk(picture, "cICP", false);
-    found.color_tags.assign(tags.begin(), tags.end());
-  }
+  find_others(codec, picture, found);
   if (const BytesView rest = behind_picture(codec, picture); !rest.empty()) {
     found.others.push_back({"data behind the picture (" + std::to_string(rest.size()) +
                             " bytes: a gain map, a video or other pictures)"});
@@ -1048,6 +999,8 @@ PictureMetadata find_metadata(AVCodecID codec, BytesView picture) {
       found.xmp.clear();
     }
   }
+  std::erase_if(found.others,
+                [](const OtherMetadata& other) { return other.description.empty() && other.blocks.empty(); });
   return found;
 }
 
@@ -1122,7 +1075,7 @@ Bytes updated_exif(BytesView exif, int width, int height, bool upright) {
 StaleTags stale_tags(const PictureMetadata& source, int width, int height, bool keeps_stack) {
   const std::optional<Tiff> tiff = Tiff::open(source.exif);
   const bool is_same = width == source.stored.width && height == source.stored.height;
-  if (!tiff || (is_same && keeps_stack)) {
+  if (!tiff || (is_same && (keeps_stack || source.stored.pages == 1))) {
     return {};
   }
   const std::optional<Tiff::Field> field = tiff->find(tiff->first_directory(), kDescription);

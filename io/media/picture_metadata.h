@@ -38,7 +38,7 @@ struct StoredPicture {
   int pages = 1;
   bool has_films = false;    ///< the stack has several films, one after the other
   bool begins_film = false;  ///< it does not continue the page before
-  int type = 0;              ///< TIFF's type and bits of samples; 0 for other files
+  int type = 0;              ///< TIFF's type and bits of samples that are read as floats, otherwise 0
   int bits = 0;
   int width = 0;
   int height = 0;
@@ -93,7 +93,7 @@ struct StaleTags {
   bool stack = false;
   bool map = false;
 };
-/// `keeps_stack`: the output has the source's pages.
+/// `keeps_stack`: the output is one file, as a stack is.
 StaleTags stale_tags(const PictureMetadata& source, int width, int height, bool keeps_stack);
 Bytes without(const StaleTags& stale, BytesView exif);
 /// The XMP text for a picture whose pixels are `upright`.

@@ -544,7 +544,7 @@ FrameHandle TiffPages::next() {
   }
   if (page.colors() == 1 && page.channels == 2 && !has_alpha(file)) {
     parts.fail(
-        "its two channels are not gray and alpha; store each channel in pages of its own, as ImageJ does");
+        "its second channel is not marked as alpha; store channels in pages of their own, as ImageJ does");
   }
   parts.memory.shift = parts.page_bytes * static_cast<std::uint64_t>(number);
   FrameHandle frame = page.is_plain() ? parts.read_plain(page) : parts.read_as_rgba(page);
@@ -552,9 +552,11 @@ FrameHandle TiffPages::next() {
   metadata.stored.page = number;
   metadata.stored.pages = count();
   metadata.stored.has_films = parts.films.length < parts.films.order.size();
-  metadata.stored.begins_film = index % parts.films.length == 0;
-  metadata.stored.type = page.type;
-  metadata.stored.bits = page.bits;
+  metadata.stored.begins_film = metadata.stored.has_films && index % parts.films.length == 0;
+  if (page.becomes_float()) {
+    metadata.stored.type = page.type;
+    metadata.stored.bits = page.bits;
+  }
   keep_metadata(*frame, std::move(metadata));
   ++parts.delivered;
   return frame;

@@ -106,9 +106,10 @@ void Pictures::write_frame(PacketHandle frame) {
   }
   const PictureMetadata metadata = std::move(waiting_.front());
   waiting_.pop_front();
+  const bool has_place = metadata.stored.has_films && !is_sequence(source_url_);
+  const std::int64_t number = has_place ? metadata.stored.page : written_ - 1;
   if (file_ == nullptr) {
-    const std::int64_t number = first_ + (metadata.stored.has_films ? metadata.stored.page : written_ - 1);
-    file_ = std::make_unique<OutputFile>(picture_name(url_, number), source_url_, overwrite_);
+    file_ = std::make_unique<OutputFile>(picture_name(url_, first_ + number), source_url_, overwrite_);
   }
   const std::int64_t end = is_stack ? avio_tell(file_->bytes()) : 0;
   const std::int64_t base = end + end % 2;
@@ -117,7 +118,7 @@ void Pictures::write_frame(PacketHandle frame) {
   if (is_stack) {
     describes_stack_ = describes_stack_ || stale_tags(metadata, 0, 0, false).stack;
     pages_ = metadata.stored.pages;
-    stack_.append(encoded, base, metadata.stored.page, *file_->bytes());
+    stack_.append(encoded, base, number, *file_->bytes());
   } else {
     write_bytes(*file_->bytes(), encoded);
   }

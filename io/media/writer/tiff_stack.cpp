@@ -15,7 +15,7 @@ namespace limpid::io {
 constexpr std::size_t kLinkToFirst = 4;
 constexpr std::size_t kEntryBytes = 12;
 
-void TiffStack::append(const Bytes& page, std::int64_t begin, int number, AVIOContext& target) {
+void TiffStack::append(const Bytes& page, std::int64_t begin, std::int64_t number, AVIOContext& target) {
   if (begin + std::ssize(page) > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(url_ + ": a TIFF file is limited to 4 GiB; name a sequence such as picture_%04d.tif");
   }

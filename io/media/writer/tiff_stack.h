@@ -21,14 +21,14 @@ class TiffStack {
 
   /// Writes a little-endian file, the page of this number, whose offsets are for the position `begin` of
   /// `target`. Throws Error if the result is longer than the 4 GiB that TIFF supports.
-  void append(const Bytes& page, std::int64_t begin, int number, AVIOContext& target);
+  void append(const Bytes& page, std::int64_t begin, std::int64_t number, AVIOContext& target);
   /// Links the pages in the order of their numbers. Empties the description of the page that begins the file,
   /// unless it is kept.
   void finish(AVIOContext& target, bool keeps_description);
 
  private:
   struct Page {
-    int number;
+    std::int64_t number;
     std::int64_t directory;
     std::int64_t link;  ///< position of the offset of the next page's directory
   };
