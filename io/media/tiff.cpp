@@ -562,47 +562,46 @@ FrameHandle TiffPages::next() {
   return frame;
 }
 
-Bytes tiff_of_floats(const std::string& url, const AVFrame& picture, const StoredPicture& stored) {
-  const bool is_rgb = picture.data[1] != nullptr;
-  const std::size_t channels = !is_rgb ? 1 : picture.data[3] != nullptr ? 4 : 3;
+Bytes tiff_of_floats(const std::string& url, const RawFloats& picture, const StoredPicture& stored) {
   constexpr int kBits = 32;
   const bool is_own = stored.bits > 0 && stored.bits <= kBits;
   const int type = is_own ? stored.type : SAMPLEFORMAT_IEEEFP;
   const int bits = is_own ? stored.bits : kBits;
+  const std::size_t pixels =
+      static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
+  const std::size_t channels = picture.planes.size() / (pixels * sizeof(float));
+  Bytes samples;
+  with_sample_type(type, bits, [&]<typename Sample>(Sample sample) {
+    samples.resize(pixels * channels * sizeof sample);
+    for (std::size_t i = 0; i < pixels * channels; ++i) {
+      const std::size_t plane = channels == 1 ? 0 : kPlaneOfColor[i % channels];
+      float value = 0;
+      std::memcpy(&value, picture.planes.data() + (plane * pixels + i / channels) * sizeof value,
+                  sizeof value);
+      sample = to_sample<Sample>(value);
+      std::memcpy(samples.data() + i * sizeof sample, &sample, sizeof sample);
+    }
+  });
   Memory memory;
   std::unique_ptr<TIFF, CloseTiff> file(open_tiff(url, "wl", memory));
   if (file == nullptr) {
     throw Error(url + ": can't write TIFF (" + memory.error + ")");
   }
-  TIFFSetField(file.get(), TIFFTAG_IMAGEWIDTH, picture.width);
-  TIFFSetField(file.get(), TIFFTAG_IMAGELENGTH, picture.height);
-  TIFFSetField(file.get(), TIFFTAG_BITSPERSAMPLE, bits);
-  TIFFSetField(file.get(), TIFFTAG_SAMPLEFORMAT, type);
-  TIFFSetField(file.get(), TIFFTAG_SAMPLESPERPIXEL, static_cast<int>(channels));
-  TIFFSetField(file.get(), TIFFTAG_PHOTOMETRIC, is_rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
-  TIFFSetField(file.get(), TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
-  TIFFSetField(file.get(), TIFFTAG_ROWSPERSTRIP, picture.height);
+  const int photometric = channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
+  for (const auto& [tag, value] : {std::pair{TIFFTAG_IMAGEWIDTH, picture.width},
+                                   {TIFFTAG_IMAGELENGTH, picture.height},
+                                   {TIFFTAG_BITSPERSAMPLE, bits},
+                                   {TIFFTAG_SAMPLEFORMAT, type},
+                                   {TIFFTAG_SAMPLESPERPIXEL, static_cast<int>(channels)},
+                                   {TIFFTAG_PHOTOMETRIC, photometric},
+                                   {TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG},
+                                   {TIFFTAG_ROWSPERSTRIP, picture.height}}) {
+    TIFFSetField(file.get(), static_cast<std::uint32_t>(tag), value);
+  }
   if (channels == 4) {
     constexpr std::uint16_t kAlpha = EXTRASAMPLE_UNASSALPHA;
     TIFFSetField(file.get(), TIFFTAG_EXTRASAMPLES, 1, &kAlpha);
   }
-  Bytes samples;
-  with_sample_type(type, bits, [&]<typename Sample>(Sample) {
-    samples.resize(sizeof(Sample) * channels * static_cast<std::size_t>(picture.width) *
-                   static_cast<std::size_t>(picture.height));
-    std::uint8_t* to = samples.data();
-    for (int y = 0; y < picture.height; ++y) {
-      for (int x = 0; x < picture.width; ++x) {
-        for (std::size_t c = 0; c < channels; ++c, to += sizeof(Sample)) {
-          const std::size_t plane = is_rgb ? kPlaneOfColor[c] : 0;
-          const auto* const row = reinterpret_cast<const float*>(
-              picture.data[plane] + static_cast<std::ptrdiff_t>(y) * picture.linesize[plane]);
-          const Sample sample = to_sample<Sample>(row[x]);
-          std::memcpy(to, &sample, sizeof sample);
-        }
-      }
-    }
-  });
   const bool is_written = TIFFWriteEncodedStrip(file.get(), 0, samples.data(), std::ssize(samples)) >= 0 &&
                           TIFFFlush(file.get()) != 0;
   if (!is_written) {

@@ -37,7 +37,13 @@ class TiffPages : NotCopyable {
   std::unique_ptr<Parts> parts_;
 };
 
-/// A TIFF file of a gray or planar RGB picture of floats, with samples of the type that the source has.
-Bytes tiff_of_floats(const std::string& url, const AVFrame& picture, const StoredPicture& stored);
+/// A gray or planar RGB picture as libav's raw encoder delivers it: G, B, R and perhaps alpha.
+struct RawFloats {
+  BytesView planes;
+  int width = 0;
+  int height = 0;
+};
+/// A TIFF file of a picture, with samples of the type that the source has.
+Bytes tiff_of_floats(const std::string& url, const RawFloats& picture, const StoredPicture& stored);
 
 }  // namespace limpid::io

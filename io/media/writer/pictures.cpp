@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/writer/pictures.h"
 
-extern "C" {
-#include <libavutil/imgutils.h>
-}
-
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
@@ -81,16 +77,12 @@ void Pictures::expect(const Frame& frame) {
 Bytes Pictures::file_of(const AVPacket& packet, const PictureMetadata& metadata, std::uint32_t base) const {
   const BytesView bytes(packet.data, static_cast<std::size_t>(packet.size));
   const AVCodecContext& context = encoder_.context();
-  if (context.codec_id == encoder_.codec().id) {
-    return with_metadata(context.codec_id, bytes, metadata, base);
-  }
-  const FrameHandle raw = make_frame();
-  raw->width = context.width;
-  raw->height = context.height;
-  check(av_image_fill_arrays(raw->data, raw->linesize, bytes.data(), context.pix_fmt, raw->width, raw->height,
-                             1),
-        url_, "can't store a picture");
-  return with_metadata(encoder_.codec().id, tiff_of_floats(url_, *raw, metadata.stored), metadata, base);
+  const AVCodecID codec = encoder_.codec().id;
+  return context.codec_id == codec
+             ? with_metadata(codec, bytes, metadata, base)
+             : with_metadata(codec,
+                             tiff_of_floats(url_, {bytes, context.width, context.height}, metadata.stored),
+                             metadata, base);
 }
 
 void Pictures::write_frame(PacketHandle frame) {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,6 +108,14 @@ class BadInputTest : public ProgramTest {
     return outcome.err;
   }
 };
+
+TEST_F(BadInputTest, DataThatIsNotKeptIsToldUnlessStrict) {
+  const std::string input =
+      make("in.mp4", {"-f", "lavfi", "-i", "testsrc2=size=64x48:duration=0.2", "-c:v", "mpeg4"});
+  std::ofstream(input, std::ios::binary | std::ios::app) << std::string(100, 'G');
+  const std::string lost = "100 bytes behind its MP4 boxes";
+  expect_warned_unless_strict(input, lost, {lost});
+}
 
 TEST_F(BadInputTest, MissingFile) { expect_refused(path("absent.mkv"), 1, {"absent.mkv", "No such file"}); }
 
