@@ -55,7 +55,7 @@ const AVCodec& Decoder::choose_codec(const ReaderOptions& options) {
   const AVCodecID id = source_.stream.codecpar->codec_id;
   if (id == AV_CODEC_ID_FITS) {
     throw Error(url_ +
-                ": FITS is not supported: FFmpeg stretches its samples and leaves out its header; convert "
+                ": FITS is not supported: FFmpeg scales its samples and drops its header; convert "
                 "it to TIFF with 32-bit floats");
   }
   if (const AVCodec* const with_alpha = alpha_decoder(source_.stream)) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -152,6 +153,10 @@ void Reader::State::throw_no_first_frame() const {
         url +
         ": its index is at the end, which a pipe can't seek to: open the file itself, or move the index to "
         "the beginning with 'ffmpeg -i IN -c copy -movflags +faststart OUT'");
+  }
+  AVIOContext* const bytes = demuxer_.input().pb;
+  if (reads_pictures(demuxer_.format()) && bytes != nullptr && avio_size(bytes) > INT_MAX) {
+    throw Error(url + ": picture files of more than 2 GiB are not supported; split it into several files");
   }
   const std::string reason = last_decoder_error();
   throw Error(url + ": not one frame of its video could be decoded" +

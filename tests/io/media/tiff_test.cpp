@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <variant>
@@ -435,6 +436,8 @@ TEST_F(TiffTest, StacksOfOtherKindsAreRefused) {
   TIFFRewriteDirectory(changed);
   TIFFClose(changed);
   EXPECT_NE(message_of(path("two.tif")).find("its second channel is not marked as alpha"), std::string::npos);
+  std::filesystem::resize_file(path("a.tif"), std::uintmax_t{5} << 30);  // sparse
+  EXPECT_NE(message_of(path("a.tif")).find("more than 2 GiB"), std::string::npos);
   const std::string fits = make("a.fits", "-f lavfi -i testsrc2=s=32x32 -frames:v 1 -pix_fmt gray16be");
   EXPECT_NE(message_of(fits).find("FITS is not supported"), std::string::npos);
 }
