@@ -201,13 +201,16 @@ Sample to_sample(float value) {
 
 constexpr std::array<std::size_t, 4> kPlaneOfColor{2, 0, 1, 3};  // of GBRP
 
+/// The number that begins a text, at least 1.
+std::int64_t number_of(std::string_view text) {
+  constexpr std::size_t kDigits = 6;  // products fit
+  return std::max(1, std::atoi(std::string(text.substr(0, kDigits)).c_str()));
+}
+
 /// The number behind `name`; 1 if there is none.
 std::int64_t number_behind(std::string_view text, std::string_view name) {
-  constexpr std::size_t kDigits = 6;
   const std::size_t at = text.find(name);
-  return at == std::string_view::npos
-             ? 1
-             : std::max(1, std::atoi(std::string(text.substr(at + name.size(), kDigits)).c_str()));
+  return at == std::string_view::npos ? 1 : number_of(text.substr(at + name.size()));
 }
 
 /// The pages of a stack in the order of its films: each channel and slice is a film of its times, or each
@@ -217,9 +220,12 @@ struct Films {
   std::size_t length = 0;  ///< of each film
 };
 
-/// As ImageJ or OME describe them. One film if the description has other pages, or none.
+/// As ImageJ, OME or tifffile describe them. One film if the description has other pages, or none.
 Films films_of(std::string_view text, std::size_t pages) {
-  std::string_view letters = "CZT";            // from the dimension that varies first to the last
+  constexpr std::string_view kDimensions = "CZT";
+  constexpr std::string_view kShape = "{\"shape\": [";
+  constexpr std::string_view kAxes = "\"axes\": \"";
+  std::string letters(kDimensions);            // from the dimension that varies first to the last
   std::array<std::int64_t, 3> sizes{1, 1, 1};  // of C, Z and T
   if (text.starts_with("ImageJ=")) {
     sizes = {number_behind(text, "\nchannels="), number_behind(text, "\nslices="),
@@ -228,14 +234,24 @@ Films films_of(std::string_view text, std::size_t pages) {
     text = text.substr(at, text.find('>', at) - at);
     constexpr std::string_view kOrder = "DimensionOrder=\"XY";
     const std::size_t order = text.find(kOrder);
-    letters = order == std::string_view::npos ? letters : text.substr(order + kOrder.size(), 3);
+    letters = order == std::string_view::npos ? letters : std::string(text.substr(order + kOrder.size(), 3));
     sizes = {1, number_behind(text, "SizeZ=\""), number_behind(text, "SizeT=\"")};
     sizes[0] = static_cast<std::int64_t>(pages) / (sizes[1] * sizes[2]);  // others are samples of a page
+  } else if (const std::size_t found = text.find(kAxes); text.starts_with(kShape) && found != text.npos) {
+    const std::string_view axes = text.substr(found + kAxes.size());
+    std::string_view numbers = text.substr(kShape.size());
+    for (const char letter : axes.substr(0, axes.find('"'))) {
+      if (const std::size_t dimension = kDimensions.find(letter); dimension != kDimensions.npos) {
+        sizes[dimension] = number_of(numbers);
+        letters.erase(letters.find(letter), 1).insert(0, 1, letter);
+      }
+      numbers = numbers.substr(std::min(numbers.find(','), numbers.size() - 1) + 1);
+    }
   }
   std::array<std::int64_t, 3> steps{};
   std::int64_t step = 1;
   for (const char letter : letters) {
-    const std::size_t dimension = std::min<std::size_t>(std::string_view("CZT").find(letter), 2);
+    const std::size_t dimension = std::min<std::size_t>(kDimensions.find(letter), 2);
     steps[dimension] = std::exchange(step, step * sizes[dimension]);
   }
   if (sizes[2] == 1) {
@@ -243,8 +259,8 @@ Films films_of(std::string_view text, std::size_t pages) {
     std::swap(steps[1], steps[2]);
   }
   const auto& [channels, slices, times] = sizes;
-  const bool is_described = static_cast<std::uint64_t>(step) == pages &&
-                            std::ranges::is_permutation(letters, std::string_view("CZT"));
+  const bool is_described =
+      static_cast<std::uint64_t>(step) == pages && std::ranges::is_permutation(letters, kDimensions);
   Films films{.order = {}, .length = is_described ? static_cast<std::size_t>(times) : pages};
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(pages); ++i) {
     films.order.push_back(static_cast<int>(

@@ -318,6 +318,10 @@ TEST_F(TiffTest, ChannelsAndSlicesAreFilmsOfTheirOwn) {
         Case{"ImageJ=1.53\nimages=6\nslices=6\n", {0, 1, 2, 3, 4, 5}, {}},
         Case{"ImageJ=1.53\nimages=6\nchannels=2\nslices=3\n", {0, 2, 4, 1, 3, 5}, {0, 3}},
         Case{"ImageJ=1.53\nimages=8\nchannels=2\nframes=4\n", {0, 1, 2, 3, 4, 5}, {}},
+        Case{R"({"shape": [3, 2, 24, 40], "axes": "TCYX"})", {0, 2, 4, 1, 3, 5}, {0, 3}},
+        Case{R"({"shape": [2, 3, 24, 40], "axes": "CTYX"})", {0, 1, 2, 3, 4, 5}, {0, 3}},
+        Case{R"({"shape": [6, 24, 40], "axes": "QYX"})", {0, 1, 2, 3, 4, 5}, {}},
+        Case{R"({"shape": [6], "axes": ")", {0, 1, 2, 3, 4, 5}, {}},
         Case{ome + R"(TZC" SizeC="2" SizeT="3" SizeZ="1">)", {0, 1, 2, 3, 4, 5}, {0, 3}},
         Case{ome + R"(ZCT" SizeC="2" SizeT="1" SizeZ="3">)", {0, 1, 2, 3, 4, 5}, {0, 3}},
         Case{ome + R"(CCT" SizeC="2" SizeT="3" SizeZ="1">)", {0, 1, 2, 3, 4, 5}, {}}}) {
