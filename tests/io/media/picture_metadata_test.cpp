@@ -530,6 +530,14 @@ TEST_F(PictureMetadataTest, WhatLibavDoesNotDecodeOfAnExrIsNamed) {
             joined({"data of other channels (Z)", "header data (owner)", "data of other parts",
                     "data window (smaller or larger than the picture)"}));
   EXPECT_EQ(rich.encoder_options.back().second, "float");
+  const Bytes exr = read_bytes(make("a.exr", "-f lavfi -i testsrc2=s=16x16 -frames:v 1 -pix_fmt gbrpf32le"));
+  for (std::size_t i = 0; i < 400; ++i) {
+    Bytes damaged = exr;
+    damaged[i] ^= 0xFFU;
+    EXPECT_LE(find_metadata(AV_CODEC_ID_EXR, damaged).others.size(), 5U);
+    find_metadata(AV_CODEC_ID_EXR, BytesView(exr).first(i));
+    find_metadata(AV_CODEC_ID_DPX, BytesView(exr).first(i));
+  }
 }
 
 TEST_F(PictureMetadataTest, ExrKeepsHalfFloatsAndCompression) {

@@ -455,6 +455,14 @@ TEST_F(TiffTest, SurvivesDamage) {
     std::ofstream(path("damaged.tif"), std::ios::binary) << damaged;
     message_of(path("damaged.tif"));
   }
+  const std::string one = with_one_directory(false, "ImageJ=1.53\nimages=3\nchannels=3\n",
+                                             std::vector<std::uint16_t>(96, 7), 8, 4);
+  for (std::size_t i = 4; i < 160; ++i) {
+    std::string damaged = one;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x9F);
+    std::ofstream(path("damaged.tif"), std::ios::binary) << damaged;
+    message_of(path("damaged.tif"));
+  }
 }
 
 }  // namespace
