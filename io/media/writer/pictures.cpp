@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/writer/pictures.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
@@ -102,6 +103,7 @@ void Pictures::write_frame(PacketHandle frame) {
   const std::int64_t number = has_place ? metadata.stored.page : written_ - 1;
   if (file_ == nullptr) {
     file_ = std::make_unique<OutputFile>(picture_name(url_, first_ + number), source_url_, overwrite_);
+    last_ = std::max(last_, first_ + number);
   }
   const std::int64_t end = is_stack ? avio_tell(file_->bytes()) : 0;
   const std::int64_t base = end + end % 2;
@@ -122,7 +124,7 @@ void Pictures::write_frame(PacketHandle frame) {
 void Pictures::finish() {
   if (is_sequence(url_) && written_ > 0) {
     sync_file_system(std::filesystem::path(picture_name(url_, first_)).parent_path());
-    if (const PictureSequence later(url_, first_ + written_); later.first()) {
+    if (const PictureSequence later(url_, last_ + 1); later.first()) {
       remark_ = url_ + ": " + std::to_string(later.count()) +
                 " pictures of an earlier sequence follow its last one, from " +
                 picture_name(url_, *later.first()) + " on";

@@ -50,6 +50,7 @@ class Pictures : public Sink {
   TiffStack stack_;                      ///< of a TIFF file that is not a sequence
   std::deque<PictureMetadata> waiting_;  ///< metadata of the frames in the encoder
   std::int64_t written_ = 0;
+  std::int64_t last_ = first_;    ///< greatest number of a picture of a sequence
   std::int64_t pages_ = 0;        ///< of the source's file, if `stack_` is written
   bool describes_stack_ = false;  ///< in the tags of a picture
   std::string remark_;

@@ -343,6 +343,18 @@ TEST_F(TiffTest, ChannelsAndSlicesAreFilmsOfTheirOwn) {
   }
 }
 
+// The first film of two has every second number.
+TEST_F(TiffTest, PagesOfOneFilmAreNotAnEarlierSequence) {
+  const Layout layout{.description = "ImageJ=1.53\nimages=6\nchannels=2\nframes=3\n"};
+  Reader reader(write("a.tif", std::vector<Layout>(6, layout)));
+  Writer writer(path("page_%d.tif"), reader, {});
+  for (int i = 0; i < 3; ++i) {
+    writer.write(std::get<Frame>(reader.read()));
+  }
+  writer.finish();
+  EXPECT_EQ(joined(texts_of(writer.diagnostics())).find("earlier sequence"), std::string::npos);
+}
+
 TEST_F(TiffTest, DescriptionsOfAStackThatChangesAreDropped) {
   const Layout layout{.description = "ImageJ=1.53\nimages=4\nframes=4\n"};
   const std::string source = write("a.tif", std::vector<Layout>(4, layout));
