@@ -165,6 +165,10 @@ std::string_view source_name(NoiseSource source) {
       return "clean";
     case NoiseSource::kBelowPrecision:
       return "below precision";
+    case NoiseSource::kCoded:
+      return "codec";
+    case NoiseSource::kHidden:
+      return "texture";
     case NoiseSource::kRepeatedFrames:
       return "repeated frames";
     case NoiseSource::kMotionLost:
@@ -185,6 +189,10 @@ std::string evidence_text(const NoiseEstimate& noise) {
       return "not more than in clean pictures";
     case NoiseSource::kBelowPrecision:
       return "weaker than one step of the samples";
+    case NoiseSource::kCoded:
+      return "a codec has removed most of it";
+    case NoiseSource::kHidden:
+      return fmt::format("texture hides noise weaker than {:.1f}", evidence.limit);
     case NoiseSource::kRepeatedFrames:
       return "not measurable, because frames repeat";
     case NoiseSource::kMotionLost:

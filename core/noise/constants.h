@@ -57,9 +57,15 @@ struct ShapeConstants {
   /// Minimum ratio of the level to the deviation of a measurement that shows the noise's shape.
   double least_share = 0.7;
   double white_slope = 0.85;  ///< minimum of slope_of() the spectrum of white noise
-  double coded_slope = 0.45;  ///< slope below which a codec has removed high frequencies
+  /// DifferenceNoise::reliability below which a codec has changed the noise from block to block.
+  double least_reliability = 0.8;
+  double least_slope = 0.125;  ///< slope of such noise, above that of film grain
+  double coded_slope = 0.45;   ///< slope below which a codec has removed high frequencies
   /// Ratio of the deviation of coded noise that does not repeat to the deviation of differences.
   double coded_gain = 1.12;
+  /// Ratio of the level that filters subsampled chroma best to the deviation of its noise, which the forests
+  /// are fitted to.
+  double chroma_strength = 1.3;
   double most_repetition = 0.95;  ///< greatest NoiseShape::repetition
   double least_repetition = 0.1;  ///< least nonzero NoiseShape::repetition
   double even_curve = 1.25;       ///< maximum ratio of two values of a curve of noise of any brightness
@@ -67,9 +73,17 @@ struct ShapeConstants {
   double least_of_white = 0.85;
   double most_of_white = 1.3;
   double most_chroma_of_white = 1.6;
+  double most_reliable = 0.9;    ///< reliability of differences without texture or coding
+  double equal_to_white = 0.15;  ///< octaves between such differences and white noise of the same level
+  /// Levels above this one must show in the quietest blocks, of which the lowest thousandth has at least this
+  /// share of the level.
+  double most_hidden = 20;
+  double least_of_quietest = 0.2;
   double negligible = 0.25;  ///< deviation, in quantization steps, that changes no sample
   /// Share of copies, among blocks that are not constant, above which the others are too few to measure.
   double most_copied = 0.95;
+  /// Least share of copies in the changing frames of a picture that is repeated otherwise.
+  double least_copied = 0.3;
   double mostly_copied = 0.5;         ///< share of copies above which copies are the reason for a level of 0
   double repeated = 0.98;             ///< share of copies above which a frame is a repeated one
   double most_power_of_stills = 0.3;  ///< maximum growth_power() of noise in a held picture

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace limpid::noise {
@@ -13,7 +14,7 @@ namespace {
 using Losses = std::vector<std::int32_t>;
 
 Losses losses_of(const Forest& forest, const Features& features) {
-  Losses losses(candidates().size() + 1);
+  Losses losses(forest.candidates.size() + 1);
   for (const std::int16_t root : forest.roots) {
     std::int16_t at = root;
     while (at >= 0) {
@@ -30,15 +31,21 @@ Losses losses_of(const Forest& forest, const Features& features) {
   return losses;
 }
 
-/// The logarithm of an anchor's level relative to the base; kUnknown if it was not measured.
-std::int16_t anchor_of(Anchor anchor, const Features& features) {
+/// The logarithm of an anchor's level relative to the base; nothing if it was not measured.
+std::optional<double> anchor_of(Anchor anchor, const Features& features, double base) {
+  const auto level = [&](Feature feature) -> std::optional<double> {
+    const std::int16_t value = features[static_cast<int>(feature)];
+    return value == kUnknown ? std::nullopt : std::optional(value * kFeatureUnit);
+  };
   switch (anchor) {
     case Anchor::kLowest:
-      return features[static_cast<int>(Feature::kLowestLevel)];
+      return level(Feature::kLowestLevel);
     case Anchor::kWhite:
-      return features[static_cast<int>(Feature::kWhite)];
+      return level(Feature::kWhite);
     case Anchor::kFlattest:
-      return features[static_cast<int>(Feature::kFlattest)];
+      return level(Feature::kFlattest);
+    case Anchor::kUnit:
+      return -std::log2(base);
     case Anchor::kBase:
       break;
   }
@@ -46,8 +53,7 @@ std::int16_t anchor_of(Anchor anchor, const Features& features) {
 }
 
 /// The vertex of the parabola through the losses of candidate `i` and its neighbors, in steps from `i`.
-double vertex(const Losses& losses, std::size_t i) {
-  const std::span<const Candidate> all = candidates();
+double vertex(std::span<const Candidate> all, const Losses& losses, std::size_t i) {
   const bool first = i == 0 || all[i - 1].anchor != all[i].anchor;
   const bool last = i + 1 == all.size() || all[i + 1].anchor != all[i].anchor;
   if (first || last) {
@@ -63,22 +69,25 @@ double vertex(const Losses& losses, std::size_t i) {
 }  // namespace
 
 NoiseDecision decide_noise(const Features& features, const ChannelNoise& noise) {
+  if (!noise.differences && !noise.single) {
+    return {};  // nothing was measured
+  }
   const Forest& forest = noise.kind != ChannelKind::kLuma ? forests().chroma
                          : noise.differences              ? forests().luma
                                                           : forests().single_luma;
   const Losses losses = losses_of(forest, features);
   std::size_t best = 0;
-  for (std::size_t i = 0; i < candidates().size(); ++i) {
-    if (anchor_of(candidates()[i].anchor, features) != kUnknown && losses[i + 1] < losses[best]) {
+  for (std::size_t i = 0; i < forest.candidates.size(); ++i) {
+    if (anchor_of(forest.candidates[i].anchor, features, noise.base) && losses[i + 1] < losses[best]) {
       best = i + 1;
     }
   }
   NoiseDecision decision;
   decision.loss = losses[best] * kLossUnit / static_cast<double>(forest.roots.size());
   if (best > 0) {
-    const Candidate& chosen = candidates()[best - 1];
-    const double octaves =
-        anchor_of(chosen.anchor, features) * kFeatureUnit + (chosen.thirds + vertex(losses, best - 1)) / 3;
+    const Candidate& chosen = forest.candidates[best - 1];
+    const double octaves = *anchor_of(chosen.anchor, features, noise.base) +
+                           (chosen.thirds + vertex(forest.candidates, losses, best - 1)) / 3;
     decision.sigma = noise.base * std::exp2(octaves);
   }
   return decision;

@@ -20,6 +20,7 @@ enum class Anchor : std::uint8_t {
   kLowest,    ///< Feature::kLowestLevel
   kWhite,     ///< Feature::kWhite
   kFlattest,  ///< Feature::kFlattest
+  kUnit,      ///< one code value: a codec can remove noise from all measurements
 };
 
 /// The level of the anchor times 2^(thirds / 3). Candidates of one anchor are adjacent, in ascending order.
@@ -42,6 +43,7 @@ struct Forest {
   std::span<const ForestNode> nodes;
   std::span<const std::int16_t> roots;  ///< nodes
   std::span<const std::string_view> leaves;
+  std::span<const Candidate> candidates;
 };
 
 /// The digits, the letters A to W, and a to s stand for n from 0 to 51, and for losses of n^2 units.
@@ -50,7 +52,6 @@ constexpr int number_of_letter(char letter) {
 }
 inline constexpr double kLossUnit = 16.0 / (51 * 51);  ///< in dB
 
-std::span<const Candidate> candidates();
 /// The forests for luma (also gray, and the opponent channel Y) with differences of frames, for luma of
 /// single frames, and for the other channels.
 struct Forests {

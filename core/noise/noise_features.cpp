@@ -186,17 +186,42 @@ Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise
   return features;
 }
 
-void add_luma(Features& features, double base, const LumaNoise& luma) {
-  constexpr double kNone = -400;
+void add_colors(Features& features, double base, std::span<const ColorNoise> colors) {
+  constexpr double kNone = -400 * kFeatureUnit;
   FeatureSetter to(features);
-  to.set(Feature::kLumaLevel, luma.sigma > 0 ? std::log2(luma.sigma / base) : kNone);
-  to.set_log(Feature::kLumaBase, luma.base, base);
-  for (const auto& [own, of_luma] : {std::pair{Feature::kLumaSlope, Feature::kSlope},
-                                     std::pair{Feature::kLumaUniformity, Feature::kUniformity},
-                                     std::pair{Feature::kLumaLowLevels, Feature::kLowLevels},
-                                     std::pair{Feature::kLumaGrowth, Feature::kGrowth}}) {
-    features[static_cast<int>(own)] = luma.features[static_cast<int>(of_luma)];
+  const auto set_mean = [&](Feature target, Feature source, bool relative) {
+    double sum = 0;
+    int count = 0;
+    for (const ColorNoise& color : colors) {
+      const std::int16_t own = source == Feature::kBase ? 0 : color.features[static_cast<int>(source)];
+      if (own != kUnknown) {
+        sum += own * kFeatureUnit + (relative ? std::log2(color.base / base) : 0);
+        ++count;
+      }
+    }
+    if (count > 0) {
+      to.set(target, sum / count);
+    }
+  };
+  set_mean(Feature::kColorBase, Feature::kBase, true);
+  set_mean(Feature::kColorWhite, Feature::kWhite, true);
+  set_mean(Feature::kColorFlattest, Feature::kFlattest, true);
+  set_mean(Feature::kColorUniformity, Feature::kUniformity, false);
+  set_mean(Feature::kColorLowest, Feature::kLowestLevel, true);
+  set_mean(Feature::kColorTexture, Feature::kTexture, true);
+  const auto level_of = [&](const ColorNoise& color) {
+    return color.sigma > 0 ? std::log2(color.sigma / base) : kNone;
+  };
+  if (!colors.empty()) {
+    const auto [least, most] = std::minmax(level_of(colors.front()), level_of(colors.back()));
+    to.set(Feature::kLeastColorLevel, least);
+    to.set(Feature::kMostColorLevel, most);
   }
+}
+
+bool is_coded(const ChannelNoise& channel) {
+  return channel.differences && channel.differences->reliability < kConstants.shape.least_reliability &&
+         slope_of(channel.differences->spectrum) > kConstants.shape.least_slope;
 }
 
 PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
@@ -211,6 +236,10 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
   if (!of_differences && !(channel.single && is_noise(*channel.single))) {
     return noise;
   }
+  const bool coded = is_coded(channel);
+  if (coded && channel.kind == ChannelKind::kLuma) {
+    return noise;
+  }
   const Spectrum& spectrum = of_differences ? channel.differences->spectrum : *channel.single;
   const double slope = slope_of(spectrum);
   const double mean = mean_of(spectrum);
@@ -221,6 +250,9 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
     return noise;
   }
   if (slope > kConstants.shape.coded_slope) {
+    if (coded) {
+      return noise;
+    }
     noise.shape.curve = channel.differences->curve;
     if (channel.kind == ChannelKind::kChroma) {
       for (float& deviation : noise.shape.curve) {
@@ -230,8 +262,9 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
     return noise;
   }
   // Coded noise does not depend on brightness alone, and differences lack the part of it that repeats.
-  const double repeated =
-      1 - kConstants.shape.coded_gain * kConstants.shape.coded_gain * mean / (sigma * sigma);
+  const double strength = channel.kind == ChannelKind::kLuma ? 1 : kConstants.shape.chroma_strength;
+  const double gain = kConstants.shape.coded_gain * strength / sigma;
+  const double repeated = 1 - gain * gain * mean;
   if (repeated > kConstants.shape.least_repetition) {
     noise.shape.repetition = static_cast<float>(std::min(repeated, kConstants.shape.most_repetition));
   }
@@ -239,7 +272,8 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
 }
 
 PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen) {
-  constexpr float kMostAbove = 1.6F;  // factors of the measured deviation
+  // Factors of the measured deviation. Subsampled chroma is filtered best far above it.
+  const float most_above = channel.kind == ChannelKind::kLuma ? 1.6F : 2.2F;
   constexpr float kMostBelow = 0.9F;
   const bool is_white = chosen.shape == NoiseShape();
   if (!channel.differences || is_white || chosen.shape.repetition > 0) {
@@ -247,7 +281,7 @@ PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen)
   }
   const double mean = mean_of(channel.differences->spectrum);
   const auto deviation = static_cast<float>(std::sqrt(std::max(mean, 0.0)));
-  if (chosen.sigma > kMostAbove * deviation || chosen.sigma < kMostBelow * deviation) {
+  if (chosen.sigma > most_above * deviation || chosen.sigma < kMostBelow * deviation) {
     return chosen;
   }
   constexpr double kLeastUniformity = 0.85;  // of noise that no codec has touched

@@ -58,13 +58,17 @@ enum class Feature : std::uint8_t {
   kPower,        ///< growth of differences with texture, as an exponent
   kRepetition,   ///< log of the least ratio of single frames to differences over bands of frequencies
   kCurveSpread,  ///< log of the ratio of the greatest to the least value of the curve
-  // Of luma, for the other channels:
-  kLumaLevel,       ///< log of the level chosen for luma, relative to the base; -400 if there is no noise
-  kLumaBase,        ///< log of luma's base, relative to the base
-  kLumaSlope,       ///< kSlope of luma
-  kLumaUniformity,  ///< kUniformity of luma
-  kLumaLowLevels,   ///< kLowLevels of luma
-  kLumaGrowth,      ///< kGrowth of luma
+  // Of the channels of color, for luma. Logarithms are relative to the base of luma. Means over both
+  // channels, except for the levels.
+  kColorBase,        ///< kBase
+  kColorWhite,       ///< kWhite
+  kColorFlattest,    ///< kFlattest
+  kColorUniformity,  ///< kUniformity
+  kColorLowest,      ///< kLowestLevel
+  kColorTexture,     ///< kTexture
+  kLeastColorLevel,  ///< log of the lower level chosen for a channel of color; -400 units if there is no
+                     ///< noise
+  kMostColorLevel,   ///< log of the higher level
   kCount,
 };
 inline constexpr int kFeatures = static_cast<int>(Feature::kCount);
@@ -77,17 +81,22 @@ inline constexpr double kFeatureUnit = 1.0 / 64;
 /// `white`: the standard deviation of noise_estimation.h; 0 if not known.
 Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white);
 
-/// Luma's features, first estimate and chosen level (0: no noise).
-struct LumaNoise {
+/// Features, first estimate and chosen level (0: no noise) of a channel of color.
+struct ColorNoise {
   Features features;
   double base = 0;
   double sigma = 0;
 };
-/// Sets the features of another channel that describe luma. `base`: the first estimate of the channel.
-void add_luma(Features& features, double base, const LumaNoise& luma);
+/// Sets the features of luma that describe the channels of color. `base`: the first estimate of luma.
+void add_colors(Features& features, double base, std::span<const ColorNoise> colors);
 
 /// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
 double copied_share(const ChannelStatistics& channel);
+
+/// True if the noise differs from block to block, as after a codec. Such noise has no curve by brightness:
+/// its quiet classes are blocks that the codec has smoothed or repeated. In luma, it is filtered best as
+/// white noise.
+bool is_coded(const ChannelNoise& channel);
 
 /// The noise of a channel at this standard deviation: its spectrum, curve and repetition.
 PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma);

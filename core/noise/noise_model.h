@@ -109,6 +109,8 @@ enum class NoiseSource : std::uint8_t {
   kSingleFrames,    ///< the flattest blocks of single frames
   kClean,           ///< no noise: not more than clean video has
   kBelowPrecision,  ///< no noise: less than the precision of the samples
+  kCoded,           ///< no noise: a codec has removed most of it
+  kHidden,          ///< no noise: texture hides noise below NoiseEvidence::limit
   kRepeatedFrames,  ///< no estimate: frames are copies of each other and thus no evidence of noise
   kMotionLost,      ///< no estimate: motion could not be followed, and single frames do not support an
                     ///< estimate
@@ -118,6 +120,8 @@ enum class NoiseSource : std::uint8_t {
 struct NoiseEvidence {
   NoiseSource source = NoiseSource::kGiven;
   float certainty = 1;  ///< 0 to 1
+  float limit = 0;      ///< kHidden: the standard deviation up to which noise would not be seen
+  bool coded = false;   ///< the noise differs from block to block, as after a codec
   bool operator==(const NoiseEvidence&) const = default;
 };
 

@@ -39,15 +39,34 @@ double perceptible(double sigma, double step) {
   return sigma < kConstants.shape.negligible * step ? 0 : std::min(sigma, kGreatestSigma);
 }
 
+// A strong level that the quietest blocks contradict is texture, or a change of the picture.
+double supported(double sigma, const ChannelStatistics& channel) {
+  return std::min(sigma, std::max(kConstants.shape.most_hidden,
+                                  level_quantile(channel, 0.001) / kConstants.shape.least_of_quietest));
+}
+
 // True for noise of any brightness and frequency whose level is near that of noise_estimation.h, which is
-// more exact for white noise. Chroma is filtered best at a level somewhat above its noise.
-bool agrees_with_white(const PlaneNoise& noise, double white, bool chroma) {
-  const auto [least, most] = std::minmax_element(noise.shape.curve.begin(), noise.shape.curve.end());
-  const double ratio = double{noise.sigma} / white;
-  return noise.sigma > 0 && white > 0 && noise.shape.spectrum == NoiseShape().spectrum &&
-         *most < static_cast<float>(kConstants.shape.even_curve) * *least &&
-         ratio > kConstants.shape.least_of_white &&
-         ratio < (chroma ? kConstants.shape.most_chroma_of_white : kConstants.shape.most_of_white);
+// more exact for white noise. If it agrees with differences without texture or coding, or with flat places of
+// a picture, the chosen level may be as far away as filters of smooth pictures allow. Chroma is filtered best
+// at a level somewhat above its noise.
+bool agrees_with_white(const PlaneNoise& plane, const ChannelNoise& noise, double white) {
+  const ShapeConstants& shape = kConstants.shape;
+  const auto [least, most] = std::minmax_element(plane.shape.curve.begin(), plane.shape.curve.end());
+  const double ratio = double{plane.sigma} / white;
+  if (!(plane.sigma > 0 && white > 0 && plane.shape.spectrum == NoiseShape().spectrum &&
+        *most < static_cast<float>(shape.even_curve) * *least)) {
+    return false;
+  }
+  const bool certain = noise.differences ? noise.differences->reliability > shape.most_reliable
+                                         : noise.single && slope_of(*noise.single) > shape.white_slope;
+  if (noise.kind == ChannelKind::kLuma && certain &&
+      std::abs(std::log2(white / noise.base)) <
+          (noise.differences ? shape.equal_to_white : 2 * shape.equal_to_white)) {
+    return std::abs(std::log2(ratio)) < 1;
+  }
+  const bool chroma = noise.kind != ChannelKind::kLuma;
+  return (chroma || !is_coded(noise)) && ratio > shape.least_of_white &&
+         ratio < (chroma ? shape.most_chroma_of_white : shape.most_of_white);
 }
 
 NoiseSource source_of(const ChannelStatistics& luma, const ChannelNoise& noise, double sigma) {
@@ -60,7 +79,14 @@ NoiseSource source_of(const ChannelStatistics& luma, const ChannelNoise& noise, 
   if (copied_share(luma) > kConstants.shape.mostly_copied) {
     return NoiseSource::kRepeatedFrames;
   }
-  return noise.base < noise.step ? NoiseSource::kBelowPrecision : NoiseSource::kClean;
+  if (is_coded(noise)) {
+    return NoiseSource::kCoded;
+  }
+  if (noise.base < noise.step) {
+    return NoiseSource::kBelowPrecision;
+  }
+  const bool hidden = noise.differences && noise.differences->visibility < kConstants.difference.hidden;
+  return hidden ? NoiseSource::kHidden : NoiseSource::kClean;
 }
 
 // True if a held picture certainly has white noise: its flattest blocks are similar, and so are their
@@ -77,9 +103,14 @@ bool is_surely_white(const ChannelStatistics& channel) {
   return std::exp(logarithms) > kConstants.shape.least_flatness * mean_of(*spectrum);
 }
 
-// Exact repeats of nearly the whole picture are more often drawings or held pictures than noisy video.
+// Exact repeats of nearly the whole picture are more often drawings or held pictures than noisy video. So are
+// a few changes of a part of a picture that is repeated otherwise, as where a window opens on a screen.
 bool is_held_picture(const ChannelStatistics& luma) {
   const double copied = copied_share(luma);
+  const double changing = luma.copied + luma.lost + count_of(luma.differences);
+  if (changing > 0 && luma.repeated > 2 * changing && copied > kConstants.shape.least_copied) {
+    return true;
+  }
   return copied > kConstants.shape.most_copied && !(copied == 1 && is_surely_white(luma));
 }
 
@@ -89,6 +120,28 @@ void set_planes_of_rgb(NoiseModel& model) {
   const auto variance = [&](std::size_t c) { return model.opponent[c].sigma * model.opponent[c].sigma; };
   const float red = std::sqrt(variance(0) + variance(1) + variance(2) * 4 / 9);
   model.sigma = {red, std::sqrt(variance(0) + variance(2) * 16 / 9), red};
+}
+
+// A channel, and the level that was chosen for it.
+struct Decided {
+  ChannelNoise noise;
+  Features features{};
+  double sigma = 0;
+  double loss = 0;
+};
+
+Decided decided(const NoiseStatistics& statistics, std::size_t c, const NoiseModel& white,
+                const std::vector<ColorNoise>& colors) {
+  const ChannelStatistics& channel = statistics.channels[c];
+  const auto step = double{statistics.step};
+  Decided result;
+  result.noise = channel_noise(channel, kind_of(statistics, c), step);
+  result.features = features_of(channel, result.noise, white_of(statistics, c, white));
+  add_colors(result.features, result.noise.base, colors);
+  const NoiseDecision decision = decide_noise(result.features, result.noise);
+  result.sigma = perceptible(supported(decision.sigma, channel), step);
+  result.loss = decision.loss;
+  return result;
 }
 
 }  // namespace
@@ -153,27 +206,28 @@ NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& whit
     return {white};
   }
   if (is_held_picture(statistics.channels[0])) {
-    model.evidence = {NoiseSource::kRepeatedFrames, 1};
+    model.evidence = {NoiseSource::kRepeatedFrames};
     return model;
   }
-  const auto step = double{statistics.step};
-  LumaNoise luma;
-  for (std::size_t c = 0; c < statistics.channels.size() && !statistics.channels[c].empty(); ++c) {
-    const ChannelStatistics& channel = statistics.channels[c];
-    const ChannelNoise noise = channel_noise(channel, kind_of(statistics, c), step);
-    Features features = features_of(channel, noise, white_of(statistics, c, white));
-    if (c > 0) {
-      add_luma(features, noise.base, luma);
+  std::array<Decided, 3> channels;
+  std::vector<ColorNoise> colors;
+  for (const std::size_t c : {1, 2, 0}) {  // luma last, as its decision depends on the others
+    if (!statistics.channels[c].empty()) {
+      channels[c] = decided(statistics, c, white, c == 0 ? colors : std::vector<ColorNoise>());
+      if (c > 0) {
+        colors.push_back({channels[c].features, channels[c].noise.base, channels[c].sigma});
+      }
     }
-    const NoiseDecision decision = decide_noise(features, noise);
-    const double sigma = perceptible(decision.sigma, step);
-    if (c == 0) {
-      luma = {features, noise.base, sigma};
-      model.evidence = {source_of(channel, noise, sigma), static_cast<float>(1 / (1 + decision.loss))};
-    }
+  }
+  model.evidence = {source_of(statistics.channels[0], channels[0].noise, channels[0].sigma),
+                    static_cast<float>(1 / (1 + channels[0].loss)),
+                    static_cast<float>(channels[0].noise.base), is_coded(channels[0].noise)};
+  for (std::size_t c = 0; c < channels.size() && !statistics.channels[c].empty(); ++c) {
+    const ChannelNoise& noise = channels[c].noise;
+    const double sigma = channels[c].sigma;
     PlaneNoise plane = sigma > 0 ? shaped_noise(noise, sigma) : PlaneNoise();
     const double own_white = white_of(statistics, c, white);
-    const bool is_white = agrees_with_white(plane, own_white, c > 0);
+    const bool is_white = agrees_with_white(plane, noise, own_white);
     if (is_white) {
       plane = PlaneNoise{static_cast<float>(own_white), {}};
     }

@@ -23,7 +23,7 @@ try:
     from scoring import score
     from summary import report
 except ImportError as error:
-    sys.exit(f"noise_zoo: {error}; install NumPy, SciPy and PyAV: pip install numpy scipy av")
+    sys.exit(f"noise_zoo: {error}; install NumPy, SciPy, Numba and PyAV: pip install numpy scipy numba av")
 
 
 def add_case_options(command):

@@ -19,6 +19,7 @@ class Clip:
     full: bool = False  # full range of code values, else limited range
     interlaced: bool = False  # top field first
     tags: tuple = ()  # ffmpeg's options for the color tags of the file
+    rgb: bool = False  # one frame of R, G and B
 
     def like(self, frames):
         return dataclasses.replace(self, frames=frames)
@@ -76,6 +77,11 @@ def write(folder, stem, clip):
     if isinstance(clip, pathlib.Path):
         ffmpeg("-i", clip, folder / f"{stem}.png")
         return f"{stem}.png"
+    if clip.rgb:
+        height, width = clip.frames[0][0].shape
+        samples = np.stack(clip.frames[0], -1).tobytes()
+        (folder / f"{stem}.ppm").write_bytes(f"P6\n{width} {height}\n255\n".encode() + samples)
+        return f"{stem}.ppm"
     if clip.frames[0][0].dtype == np.float32:
         for number, planes in enumerate(clip.frames, 1):
             write_pfm(folder / f"{stem}_{number:03d}.pfm", planes)

@@ -3,6 +3,7 @@
 each case by forests that saw no clip of its recording, prints how far the predictions are from the best level, and
 writes the forests of all cases."""
 import argparse
+import copy
 import json
 import math
 import re
@@ -17,20 +18,28 @@ from scoring import chosen_folders
 from trees import UNKNOWN, Forest, Samples, array_text
 
 HEADER = "core/noise/noise_features.h"
-# Anchors of noise_decision.h, their features, and the first and last candidate in thirds of octaves.
-ANCHORS = (("kBase", None, -8, 4), ("kLowest", "kLowestLevel", -1, 6), ("kWhite", "kWhite", -1, 1),
-           ("kFlattest", "kFlattest", 1, 5))
-CANDIDATES = [(anchor, feature, third) for anchor, feature, first, last in ANCHORS for third in range(first, last + 1)]
+# Anchors of noise_decision.h, and the first and last candidate in thirds of octaves. A codec can remove noise from all
+# measurements, so levels of clips are relative to one code value, too.
+OF_CLIPS = (("kBase", -8, 4), ("kWhite", -1, 1), ("kUnit", 0, 15))
+ANCHORS = {"Luma": OF_CLIPS, "Chroma": OF_CLIPS,
+           "Single": (("kBase", -8, 4), ("kLowest", -1, 6), ("kWhite", -1, 1), ("kFlattest", 1, 5))}
+ANCHOR_FEATURES = {"kLowest": "kLowestLevel", "kWhite": "kWhite", "kFlattest": "kFlattest"}
+CANDIDATES = {kind: [(anchor, third) for anchor, first, last in anchors for third in range(first, last + 1)]
+              for kind, anchors in ANCHORS.items()}
 TRUE_RUN = 2  # the run of noise_cases at the noise's deviation
 MOST_LOSS = 15.9  # in dB
-HARM = 3  # weight of decibels below the noisy input, beside that of noise that is left
+HARM = 5  # weight of decibels below the noisy input, beside that of noise that is left
 CLEAN = (53, 0.35)  # PSNR of an unharmed clean clip, and the loss for each decibel less
-HONESTY = 0.4  # loss for each octave between a level and the noise's deviation, so that levels are also good reports
+# Loss for each octave between a level and the best report, so that levels are also good reports: the noise's deviation,
+# for color 1.4 times as much, as subsampled planes are filtered best.
+HONESTY = {"Luma": (0.4, 1), "Single": (0.4, 1), "Chroma": (0.25, 1.3)}
 FOLDS = 5
-FORESTS = {"Luma": (17, 27, 160), "Single": (14, 30, 160), "Chroma": (13, 19, 120)}  # trees, leaves, tries
-OF_LUMA = {"kLumaSlope": "kSlope", "kLumaUniformity": "kUniformity", "kLumaLowLevels": "kLowLevels",
-           "kLumaGrowth": "kGrowth"}
-DEEP = re.compile("low|micro.*16bit|stars|thermal|hdr.*lamps")  # noise of any level in samples of many bits
+FORESTS = {"Chroma": (24, 40, 400), "Luma": (32, 50, 500), "Single": (24, 40, 500)}  # trees, leaves, tries
+# Features of luma that are means over the channels of color: their source, and whether it is relative to the base.
+OF_COLORS = {"kColorBase": ("kBase", True), "kColorWhite": ("kWhite", True), "kColorFlattest": ("kFlattest", True),
+             "kColorUniformity": ("kUniformity", False), "kColorLowest": ("kLowestLevel", True),
+             "kColorTexture": ("kTexture", True)}
+DEEP = re.compile("drawn-scene.*gray|low|micro.*16bit|stars|thermal|hdr.*lamps")  # noise of any level in samples of many bits
 PARTIAL = re.compile("screen|slides-|picture-in|pip")  # noise in a part of the picture: not fitted to as single pictures
 UNIT = 64  # features are multiples of 1/64
 
@@ -74,78 +83,83 @@ class Outcome:
             return self.values[-1] + min(slope, -1) * (octave - self.octaves[-1])
         return float(self.curve(octave))
 
-    def loss(self, level):
+    def loss(self, level, honesty):
         value = self.at(level)
         if self.clean:
             return min(MOST_LOSS, CLEAN[1] * max(0, CLEAN[0] - value)) if level > 0 else 0
         loss = self.best - value + HARM * max(0, self.input - value)
         if level > 0 and self.true > 0:
-            loss += HONESTY * abs(math.log2(level / self.true))
+            loss += honesty[0] * abs(math.log2(level / self.true / honesty[1]))
         return min(MOST_LOSS, loss)
+
+
+def octave_of(level, base):
+    """The logarithm of a level in units of the features."""
+    return round(UNIT * math.log2(level / base)) if level > 0 else -400
 
 
 class Sample:
     """A channel of a case after some frames."""
-    def __init__(self, case, recording, stage, plane, numbers):
-        channel, luma = stage["channels"][plane], stage["channels"][0]
-        self.case, self.recording, self.plane = case, recording, plane
-        self.key = case["name"], stage["frames"]
-        self.is_last = stage is case["stages"][-1]
-        self.is_deeper = False
-        self.base, self.numbers = channel["base"], numbers
+    def __init__(self, case, recording, stage, plane, numbers, octaves=0):
+        """octaves: lowers the noise, as in pictures that fill less of their range."""
+        channel = stage["channels"][plane]
+        self.case, self.recording, self.plane, self.stage, self.numbers = case, recording, plane, stage, numbers
+        self.key = case["name"], stage["frames"], octaves
+        self.is_last = stage is case["stages"][-1] and octaves == 0
+        self.base = channel["base"]
         self.features = np.full(len(numbers), UNKNOWN)
         self.features[:len(channel["features"])] = channel["features"]
         self.outcome = Outcome(case, plane)
         self.kind = "Chroma" if plane > 0 else "Luma" if self.feature("kUniformity") != UNKNOWN else "Single"
+        self.octaves = octaves
+        if octaves:
+            self.features[numbers["kBase"]] -= UNIT * octaves
+            if self.feature("kBaseInSteps") != UNKNOWN:
+                self.features[numbers["kBaseInSteps"]] -= UNIT // 2 * octaves
         if self.outcome.known:
-            self.losses = np.array([self.outcome.loss(0)] + [
-                MOST_LOSS if self.octave(feature) is None else self.outcome.loss(self.level(feature, third))
-                for _, feature, third in CANDIDATES])
-        self.luma_base, self.luma_features = luma["base"], luma["features"]
+            levels = [self.level(anchor, third) for anchor, third in CANDIDATES[self.kind]]
+            weight, best = HONESTY[self.kind]
+            honesty = (weight, 1 if case["rgb"] else best)
+            self.losses = np.array([self.outcome.loss(0, honesty)] + [
+                MOST_LOSS if level is None else self.outcome.loss(level, honesty) for level in levels])
 
     def feature(self, name):
         return self.features[self.numbers[name]]
 
-    def octave(self, feature):
-        if feature is None:
-            return 0
-        return None if self.feature(feature) == UNKNOWN else self.feature(feature) / UNIT
+    def level(self, anchor, thirds):
+        """The level of a candidate; None if its anchor was not measured."""
+        if anchor == "kUnit":
+            return 2 ** (self.octaves + thirds / 3)
+        octave = self.feature(ANCHOR_FEATURES[anchor]) / UNIT if anchor in ANCHOR_FEATURES else 0
+        return None if octave == UNKNOWN / UNIT else self.base * 2 ** (octave + thirds / 3)
 
-    def level(self, feature, thirds):
-        return self.base * 2 ** (self.octave(feature) + thirds / 3)
-
-    def set_luma(self, level):
-        """Sets the features that describe luma, whose chosen level is `level`."""
-        octave = math.log2(level / self.base) if level > 0 else -400
-        self.features[self.numbers["kLumaLevel"]] = round(UNIT * octave)
-        self.features[self.numbers["kLumaBase"]] = round(UNIT * math.log2(self.luma_base / self.base))
-        for own, of_luma in OF_LUMA.items():
-            self.features[self.numbers[own]] = self.luma_features[self.numbers[of_luma]]
+    def set_colors(self, levels):
+        """Sets the features that describe the channels of color, whose chosen levels are `levels`."""
+        colors = self.stage["channels"][1:]
+        for own, (source, relative) in OF_COLORS.items():
+            values = [(0 if source == "kBase" else color["features"][self.numbers[source]])
+                      + (UNIT * math.log2(color["base"] / self.base) if relative else 0)
+                      for color in colors if color["features"][self.numbers[source]] != UNKNOWN]
+            if values:
+                self.features[self.numbers[own]] = round(sum(values) / len(values))
+        if levels:
+            self.features[self.numbers["kLeastColorLevel"]] = octave_of(min(levels), self.base)
+            self.features[self.numbers["kMostColorLevel"]] = octave_of(max(levels), self.base)
 
     def chosen(self, losses):
         """The level with the least loss, as decide_noise() finds it."""
-        known = [True] + [self.octave(feature) is not None for _, feature, _ in CANDIDATES]
+        candidates = CANDIDATES[self.kind]
+        known = [True] + [self.level(anchor, 0) is not None for anchor, _ in candidates]
         best = int(np.where(known, losses, math.inf).argmin())
         if best == 0:
             return 0.0
-        anchor, feature, third = CANDIDATES[best - 1]
+        anchor, third = candidates[best - 1]
         offset = 0
-        if best > 1 and best < len(CANDIDATES) and CANDIDATES[best - 2][0] == anchor == CANDIDATES[best][0]:
+        if best > 1 and best < len(candidates) and candidates[best - 2][0] == anchor == candidates[best][0]:
             below, own, above = losses[best - 1:best + 2]
             bend = below - 2 * own + above
             offset = min(max((below - above) / (2 * bend), -0.5), 0.5) if bend > 0 else 0
-        return self.level(feature, third + offset)
-
-
-def deeper(sample, octaves):
-    """The same sample with noise of a lower level, as in pictures that fill less of their range."""
-    other = object.__new__(Sample)
-    other.__dict__.update(sample.__dict__)
-    other.features, other.is_last, other.is_deeper = sample.features.copy(), False, True
-    other.features[sample.numbers["kBase"]] -= UNIT * octaves
-    if sample.feature("kBaseInSteps") != UNKNOWN:
-        other.features[sample.numbers["kBaseInSteps"]] -= UNIT // 2 * octaves
-    return other
+        return self.level(anchor, third + offset)
 
 
 def recording_of(name, recordings):
@@ -157,23 +171,23 @@ def recording_of(name, recordings):
 def samples_of(cases, recordings, numbers):
     samples = []
     for case in cases:
+        recording = recording_of(case["name"], recordings)
         for stage in case["stages"]:
             for plane in range(len(stage["channels"])):
-                sample = Sample(case, recording_of(case["name"], recordings), stage, plane, numbers)
-                if sample.outcome.known and (sample.kind != "Single" or not PARTIAL.match(case["name"])):
-                    samples += [sample] + [deeper(sample, n) for n in (2, 4) if DEEP.match(case["name"])]
+                for octaves in (0, 2, 4) if DEEP.match(case["name"]) else (0,):
+                    sample = Sample(case, recording, stage, plane, numbers, octaves)
+                    if sample.outcome.known and (sample.kind != "Single" or not PARTIAL.match(case["name"])):
+                        samples.append(sample)
     return samples
 
 
 def fitted(samples, kind):
     trees, leaves, tries = FORESTS[kind]
-    names = [sample.recording for sample in samples]
-    counts = {name: names.count(name) for name in set(names)}
+    _, numbers, counts = np.unique([sample.recording for sample in samples], return_inverse=True, return_counts=True)
     return Forest(Samples(np.array([sample.features for sample in samples]),
                           np.array([sample.losses for sample in samples]),
-                          np.array([(1 if sample.is_last else 0.4) / math.sqrt(counts[sample.recording])
-                                    for sample in samples]),
-                          np.array([zlib.crc32(name.encode()) for name in names])), trees, leaves, tries)
+                          np.array([1 if sample.is_last else 0.4 for sample in samples]) / np.sqrt(counts[numbers]),
+                          numbers), trees, leaves, tries)
 
 
 def predicted(samples, kind):
@@ -218,10 +232,12 @@ def measured(folder, arguments):
 
 
 def forests_text(forests):
-    candidates = array_text("Candidate kCandidates", [f"{{Anchor::{anchor}, {third}}}" for anchor, _, third in CANDIDATES])
+    candidates = "".join(
+        array_text(f"Candidate k{kind}Candidates", [f"{{Anchor::{anchor}, {third}}}" for anchor, third in CANDIDATES[kind]])
+        for kind in forests)
     arrays = "".join(forest.text(kind) for kind, forest in forests.items())
-    all_of_them = ",\n                              ".join(
-        f"{{k{kind}Nodes, k{kind}Roots, k{kind}Leaves}}" for kind in forests)
+    all_of_them = ", ".join(f".{member} = {{k{kind}Nodes, k{kind}Roots, k{kind}Leaves, k{kind}Candidates}}" for member, kind in
+                            (("luma", "Luma"), ("single_luma", "Single"), ("chroma", "Chroma")))
     return f"""// SPDX-License-Identifier: MIT
 // Generated by bench/support/noise_zoo (fit). Do not edit.
 #include "core/noise/noise_decision.h"
@@ -235,7 +251,6 @@ constexpr Forests kForests = {{{all_of_them}}};
 
 }}  // namespace
 
-std::span<const Candidate> candidates() {{ return kCandidates; }}
 const Forests& forests() {{ return kForests; }}
 
 }}  // namespace limpid::noise
@@ -250,15 +265,20 @@ def fit(arguments):
     cases = [case for case in in_parallel(arguments.jobs, measured, [(folder, arguments) for folder in folders])
              if recording_of(case["name"], recordings) not in arguments.without]
     samples = samples_of(cases, recordings, numbers)
-    luma, forests = {}, {}
+    colors, forests = {}, {}
     for kind in FORESTS:
         own = [sample for sample in samples if sample.kind == kind]
-        if kind == "Chroma":
-            own = [sample for sample in own if sample.key in luma]
+        if kind != "Chroma":  # each of them also as a gray picture
+            grays = [copy.copy(sample) for sample in own if len(sample.stage["channels"]) > 1]
             for sample in own:
-                sample.set_luma(luma[sample.key])
+                sample.features = sample.features.copy()
+                sample.set_colors(colors.get(sample.key, ()))
+            for gray in grays:
+                gray.is_last = False
+            own += grays
         levels = predicted(own, kind)
-        luma.update({sample.key: level for sample, level in zip(own, levels) if kind != "Chroma" and not sample.is_deeper})
+        for sample, level in zip(own, levels) if kind == "Chroma" else ():
+            colors.setdefault(sample.key, []).append(level)
         report(kind, own, levels)
         forests[kind] = fitted(own, kind)
     arguments.output.write_text(forests_text(forests), encoding="utf-8")

@@ -2,8 +2,8 @@
 """Forests of decision trees whose leaves hold the expected loss at each of several candidates. A tree divides the
 samples so that the sum of the least losses of its leaves becomes small."""
 import heapq
-import math
 
+import numba
 import numpy as np
 
 UNKNOWN = -32768  # a feature that is not known
@@ -16,7 +16,7 @@ def numbers_of_letters(losses):
 
 
 class Samples:
-    """Features [sample, feature], losses in dB [sample, candidate], weights, and the recordings as numbers."""
+    """Features [sample, feature], losses in dB [sample, candidate], weights, and the recordings as numbers from 0."""
     def __init__(self, features, losses, weights, recordings):
         self.features, self.losses, self.weights, self.recordings = features, losses, weights, recordings
 
@@ -24,9 +24,42 @@ class Samples:
         return Samples(*(each[index] for each in (self.features, self.losses, self.weights, self.recordings)))
 
 
+@numba.njit(cache=True)
+def best_division(features, weighted, recordings, index, trials, least):
+    """The trial (feature, two places in `index`, a coin) whose division has the least sum of both parts' least
+    losses, with its threshold, of those with at least `least` recordings in both parts. `weighted`: losses times weights."""
+    total = np.zeros(weighted.shape[1])
+    for i in index:
+        total += weighted[i]
+    best, best_cost, best_threshold = -1, np.inf, 0
+    seen = np.full((2, recordings.max() + 1), -1)
+    for trial in range(len(trials)):
+        feature = trials[trial, 0]
+        one, other = features[index[trials[trial, 1]], feature], features[index[trials[trial, 2]], feature]
+        if one == other:
+            continue
+        one, other = min(one, other), max(one, other)
+        # Unknown features are apart from all others in half of the trials.
+        threshold = (one + other) // 2 if one > UNKNOWN else UNKNOWN if trials[trial, 3] else other - 1
+        sums = np.zeros_like(total)
+        counts = np.zeros(2, np.int64)
+        for i in index:
+            is_above = 1 if features[i, feature] > threshold else 0
+            if seen[is_above, recordings[i]] != trial:
+                seen[is_above, recordings[i]] = trial
+                counts[is_above] += 1
+            if not is_above:
+                sums += weighted[i]
+        cost = sums.min() + (total - sums).min()
+        if counts.min() >= least and cost < best_cost:
+            best, best_cost, best_threshold = trial, cost, threshold
+    return best, best_cost, best_threshold
+
+
 class Tree:
     def __init__(self, samples, generator, leaves, tries, least_recordings):
         self.samples, self.generator, self.tries, self.least = samples, generator, tries, least_recordings
+        self.weighted = samples.losses * samples.weights[:, None]
         self.nodes, self.waiting = [], []
         self._add(np.arange(len(samples.weights)))
         while self.waiting and len(self.nodes) < 2 * leaves - 1:
@@ -35,37 +68,19 @@ class Tree:
                                   "above": len(self.nodes) + 1}
             self._add(below)
             self._add(above)
-        del self.samples
-
-    def _sums(self, index):
-        return (self.samples.losses[index] * self.samples.weights[index, None]).sum(0)
+        del self.samples, self.weighted
 
     def _add(self, index):
-        sums = self._sums(index)
-        division = self._best_division(index)
-        if division and sums.min() - division[0] > 1e-9:
-            heapq.heappush(self.waiting, (division[0] - sums.min(), len(self.nodes), division[1:]))
+        sums = self.weighted[index].sum(0)
+        trials = np.stack([self.generator.integers(most, size=self.tries)
+                           for most in (self.samples.features.shape[1], len(index), len(index), 2)], -1)
+        best, cost, threshold = best_division(self.samples.features, self.weighted, self.samples.recordings, index,
+                                              trials, self.least)
+        if best >= 0 and sums.min() - cost > 1e-9:
+            is_below = self.samples.features[index, trials[best, 0]] <= threshold
+            division = int(trials[best, 0]), int(threshold), index[is_below], index[~is_below]
+            heapq.heappush(self.waiting, (cost - sums.min(), len(self.nodes), division))
         self.nodes.append({"letters": numbers_of_letters(sums / self.samples.weights[index].sum())})
-
-    def _best_division(self, index):
-        best = None
-        for _ in range(self.tries):
-            feature = self.generator.integers(self.samples.features.shape[1])
-            column = self.samples.features[index, feature]
-            one, other = sorted(int(column[i]) for i in self.generator.integers(len(index), size=2))
-            if one == other:
-                continue
-            # Unknown features are apart from all others in half of the tries.
-            threshold = math.floor((one + other) / 2) if one > UNKNOWN else \
-                UNKNOWN if self.generator.random() < 0.5 else other - 1
-            is_below = column <= threshold
-            parts = index[is_below], index[~is_below]
-            if any(len(set(self.samples.recordings[part])) < self.least for part in parts):
-                continue
-            cost = sum(self._sums(part).min() for part in parts)
-            if best is None or cost < best[0]:
-                best = cost, feature, threshold, *parts
-        return best
 
     def losses(self, features):
         result = np.zeros((len(features), len(self.nodes[-1].get("letters", self.nodes[0].get("letters", ())))))
@@ -118,7 +133,7 @@ class Forest:
 def array_text(declaration, items):
     lines = [""]
     for item in items:
-        if len(lines[-1]) + len(item) > 106:
+        if len(lines[-1]) + len(item) > 400:
             lines.append("")
         lines[-1] += f" {item},"
     return f"constexpr {declaration}[] = {{\n" + "\n".join("   " + line for line in lines) + "};\n"

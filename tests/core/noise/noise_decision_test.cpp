@@ -29,7 +29,7 @@ TEST(NoiseDecision, TreesLeadFromEachRootToLeaves) {
       }
     }
     for (const std::string_view leaf : forest->leaves) {
-      EXPECT_EQ(leaf.size(), candidates().size() + 1);
+      EXPECT_EQ(leaf.size(), forest->candidates.size() + 1);
       for (const char letter : leaf) {
         EXPECT_GE(number_of_letter(letter), 0);
         EXPECT_LE(number_of_letter(letter), 51);
@@ -39,24 +39,19 @@ TEST(NoiseDecision, TreesLeadFromEachRootToLeaves) {
 }
 
 TEST(NoiseDecision, CandidatesOfAnAnchorAreInOrder) {
-  for (std::size_t i = 1; i < candidates().size(); ++i) {
-    if (candidates()[i].anchor == candidates()[i - 1].anchor) {
-      EXPECT_EQ(candidates()[i].thirds, candidates()[i - 1].thirds + 1);
+  for (const Forest& forest : {forests().luma, forests().single_luma, forests().chroma}) {
+    for (std::size_t i = 1; i < forest.candidates.size(); ++i) {
+      if (forest.candidates[i].anchor == forest.candidates[i - 1].anchor) {
+        EXPECT_EQ(forest.candidates[i].thirds, forest.candidates[i - 1].thirds + 1);
+      }
     }
   }
 }
 
-TEST(NoiseDecision, LevelsAreRelativeToTheBase) {
+TEST(NoiseDecision, NoMeasurementIsNoNoise) {
   Features features;
   features.fill(kUnknown);
-  ChannelNoise noise;
-  for (int base = 0; base < 4; ++base) {
-    noise.base = std::exp2(base);
-    const NoiseDecision decision = decide_noise(features, noise);
-    noise.base *= 2;
-    EXPECT_DOUBLE_EQ(decide_noise(features, noise).sigma, 2 * decision.sigma);
-    EXPECT_GE(decision.loss, 0);
-  }
+  EXPECT_EQ(decide_noise(features, {}).sigma, 0);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 """Clean input, which denoising must not change."""
 import pathlib
 
+import numpy as np
+
 from clips import SYNTHETIC, Clip, coded, filtered, yuv
 from drawn import cartoon, label, text_page, write_over
 from recipes import Made, recipe
@@ -32,6 +34,33 @@ def dialog(material):
     later[80:180, 110:370] = 0.8
     write_over(later, label("Save the changes to main.cpp?", 240, 40, 14), 120, 110)
     return Made(Clip([yuv(page)] * 4 + [yuv(later)] * 5))
+
+
+def window(number, width, height, dark):
+    """A window with a title, a page of text and a gray border."""
+    picture = np.full((height, width, 3), 0.15 if dark else 0.85)
+    picture[18:-4, 4:-4] = text_page(number, width - 8, height - 22, 11, dark)
+    return write_over(picture, label("untitled - notes", width - 8, 17, 11), 2, 0)
+
+
+def windows(material, seed, change):
+    """A page of text that stands still under windows that open, move, scroll or are replaced."""
+    settings = text_settings(material)
+    width, height, dark = settings["w"], settings["h"], seed % 2 == 0
+    page = text_page(seed, width, height, 11 + seed % 3 * 3, seed % 3 == 0)
+    frames = []
+    for k in range(10):
+        picture = page.copy()
+        number = 100 + seed + (k // 2 if change == "replaced" else 0)
+        w, h = 200 + 20 * (seed % 4), 120 + 10 * (seed % 5)
+        x, y = (20 + 9 * k, 15 + 5 * k) if change == "dragged" else (90, 70)
+        if change == "scrolled":
+            text = text_page(number, w, h + 40, 12, dark)
+            picture[y:y + h, x:x + w] = text[4 * k:4 * k + h]
+        elif change != "opened" or 3 <= k < 8:
+            picture[y:y + h, x:x + w] = window(number, w, h, dark)
+        frames.append(yuv(picture))
+    return Made(Clip(frames))
 
 
 def cartoon_on_twos():
@@ -67,6 +96,7 @@ def clip_recipes(material):
         if material.entry(name).get("halves", True):
             yield recipe(f"{name}-halved", i < 3, real_clip, material, name, {"down": 2, "crop": "480x270"})
         yield recipe(f"{name}-every-third", i < 2, real_clip, material, name, {"step": 3})
+        yield recipe(f"{name}-every-fifth", False, real_clip, material, name, {"step": 5})
         yield recipe(f"{name}-crf23", i < 2, real_clip, material, name, {}, 23)
 
 
@@ -77,6 +107,8 @@ def text_recipes(material):
         yield recipe(name, step in (0, 5), scrolled_text, material, step, True)
         yield recipe(f"{name}-smooth", False, scrolled_text, material, step, False)
     yield recipe("text-dialog", True, dialog, material)
+    for seed, change in enumerate(("opened", "dragged", "scrolled", "replaced") * 2, 1):
+        yield recipe(f"window-{change}-{seed}", seed == 2, windows, material, seed, change)
 
 
 def recipes(material):
