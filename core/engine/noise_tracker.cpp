@@ -96,11 +96,11 @@ void NoiseTracker::find_area(const Frame& frame) {
     area->x += picture_.x;
     area->y += picture_.y;
   }
-  if (!area || area == area_) {
+  if (area == area_ || (!area && is_whole())) {
     return;
   }
   area_ = area;
-  if (scene_.frames >= frames_to_average_) {
+  if (is_whole()) {
     begin_number(contradiction_.frames + 1);
   }
   scene_ = {};
@@ -128,11 +128,14 @@ void NoiseTracker::begin_at_contradiction() {
 }
 
 void NoiseTracker::add(Measurement own) {
-  const bool whole = scene_.frames >= frames_to_average_;
+  const bool whole = is_whole();
   if ((whole || contradiction_.frames > 0) && !have_like_levels(own.model(), model_, kSameLevel)) {
     contradiction_.frames = std::max<std::size_t>(contradiction_.frames, 1);
     contradiction_.measurements.push_back(std::move(own));
-    const std::size_t most = contradiction_.stepped ? kContradictionsAfterStep : kContradictions;
+    // Coded noise alternates between types of frames: as many frames contradict a level as supported it.
+    const std::size_t most = model_.evidence.coded    ? static_cast<std::size_t>(frames_to_average_)
+                             : contradiction_.stepped ? kContradictionsAfterStep
+                                                      : kContradictions;
     if (contradiction_.measurements.size() == most) {
       begin_at_contradiction();
     }
@@ -157,13 +160,13 @@ void NoiseTracker::observe(const Frame& frame) {
   }
   scene_numbers_.push_back(scene_number_);
   const bool is_check = ++frames_of_scene_ % kCheckInterval == 0;
-  const auto is_settled = [&] { return scene_.frames >= frames_to_average_ && contradiction_.frames == 0; };
+  const auto is_settled = [&] { return is_whole() && contradiction_.frames == 0; };
   if (is_settled()) {
     changing_ = {};
   } else {
     find_area(frame);
   }
-  const bool whole = scene_.frames >= frames_to_average_;
+  const bool whole = is_whole();
   Measurement own;
   if (is_check || !is_settled()) {
     own = measure(frame);
@@ -173,7 +176,7 @@ void NoiseTracker::observe(const Frame& frame) {
   }
   before_ = frame;
   const noise::ChannelStatistics& luma = own.statistics.channels[0];
-  const bool steps = steps_.is_step(luma);
+  const bool steps = !model_.evidence.coded && steps_.is_step(luma);
   if (steps && contradiction_.frames == 0) {
     // The difference from the frame before has the noise of both levels.
     contradiction_ = {.measurements = {measure(frame, false)}, .frames = 1, .stepped = true};

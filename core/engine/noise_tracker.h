@@ -78,6 +78,8 @@ class NoiseTracker {
   // Begins a scene number at one of the last frames; `frames`: from it to the last one.
   void begin_number(std::size_t frames);
   NoiseEstimate scene_model() const;
+  // True once the scene's frames have been averaged.
+  bool is_whole() const { return scene_.frames >= frames_to_average_; }
   // Adds the measurement of a frame to the scene, or to the contradiction.
   void add(Measurement own);
   // Ends the scene at the first frame of the contradiction.

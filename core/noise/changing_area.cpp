@@ -14,16 +14,19 @@ constexpr double kLeastFilled = 0.9;      // share of the area's blocks that cha
 constexpr double kLeastOfLine = 0.75;     // share of each of its rows and columns at the border
 constexpr double kMostOutside = 0.1;  // changing blocks outside, relative to those inside: a pointer, a clock
 
-// True if more than a third of the block's samples differ. Noise changes more of them. Codecs change a few
-// samples of what stands still.
+// True if more than a third of the block's samples change unlike their left neighbors. Noise changes more of
+// them. Codecs change a few samples of what stands still, and windows that open change most samples alike.
 bool is_changed(const Frame& a, const Frame& b, const Region& block) {
   int differing = 0;
   visit_samples(a.format, [&]<typename Sample>(Sample) {
     for (int y = block.y; y < block.y + block.height; ++y) {
       const auto* const row = a.planes[0].row<const Sample>(y);
       const auto* const other = b.planes[0].row<const Sample>(y);
-      for (int x = block.x; x < block.x + block.width; ++x) {
-        differing += row[x] != other[x] ? 1 : 0;
+      auto last = row[block.x] - other[block.x];
+      for (int x = block.x + 1; x < block.x + block.width; ++x) {
+        const auto change = row[x] - other[x];
+        differing += change != last ? 1 : 0;
+        last = change;
       }
     }
   });
@@ -53,25 +56,32 @@ void ChangingArea::add(const Frame& frame) {
   if (!last_) {
     columns_ = (frame.planes[0].width + kSide - 1) / kSide;
     rows_ = (frame.planes[0].height + kSide - 1) / kSide;
-    changed_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
+    changes_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
   } else {
     for (int i = 0; i < columns_ * rows_; ++i) {
       const int x = i % columns_ * kSide;
       const int y = i / columns_ * kSide;
       const Region block{x, y, std::min(kSide, frame.planes[0].width - x),
                          std::min(kSide, frame.planes[0].height - y)};
-      changed_[i] = changed_[i] != 0 || is_changed(*last_, frame, block) ? 1 : 0;
+      changes_[i] += is_changed(*last_, frame, block) ? 1 : 0;
     }
+    ++pairs_;
   }
   last_ = frame;
 }
 
 std::optional<Region> ChangingArea::find() const {
+  if (pairs_ == 0) {
+    return std::nullopt;
+  }
+  // Noise changes in each frame. The picture in a recording of a screen may have a lower frame rate.
+  const int least = std::max((pairs_ + 2) / 3, std::min(pairs_, 2));
   const auto count = [&](const Region& blocks) {
     int sum = 0;
     for (int y = blocks.y; y < blocks.y + blocks.height; ++y) {
-      const auto row = changed_.begin() + std::ptrdiff_t{y} * columns_ + blocks.x;
-      sum += static_cast<int>(std::count(row, row + blocks.width, 1));
+      const auto row = changes_.begin() + std::ptrdiff_t{y} * columns_ + blocks.x;
+      sum +=
+          static_cast<int>(std::count_if(row, row + blocks.width, [&](int each) { return each >= least; }));
     }
     return sum;
   };

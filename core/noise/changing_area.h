@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -11,7 +10,8 @@
 namespace limpid::noise {
 
 /// Finds a rectangle of the picture that changes while the rest stands still, as a webcam in
-/// a recording of a screen. Noise changes most samples of the rectangle, and codecs change few of the rest.
+/// a recording of a screen. Noise changes most samples of the rectangle again and again. Windows that open
+/// change once, and codecs change few samples of the rest.
 /// Compares the samples of the first plane.
 class ChangingArea {
  public:
@@ -25,7 +25,8 @@ class ChangingArea {
   std::optional<Frame> last_;
   int columns_ = 0;  ///< of blocks
   int rows_ = 0;
-  std::vector<std::uint8_t> changed_;  ///< blocks that have changed between any two successive frames
+  int pairs_ = 0;             ///< of successive frames
+  std::vector<int> changes_;  ///< number of pairs between which a block has changed
 };
 
 }  // namespace limpid::noise

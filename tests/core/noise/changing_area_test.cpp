@@ -85,5 +85,37 @@ TEST(ChangingArea, IsNothingElseThanARectangle) {
       << "too small to measure";
 }
 
+// The still picture, with a window of other letters from frame `begin` on.
+std::optional<Region> found_with_window(int begin, int frames) {
+  ChangingArea area;
+  for (int i = 0; i < frames; ++i) {
+    area.add(test::render(
+        test::gray_format(kWidth, kHeight),
+        [&](int, int x, int y) {
+          if (i >= begin && contains(kInset, x, y)) {
+            return x / 4 % 5 == 2 && y / 6 % 3 < 2 ? 40.0 : 200.0;
+          }
+          return x / 3 % 4 == 1 && y / 5 % 3 < 2 ? 20.0 : 235.0;
+        },
+        0.0F, 1));
+  }
+  return area.find();
+}
+
+TEST(ChangingArea, IsNoWindowThatOpens) {
+  for (int begin = 1; begin < 5; ++begin) {
+    EXPECT_EQ(found_with_window(begin, 6), std::nullopt) << begin;
+    EXPECT_EQ(found_with_window(begin, begin + 1), std::nullopt) << begin << ", at once";
+  }
+}
+
+TEST(ChangingArea, MayHaveALowerFrameRate) {
+  ChangingArea area;
+  for (int i = 0; i < 6; ++i) {
+    area.add(screen(i / 2, [](int x, int y) { return contains(kInset, x, y); }));
+  }
+  EXPECT_EQ(area.find(), kInset);
+}
+
 }  // namespace
 }  // namespace limpid::noise
