@@ -127,7 +127,9 @@ class CaseMeasurement {
   }
 
   Json measure() {
-    Json result = {{"name", (folder_ / "").parent_path().filename().string()}, {"clean", clean_}, {"rgb", is_rgb(truth_[0])}};
+    Json result = {{"name", (folder_ / "").parent_path().filename().string()},
+                   {"clean", clean_},
+                   {"rgb", is_rgb(truth_[0])}};
     measure_features(result);
     result["input"] = errors_of(truth_, noisy_, below_);
     std::array<double, 3> levels = errors_of(truth_, noisy_, below_, is_rgb(truth_[0]));
