@@ -559,7 +559,9 @@ constexpr std::string_view kSingleLeaves[] = {
     "DMMLLKJJIHGGHKNMMLKKJILLKGGHKL", "cddcbaVRLD8AEIbWSOJFFFUQL8AEIN", "acbbaVRME69EKPURLGDEIMJA79EKPT", "hihhggcTJ18EMQbRG4AHNSK188EMQU", "monnmmlkkjgOA6lkkieK87kjhgOA6A", "466679ABFJLNPQABCEGHJK8ABLNPQR", "QRQNJE9BFJPaikCDFINVgj8AEPaikl", "WWWVUTRNHFJPUaaWVUSOG9bbaJPUac", "bRSTUVVRQTaelmWURPNB8FUSRaelmn", "UWWVVUTPLEBEKSaaWVUSRPWVUBEKSb", "VaWVVTQMG9AGOaWWVTROMJVTQAGOag",
     "279GLPSWcefhjkKORTVaceMQSfhjkm", "AEEEDDDDEFHIJLGGGFFFEELLLHIJLN", "NRQQPPONLIE96CaaaWWWVVUUTE96CI",};
 // clang-format on
-constexpr Forests kForests = {.luma = {kLumaNodes, kLumaRoots, kLumaLeaves, kLumaCandidates}, .single_luma = {kSingleNodes, kSingleRoots, kSingleLeaves, kSingleCandidates}, .chroma = {kChromaNodes, kChromaRoots, kChromaLeaves, kChromaCandidates}};
+constexpr Forests kForests = {.luma = {kLumaNodes, kLumaRoots, kLumaLeaves, kLumaCandidates},
+                              .single_luma = {kSingleNodes, kSingleRoots, kSingleLeaves, kSingleCandidates},
+                              .chroma = {kChromaNodes, kChromaRoots, kChromaLeaves, kChromaCandidates}};
 
 }  // namespace
 
