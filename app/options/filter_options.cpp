@@ -58,7 +58,8 @@ void FilterOptions::add_to(CommandLine& command) {
 
 void FilterOptions::add_parameters(CommandLine& command) {
   for (const auto& [name, default_value] : kCommon) {
-    ParameterOption& added = parameters_.emplace_back(std::string(name));
+    parameters_.push_back({std::string(name)});
+    ParameterOption& added = parameters_.back();
     const std::vector<const FilterType*> filters = filters_with(name);
     const Parameter<Filter>& parameter = *find_parameter(*filters.front(), name);
     std::string filters_text;

@@ -111,9 +111,10 @@ BytesView part_of(BytesView bytes, std::size_t offset, std::size_t size) {
 }
 
 bool has_text(BytesView bytes, std::string_view text) {
-  return !std::ranges::search(bytes, text, {}, {}, [](char letter) {
-            return static_cast<std::uint8_t>(letter);
-          }).empty();
+  const auto is_equal = [](std::uint8_t byte, char letter) {
+    return byte == static_cast<std::uint8_t>(letter);
+  };
+  return std::search(bytes.begin(), bytes.end(), text.begin(), text.end(), is_equal) != bytes.end();
 }
 
 void append(Bytes& to, BytesView from) { to.insert(to.end(), from.begin(), from.end()); }

@@ -173,6 +173,7 @@ AVPixelFormat pixel_format_of(const Page& page) {
 }
 
 /// Calls `function` with a value of the type of the samples.
+// NOLINTBEGIN(bugprone-branch-clone): the branches differ in their types.
 template <typename Function>
 void with_sample_type(int type, int bits, const Function& function) {
   const bool is_signed = type == SAMPLEFORMAT_INT;
@@ -186,6 +187,7 @@ void with_sample_type(int type, int bits, const Function& function) {
     is_signed ? function(std::int32_t()) : function(std::uint32_t());
   }
 }
+// NOLINTEND(bugprone-branch-clone)
 
 /// Rounds and limits a value of floats to a type of samples.
 template <typename Sample>
