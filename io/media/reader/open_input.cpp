@@ -53,7 +53,7 @@ void look_at_file(const std::string& url) {
 
 /// The first 64 bytes, with zeros behind a shorter file.
 std::string first_bytes(const std::string& url) {
-  std::string begin(64, '\0');
+  std::string begin(132, '\0');
   std::ifstream file(url, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   return begin;
@@ -73,6 +73,22 @@ bool is_heic(const std::string& url) {
   return begin.compare(4, 4, "ftyp") == 0 && std::ranges::any_of(kNames, [&](std::string_view name) {
            return begin.find(name) != std::string::npos;
          });
+}
+
+/// Refuses formats for which libav's errors are misleading, by their signatures.
+void refuse_unsupported(const std::string& url) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(url, ignored)) {
+    return;  // reading would consume what is in a pipe
+  }
+  const std::string begin = first_bytes(url);
+  constexpr char kAnimation = 2;  // of the flags of a VP8X chunk
+  if (begin.compare(8, 8, "WEBPVP8X") == 0 && (begin[20] & kAnimation) != 0) {
+    throw NoVideo(url + ": animated WebP is not supported; convert it, for example to APNG", true);
+  }
+  if (begin.compare(128, 4, "DICM") == 0) {
+    throw NoVideo(url + ": DICOM is not supported; export its pictures as TIFF", true);
+  }
 }
 
 /// libav's error is misleading for devices that are not cameras.
@@ -177,6 +193,9 @@ InputHandle open_input(const std::string& url, const std::string& pattern, const
         follows_references(*found)) {
       throw_reference(url, found->name);
     }
+  }
+  if (bytes == nullptr && requested == nullptr && pattern.empty() && !has_protocol(url)) {
+    refuse_unsupported(url);
   }
   forget_logged_messages();
   AVFormatContext* opened = context.release();  // freed by libav on failure

@@ -100,6 +100,15 @@ TEST_F(BadInputTest, TheDecodersReasonIsInTheMessage) {
   EXPECT_NE(message.find("not one frame of its video could be decoded ([png]"), std::string::npos) << message;
 }
 
+TEST_F(BadInputTest, FormatsThatLibavMisjudgesAreNamed) {
+  const std::string dicom = write_text("a.dcm", std::string(128, '\0') + "DICM");
+  EXPECT_EQ(message_of_reading(dicom), dicom + ": DICOM is not supported; export its pictures as TIFF");
+  const std::string webp =
+      write_text("a.webp", "RIFF" + std::string(4, '\x10') + "WEBPVP8X" + std::string(4, '\0') + '\x02');
+  EXPECT_EQ(message_of_reading(webp),
+            webp + ": animated WebP is not supported; convert it, for example to APNG");
+}
+
 TEST_F(BadInputTest, CoverArtIsNoVideo) {
   const std::string sound = make("sound.mp3",
                                  "-f lavfi -i sine=d=0.2 -f lavfi -i testsrc2=s=32x32:r=1:d=1 -map 0 "
