@@ -213,7 +213,7 @@ void add_colors(Features& features, double base, std::span<const ColorNoise> col
     return color.sigma > 0 ? std::log2(color.sigma / base) : kNone;
   };
   if (!colors.empty()) {
-    const auto [least, most] = std::minmax(level_of(colors.front()), level_of(colors.back()));
+    const auto [least, most] = std::minmax({level_of(colors.front()), level_of(colors.back())});
     to.set(Feature::kLeastColorLevel, least);
     to.set(Feature::kMostColorLevel, most);
   }
