@@ -93,7 +93,7 @@ void add_colors(Features& features, double base, std::span<const ColorNoise> col
 /// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
 double copied_share(const ChannelStatistics& channel);
 
-/// True if the noise differs from block to block, as after a codec. Such noise has no curve by brightness:
+/// True if the noise differs from block to block, as after a codec. Coded noise has no curve by brightness:
 /// its quiet classes are blocks that the codec has smoothed or repeated. In luma, it is filtered best as
 /// white noise.
 bool is_coded(const ChannelNoise& channel);
