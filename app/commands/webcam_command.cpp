@@ -269,7 +269,7 @@ io::Reader::Item read_live(LiveSource& source, LiveOutputs& outputs, SoundLevel&
   outputs.serve();
   if (const std::string why = is_reported ? "" : source.reader().sound_failure(); !why.empty()) {
     is_reported = true;
-    outputs.warn(fmt::format("{}: the audio ended: {}", sound_device, why));
+    outputs.recorder().warn(fmt::format("{}: the audio ended: {}", sound_device, why));
   }
   if (const auto* const packet = std::get_if<std::shared_ptr<io::Packet>>(&item)) {
     level.add(io::peak_of(**packet, source.reader()));
@@ -288,12 +288,19 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   warn_of_other_choice(options, source.reader().video());
   PlayerOptions player_options = live_player_options(options, source.reader());
   LiveOutputs outputs(
-      {options.record, viewing.overwrite, viewing.frames(),
-       [&](const std::string& name, io::Overwrite overwrite) {
-         return open_recording(options, source.reader(), *engine, name, overwrite);
-       }},
-      !options.loopback.empty(), found.loopback,
-      [&source](const std::string& device) { return io::open_virtual_camera(device, source.reader()); },
+      {.name = options.record,
+       .begins = !options.record.empty(),
+       .overwrite = viewing.overwrite,
+       .frames = viewing.frames(),
+       .open =
+           [&](const std::string& name, io::Overwrite overwrite) {
+             return open_recording(options, source.reader(), *engine, name, overwrite);
+           }},
+      {.name = found.loopback,
+       .begins = !options.loopback.empty(),
+       .is_camera = true,
+       .open = [&source](const std::string& device,
+                         io::Overwrite) { return io::open_virtual_camera(device, source.reader()); }},
       engine);
   outputs.begin();
 
@@ -329,7 +336,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     viewing.window = viewer.window();
     viewing.use_settings(viewer.chosen(), source.reader().video().format, *engine);
     options.mirror = viewer.state().mirrored;
-    options.loopback = outputs.loopback().was_on() ? outputs.loopback().node() : "";
+    options.loopback = outputs.loopback().last_name();
   }
   if (const std::string why = text_of(source.reader().diagnostics(), io::Diagnostic::Kind::kFailure);
       !why.empty()) {

@@ -592,7 +592,7 @@ TEST_F(WebcamOnScreenTest, AKeyRecords) {
   find_window("limpid");
   expect_said(in_vain, "shown: the first frame");
   type({"r"});
-  expect_said(in_vain, "news: can't record: webcam-");
+  expect_said(in_vain, "news: the recording cannot begin: webcam-");
   type({"q"});
   expect_failure(in_vain.wait(), 1, {"webcam-", "can't create a file there"});
 }
