@@ -3,7 +3,9 @@
 #include "lib/include/limpid.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -46,6 +48,14 @@ namespace {
 static_assert(std::string_view(LIMPID_VERSION) == LIMPID_PROJECT_VERSION,
               "LIMPID_VERSION in limpid.h must be the version of the project");
 
+// The last error of a function without a denoiser. It has no destructor, which GCC for Windows would call too
+// late.
+thread_local std::array<char, 512> last_error;
+
+void keep_error(const char* sentence) noexcept {
+  std::snprintf(last_error.data(), last_error.size(), "%s", sentence);
+}
+
 // Sizes of the structs of API 1.
 template <typename Struct>
 constexpr bool kIsPlain = std::is_trivially_copyable_v<Struct>&& std::is_standard_layout_v<Struct>;
@@ -56,12 +66,16 @@ constexpr std::size_t kFirstSize = sizeof(Struct);
 template <>
 constexpr std::size_t kFirstSize<limpid_noise> = offsetof(limpid_noise, area);
 
+void check_given(bool is_given, const char* name) {
+  if (!is_given) {
+    throw UsageError(std::string(name) + " is null");
+  }
+}
+
 template <typename Struct>
 void check_size(const Struct* given, const char* name) {
   static_assert(kIsPlain<Struct>);
-  if (given == nullptr) {
-    throw UsageError(std::string(name) + " is null");
-  }
+  check_given(given != nullptr, name);
   if (given->struct_size < kFirstSize<Struct>) {
     throw UsageError(std::string(name) + " has a struct_size of " + std::to_string(given->struct_size) +
                      "; it must be at least " + std::to_string(kFirstSize<Struct>));
@@ -114,12 +128,16 @@ limpid_status guarded(const Function& function, const Fail& fail) noexcept {
 
 template <typename Function>
 limpid_status guarded(const Function& function) noexcept {
-  return guarded(function, [](limpid_status status, const char* /*sentence*/) { return status; });
+  return guarded(function, [](limpid_status status, const char* sentence) {
+    keep_error(sentence);
+    return status;
+  });
 }
 
 template <typename Function>
 limpid_status with(limpid_denoiser* denoiser, const Function& function) noexcept {
   if (denoiser == nullptr) {
+    keep_error("the denoiser is null");
     return LIMPID_BAD_ARGUMENT;
   }
   return guarded([&] { return function(*denoiser); },
@@ -225,6 +243,18 @@ void report_noise(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_n
   fill(noise, result);
 }
 
+limpid_status get_noise(limpid_denoiser* denoiser, bool of_result, limpid_noise* noise) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    check_size(noise, "the noise");
+    const std::optional<NoiseProfile> found = own.session.noise(of_result);
+    if (!found) {
+      return LIMPID_AGAIN;
+    }
+    report_noise(own, *found, noise);
+    return LIMPID_OK;
+  });
+}
+
 // A copy of a caller's frame in the library's own layout.
 Frame plain(const limpid_frame& frame, const FrameFormat& format, const char* name) {
   if (!memory_of(frame).is_host()) {
@@ -254,12 +284,11 @@ void limpid_release(limpid_frame* frame) {
 
 limpid_status limpid_engine_new(limpid_engine** engine, const char* name, int32_t threads) {
   return guarded([&] {
-    if (engine == nullptr) {
-      return LIMPID_BAD_ARGUMENT;
-    }
+    check_given(engine != nullptr, "the pointer to the engine");
     *engine = nullptr;
     if (threads < 0 || threads > kMostThreads) {
-      return LIMPID_BAD_ARGUMENT;
+      throw limpid::UsageError("threads: " + std::to_string(threads) + " is not 0 to " +
+                               std::to_string(kMostThreads));
     }
     auto made = std::make_unique<limpid_engine>();
     made->shared = std::make_shared<SharedEngine>(name == nullptr ? "auto" : name, threads);
@@ -276,9 +305,7 @@ void limpid_engine_free(limpid_engine** engine) {
 
 limpid_status limpid_list_engines(void (*each)(void* data, const limpid_engine_info* engine), void* data) {
   return guarded([&] {
-    if (each == nullptr) {
-      return LIMPID_BAD_ARGUMENT;
-    }
+    check_given(each != nullptr, "the function for each engine");
     for (const limpid::EngineInfo& engine : limpid::engine_registry().list()) {
       const limpid_engine_info info{.struct_size = sizeof info,
                                     .name = engine.name.c_str(),
@@ -318,9 +345,7 @@ limpid_status limpid_get_parameter(int32_t filter, int32_t parameter, limpid_par
 
 limpid_status limpid_new(limpid_denoiser** denoiser, limpid_engine* engine) {
   return guarded([&] {
-    if (denoiser == nullptr) {
-      return LIMPID_BAD_ARGUMENT;
-    }
+    check_given(denoiser != nullptr, "the pointer to the denoiser");
     *denoiser = nullptr;
     *denoiser = std::make_unique<limpid_denoiser>(engine == nullptr ? nullptr : engine->shared).release();
     return LIMPID_OK;
@@ -334,7 +359,7 @@ void limpid_free(limpid_denoiser** denoiser) {
 }
 
 const char* limpid_error(const limpid_denoiser* denoiser) {
-  return denoiser == nullptr ? "there is no denoiser" : denoiser->sentence;
+  return denoiser == nullptr ? last_error.data() : denoiser->sentence;
 }
 
 limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log log, void* data) {
@@ -465,6 +490,13 @@ limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* resul
   });
 }
 
+limpid_status limpid_cancel(limpid_denoiser* denoiser) {
+  return with(denoiser, [](limpid_denoiser& own) {
+    own.session.cancel();
+    return LIMPID_OK;
+  });
+}
+
 limpid_status limpid_flush(limpid_denoiser* denoiser) {
   return with(denoiser, [&](limpid_denoiser& own) {
     own.session.stream().flush();
@@ -480,15 +512,11 @@ limpid_status limpid_reset(limpid_denoiser* denoiser) {
 }
 
 limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise) {
-  return with(denoiser, [&](limpid_denoiser& own) {
-    check_size(noise, "the noise");
-    const std::optional<limpid::NoiseProfile> found = own.session.noise();
-    if (!found) {
-      return LIMPID_AGAIN;
-    }
-    report_noise(own, *found, noise);
-    return LIMPID_OK;
-  });
+  return get_noise(denoiser, false, noise);
+}
+
+limpid_status limpid_get_result_noise(limpid_denoiser* denoiser, limpid_noise* noise) {
+  return get_noise(denoiser, true, noise);
 }
 
 limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_format* format,

@@ -154,10 +154,18 @@ void Session::send(Frame frame, std::optional<Frame> result) {
   stream_->send(std::move(frame), std::move(result));
 }
 
-std::optional<NoiseProfile> Session::noise() const {
-  return stream_ != nullptr && stream_->found()
-             ? std::optional(profile_of(*stream_->found(), stream_->format().color_model))
-             : std::nullopt;
+std::optional<NoiseProfile> Session::noise(bool of_result) const {
+  if (stream_ == nullptr) {
+    return std::nullopt;
+  }
+  const std::optional<NoiseEstimate>& found = of_result ? stream_->found_of_result() : stream_->found();
+  return found ? std::optional(profile_of(*found, stream_->format().color_model)) : std::nullopt;
+}
+
+void Session::cancel() {
+  if (stream_ != nullptr) {
+    stream_->cancel();
+  }
 }
 
 }  // namespace limpid::lib

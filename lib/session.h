@@ -59,8 +59,10 @@ class Session : NotCopyable {
   DenoisingStream& stream();
   /// Takes the next frame of the stream. Throws OutOfTurn after its end.
   void send(Frame frame, std::optional<Frame> result);
-  /// The noise of the last frame that was passed to the filter.
-  std::optional<NoiseProfile> noise() const;
+  /// The noise of the last frame that was passed to the filter, or whose result was received.
+  std::optional<NoiseProfile> noise(bool of_result) const;
+  /// Ends a DenoisingStream::receive() in progress on another thread.
+  void cancel();
 
  private:
   bool set_noise(const std::string& name, const std::optional<std::string>& value);

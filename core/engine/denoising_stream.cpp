@@ -50,9 +50,21 @@ void DenoisingStream::send(Frame frame, std::optional<Frame> result) {
   pass_on();
 }
 
+std::optional<Frame> DenoisingStream::receive() {
+  std::optional<Frame> result = denoiser_->receive();
+  if (result) {
+    found_of_result_ = std::move(founds_.front());
+    founds_.pop_front();
+  }
+  return result;
+}
+
 void DenoisingStream::pass_on() {
   while (std::optional<LeveledFrame> next = control_->receive()) {
     found_ = control_->noise().found();
+    if (!next->frame.context_only) {
+      founds_.push_back(*found_);
+    }
     if (next->level != level_) {
       denoiser_->set_noise(next->level);
       level_ = next->level;
@@ -74,6 +86,7 @@ void DenoisingStream::flush() {
 
 void DenoisingStream::reset() {
   results_.clear();
+  founds_.clear();
   denoiser_->reset();
   control_->reset();
   is_flushed_ = false;

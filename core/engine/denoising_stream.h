@@ -23,7 +23,9 @@ class DenoisingStream {
   /// none has.
   void send(Frame frame, std::optional<Frame> result = {});
   /// The next result. Returns nothing if more frames are required or, after flush(), at the end.
-  std::optional<Frame> receive() { return denoiser_->receive(); }
+  std::optional<Frame> receive();
+  /// Denoiser::cancel(). May be called on any thread during receive(); reset() must follow.
+  void cancel() { denoiser_->cancel(); }
   /// Ends the stream: all results can then be received. No frame may be sent until reset().
   void flush();
   bool is_flushed() const { return is_flushed_; }
@@ -39,6 +41,8 @@ class DenoisingStream {
   Reach reach() const { return FieldControl::reach_with(fields_, denoiser_->reach()); }
   /// The noise of the last frame that was passed to the filter, as NoiseControl::found() returns it.
   const std::optional<NoiseEstimate>& found() const { return found_; }
+  /// The noise of the frame whose result was received last.
+  const std::optional<NoiseEstimate>& found_of_result() const { return found_of_result_; }
   Engine& engine() const { return *engine_; }
   const Denoiser& denoiser() const { return *denoiser_; }
   const FrameFormat& format() const { return format_; }
@@ -62,7 +66,8 @@ class DenoisingStream {
   std::deque<std::optional<Frame>> results_;  // frames for results, of frames without a level
   std::optional<Frame> next_result_;          // result frame of the frame that is being sent to the denoiser
   Results kind_of_results_ = Results::kNotKnown;
-  std::optional<NoiseEstimate> found_;
+  std::optional<NoiseEstimate> found_, found_of_result_;
+  std::deque<NoiseEstimate> founds_;  // of the results to come
   bool is_flushed_ = false;
 };
 

@@ -45,8 +45,9 @@
  *   1  the first version
  *   2  limpid_estimate_noise()
  *   3  limpid_noise.area
+ *   4  limpid_get_result_noise(), limpid_cancel(), LIMPID_FRAME_INIT, limpid_error(NULL)
  */
-#define LIMPID_API_VERSION 3
+#define LIMPID_API_VERSION 4
 
 #if defined(_WIN32) && defined(LIMPID_BUILD) /* set by the build of the library itself */
 #define LIMPID_API __declspec(dllexport)
@@ -141,6 +142,12 @@ typedef struct limpid_frame {
   void* release_data;
   limpid_buffer* buffer; /* the library's memory, in frames that it returns; NULL in frames of the caller */
 } limpid_frame;
+/* The initial value of a limpid_frame: `limpid_frame frame = LIMPID_FRAME_INIT;` */
+#define LIMPID_FRAME_INIT                                                                                \
+  {                                                                                                      \
+    sizeof(limpid_frame), {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}}, 0, 0, 0, 0, NULL, 0, \
+        NULL, NULL, NULL, NULL                                                                           \
+  }
 
 /* Releases a frame of the library, which may outlive the denoiser. Ignores NULL and frames without `buffer`.
  */
@@ -204,13 +211,14 @@ LIMPID_API limpid_status limpid_get_parameter(int32_t filter, int32_t parameter,
 
 typedef struct limpid_denoiser limpid_denoiser;
 
-/* engine: NULL for an own engine, which the settings "engine" and "threads" select. Fails only without
- * memory, and then sets *denoiser to NULL. */
+/* engine: NULL for an own engine, which the settings "engine" and "threads" select. Sets *denoiser
+ * to NULL if it fails. */
 LIMPID_API limpid_status limpid_new(limpid_denoiser** denoiser, limpid_engine* engine);
 /* Drops all frames. Accepts NULL; sets *denoiser to NULL. */
 LIMPID_API void limpid_free(limpid_denoiser** denoiser);
 
-/* The error of the last failed call; "" without one. Valid until the next call. */
+/* The error of the last failed call; "" without one. Valid until the next call. NULL: the last failed call
+ * without a denoiser on this thread, such as limpid_new() or limpid_measure(). */
 LIMPID_API const char* limpid_error(const limpid_denoiser* denoiser);
 
 typedef enum limpid_log_level { LIMPID_LOG_WARNING = 1, LIMPID_LOG_ERROR = 2 } limpid_log_level;
@@ -293,6 +301,9 @@ LIMPID_API limpid_status limpid_receive(limpid_denoiser* denoiser, limpid_frame*
 /* As limpid_receive(), and copies the result to the caller's planes in host memory, with their padding_bits.
  */
 LIMPID_API limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* result);
+/* Ends a limpid_receive() in progress early, without a result. May be called on any thread during that call.
+ * limpid_reset() or limpid_start() must follow. Since version 4. */
+LIMPID_API limpid_status limpid_cancel(limpid_denoiser* denoiser);
 
 /* Ends the stream: all results can be received, and no frame can be sent. */
 LIMPID_API limpid_status limpid_flush(limpid_denoiser* denoiser);
@@ -310,6 +321,8 @@ typedef struct limpid_noise {
 } limpid_noise;
 /* The noise of the last frame that the filter received; LIMPID_AGAIN before the first. */
 LIMPID_API limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise);
+/* The noise of the frame whose result was received last; LIMPID_AGAIN before the first. Since version 4. */
+LIMPID_API limpid_status limpid_get_result_noise(limpid_denoiser* denoiser, limpid_noise* noise);
 /* Estimates the noise of the longest scene of `count` consecutive frames, as `limpid noise` does with 16. The
  * engine reads the frames only during the call; `release` is not called. The current stream is not affected.
  */

@@ -26,7 +26,7 @@ using Denoiser = std::unique_ptr<limpid_denoiser, Free>;
 // A frame of the library, released at the end.
 class Frame {
  public:
-  Frame() { frame_.struct_size = sizeof frame_; }
+  Frame() = default;
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
   ~Frame() { limpid_release(&frame_); }
@@ -46,7 +46,7 @@ class Frame {
   }
 
  private:
-  limpid_frame frame_{};
+  limpid_frame frame_ = LIMPID_FRAME_INIT;
 };
 
 limpid_status checked(const Denoiser& denoiser, limpid_status status) {
@@ -69,7 +69,7 @@ void write_results(const Denoiser& denoiser, const limpid_format& format) {
 void denoise(const limpid_format& format) {
   limpid_denoiser* made = nullptr;
   if (limpid_new(&made, nullptr) != LIMPID_OK) {
-    throw std::bad_alloc();
+    throw std::runtime_error(limpid_error(nullptr));
   }
   const Denoiser denoiser(made);
   limpid_set_log(

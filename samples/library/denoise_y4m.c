@@ -63,9 +63,7 @@ int main(int argc, char** argv) {
   fputs(line, stdout);
   const limpid_format format = read_header(line);
 
-  if (limpid_new(&denoiser, NULL) != LIMPID_OK) {
-    return 1;
-  }
+  check(limpid_new(&denoiser, NULL));
   for (int i = 1; i < argc; ++i) {
     char* value = strchr(argv[i], '=');
     if (value != NULL) {
@@ -76,8 +74,8 @@ int main(int argc, char** argv) {
   check(limpid_start(denoiser, &format));
 
   /* Planes lie one behind the other, without gaps. */
-  limpid_frame frame = {.struct_size = sizeof frame};
-  limpid_frame result = {.struct_size = sizeof result};
+  limpid_frame frame = LIMPID_FRAME_INIT;
+  limpid_frame result = LIMPID_FRAME_INIT;
   const size_t sample = format.sample_type == LIMPID_UINT16 ? 2 : 1;
   size_t begins[4] = {0};
   for (int p = 0; p < 3; ++p) {

@@ -25,6 +25,13 @@ c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config/denoise_raw "$s
 # Build with find_package().
 cmake -G Ninja -S "$source/samples/library" -B by_find_package -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build by_find_package >/dev/null
+# Versions with this SONAME are compatible, later and other ones are not.
+for request in "0 0" "0.1 0" "1 1" "0.99 1"; do
+  printf 'cmake_minimum_required(VERSION 3.16)\nproject(p LANGUAGES C)\nfind_package(limpid %s REQUIRED)\n' "${request% *}" >CMakeLists.txt
+  status=0
+  cmake -G Ninja -S . -B by_version -DCMAKE_PREFIX_PATH="$prefix" >/dev/null 2>&1 || status=1
+  [[ $status -eq ${request#* } ]]
+done
 
 # Not through a pipe: grep would close it early, which would be an error of the program before it.
 grep -q 'NEEDED.*liblimpid\.so\.0\]' <<<"$(readelf --dynamic by_pkg_config/denoise_y4m)"

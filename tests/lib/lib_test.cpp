@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -231,7 +232,6 @@ TEST(Library, NullIsToldOf) {
   limpid_release(&frame);
   limpid_free(nullptr);
   limpid_engine_free(nullptr);
-  EXPECT_NE(std::string(limpid_error(nullptr)), "");
   for (limpid_denoiser* none : {static_cast<limpid_denoiser*>(nullptr)}) {
     EXPECT_EQ(limpid_set_log(none, nullptr, nullptr), LIMPID_BAD_ARGUMENT);
     EXPECT_EQ(limpid_set(none, "sigma", "1"), LIMPID_BAD_ARGUMENT);
@@ -247,6 +247,8 @@ TEST(Library, NullIsToldOf) {
     EXPECT_EQ(limpid_flush(none), LIMPID_BAD_ARGUMENT);
     EXPECT_EQ(limpid_reset(none), LIMPID_BAD_ARGUMENT);
     EXPECT_EQ(limpid_get_noise(none, &noise), LIMPID_BAD_ARGUMENT);
+    EXPECT_EQ(limpid_get_result_noise(none, &noise), LIMPID_BAD_ARGUMENT);
+    EXPECT_EQ(limpid_cancel(none), LIMPID_BAD_ARGUMENT);
   }
   const Handle denoiser;
   EXPECT_EQ(limpid_set(denoiser, nullptr, "1"), LIMPID_BAD_ARGUMENT);
@@ -263,6 +265,34 @@ TEST(Library, NullIsToldOf) {
   EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT);
   EXPECT_STREQ(limpid_error(denoiser), "plane 0 of a frame of 8x8 gray 8 bit is null");
   EXPECT_EQ(limpid_receive_into(denoiser, &frame), LIMPID_BAD_ARGUMENT);
+}
+
+TEST(Library, ErrorsWithoutADenoiserHaveTexts) {
+  std::thread([] {
+    EXPECT_STREQ(limpid_error(nullptr), "");
+    const auto text_of = [](limpid_status status) {
+      EXPECT_EQ(status, LIMPID_BAD_ARGUMENT);
+      return std::string(limpid_error(nullptr));
+    };
+    limpid_engine* engine = nullptr;
+    auto filter = sized<limpid_filter_info>();
+    auto parameter = sized<limpid_parameter_info>();
+    auto quality = sized<limpid_quality>();
+    auto frame = sized<limpid_frame>();
+    const limpid_format format = c_format(oracle::gray(8, 8));
+    EXPECT_EQ(text_of(limpid_new(nullptr, nullptr)), "the pointer to the denoiser is null");
+    EXPECT_EQ(text_of(limpid_engine_new(nullptr, nullptr, 0)), "the pointer to the engine is null");
+    EXPECT_EQ(text_of(limpid_engine_new(&engine, "cpu", 1025)), "threads: 1025 is not 0 to 1024");
+    EXPECT_EQ(text_of(limpid_list_engines(nullptr, nullptr)), "the function for each engine is null");
+    EXPECT_EQ(text_of(limpid_get_filter(99, &filter)), "there is no filter number 99");
+    EXPECT_EQ(text_of(limpid_get_filter(0, nullptr)), "info is null");
+    EXPECT_EQ(text_of(limpid_get_parameter(0, 999, &parameter)), "the filter has no parameter number 999");
+    EXPECT_EQ(text_of(limpid_measure(&format, &frame, &frame, nullptr)), "the quality is null");
+    EXPECT_EQ(text_of(limpid_measure(&format, &frame, &frame, &quality)),
+              "plane 0 of a frame of 8x8 gray 8 bit is null");
+    EXPECT_EQ(text_of(limpid_set(nullptr, "sigma", "1")), "the denoiser is null");
+    std::thread([] { EXPECT_STREQ(limpid_error(nullptr), "") << "of another thread"; }).join();
+  }).join();
 }
 
 TEST(Library, StructsOfOtherVersionsAreKnownByTheirSize) {
@@ -643,6 +673,50 @@ TEST(Library, TellsThatAReachIsUnbounded) {
     EXPECT_STREQ(stream.filter, "recursive");
     EXPECT_EQ(denoise(denoiser, frames).size(), frames.size());
   }
+}
+
+TEST(Library, TellsTheNoiseOfEachResult) {
+  const FrameFormat format = oracle::gray(48, 40);
+  const std::vector<Frame> frames = noisy_frames(format, 6);
+  const Handle denoiser;
+  ASSERT_EQ(limpid_set(denoiser, "reach", "1"), LIMPID_OK);
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  auto noise = sized<limpid_noise>();
+  EXPECT_EQ(limpid_get_result_noise(denoiser, &noise), LIMPID_AGAIN);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    ASSERT_EQ(limpid_set_int(denoiser, "sigma", static_cast<int>(10 + i)), LIMPID_OK);
+    ASSERT_EQ(send(denoiser, frames[i], i == 2 ? LIMPID_CONTEXT_ONLY : 0), LIMPID_OK);
+  }
+  limpid_flush(denoiser);
+  for (const float level : {10.F, 11.F, 13.F, 14.F, 15.F}) {
+    ASSERT_NE(receive(denoiser, format).samples, nullptr);
+    ASSERT_EQ(limpid_get_result_noise(denoiser, &noise), LIMPID_OK);
+    EXPECT_EQ(noise.sigma[0], level);
+  }
+  ASSERT_EQ(limpid_get_noise(denoiser, &noise), LIMPID_OK);
+  EXPECT_EQ(noise.sigma[0], 15);
+}
+
+TEST(Library, AResultCanBeCancelled) {
+  const FrameFormat format = oracle::gray(3200, 2400);
+  const Frame frame = allocate_frame(format);
+  const Handle denoiser;
+  limpid_set(denoiser, "filter", "bm3d:profile=high");
+  limpid_set(denoiser, "sigma", "10");
+  limpid_set(denoiser, "threads", "1");
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK) << limpid_error(denoiser);
+  ASSERT_EQ(send(denoiser, frame), LIMPID_OK);
+  std::thread cancelling([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(limpid_cancel(denoiser), LIMPID_OK);
+  });
+  auto result = sized<limpid_frame>();
+  EXPECT_EQ(limpid_receive(denoiser, &result), LIMPID_AGAIN);
+  cancelling.join();
+  ASSERT_EQ(limpid_reset(denoiser), LIMPID_OK);
+  const FrameFormat small = oracle::gray(32, 24);
+  ASSERT_EQ(start(denoiser, small), LIMPID_OK);
+  EXPECT_EQ(denoise(denoiser, noisy_frames(small, 1)).size(), 1U);
 }
 
 TEST(Library, FindsTheNoiseAndTellsIt) {
