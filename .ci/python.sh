@@ -5,7 +5,7 @@
 # Usage: .ci/python.sh FOLDER
 set -euo pipefail
 folder=$1
-packages=(nanobind==3.1.0 numpy==2.4.6 pytest==9.2.0)
+packages=(nanobind==3.1.0 numpy==2.4.6 pytest==9.2.0 av==18.1.0)
 
 leave_out() {
   echo "Without the Python package: $*" >&2

@@ -148,7 +148,8 @@ void Clip::add(const Array& array, const std::string& axes) {
   const auto stride = [&](std::size_t axis) {
     return extent(axis) == 1 ? 0 : static_cast<std::ptrdiff_t>(view.stride(axis));
   };
-  const std::size_t channel = axes.find('C');
+  const std::size_t channel = axes.find_first_of("BC");
+  const bool is_reversed = channel != std::string::npos && axes[channel] == 'B' && extent(channel) >= 3;
   const std::size_t row = axes.find('Y');
   const std::size_t column = axes.find('X');
   const std::ptrdiff_t sample_stride = extent(column) == 1 ? 1 : stride(column);
@@ -158,7 +159,8 @@ void Clip::add(const Array& array, const std::string& axes) {
   fits_ = fits_ && sample_stride >= 1 && sample_stride <= kMostSampleStride &&
           std::abs(row_stride) >= row_samples && (row_stride > 0 || !ordinal_);
   for (std::ptrdiff_t c = 0; c < extent(channel); ++c) {
-    planes_.push_back({static_cast<std::byte*>(view.data()) + c * stride(channel) * size,
+    const std::ptrdiff_t color = is_reversed && c < 3 ? 2 - c : c;
+    planes_.push_back({static_cast<std::byte*>(view.data()) + color * stride(channel) * size,
                        stride(axes.find('T')) * size, row_stride * size, static_cast<int>(sample_stride)});
   }
   arrays_.push_back(view);

@@ -33,7 +33,8 @@ class Array {
 /// The frames in arrays: one frame, or one per index of the time axis. Keeps the arrays alive.
 class Clip {
  public:
-  /// `axes` has a letter for each axis of an array: T, C, Y or X. Y and X are required.
+  /// `axes` has a letter for each axis of an array: T, C, Y or X, or B for colors in the order B, G, R. Y and
+  /// X are required.
   Clip(const std::vector<const Array*>& arrays, const std::string& axes);
 
   /// True if the library can read and write the planes in place.

@@ -10,8 +10,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -66,26 +70,29 @@ void raise(const std::exception_ptr& thrown, void* /*unused*/) {
   }
 }
 
+/// Frees an object of the library without Python's lock, since it may wait for work.
+template <auto kFree>
+struct Free {
+  template <typename Object>
+  void operator()(Object* object) const {
+    const nb::gil_scoped_release no_gil;
+    kFree(&object);
+  }
+};
+
 class Engine {
  public:
   Engine(const std::string& name, int threads) {
-    const limpid_status status = limpid_engine_new(&engine_, name.c_str(), threads);
-    if (status < 0) {
-      throw Failure(status, "an engine can't be made with " + std::to_string(threads) + " threads");
+    limpid_engine* engine = nullptr;
+    if (const limpid_status status = limpid_engine_new(&engine, name.c_str(), threads); status < 0) {
+      throw Failure(status, limpid_error(nullptr));
     }
+    engine_.reset(engine);
   }
-  Engine(const Engine&) = delete;
-  Engine(Engine&&) = delete;
-  Engine& operator=(const Engine&) = delete;
-  Engine& operator=(Engine&&) = delete;
-  ~Engine() {
-    const nb::gil_scoped_release no_gil;
-    limpid_engine_free(&engine_);
-  }
-  limpid_engine* get() const { return engine_; }
+  limpid_engine* get() const { return engine_.get(); }
 
  private:
-  limpid_engine* engine_ = nullptr;
+  std::unique_ptr<limpid_engine, Free<limpid_engine_free>> engine_;
 };
 
 // The members of limpid_format from `width` on.
@@ -104,11 +111,13 @@ using FrameOfClip = std::pair<nb::object, std::int64_t>;
 class Denoiser {
  public:
   explicit Denoiser(const Engine& engine) {
-    if (limpid_new(&denoiser_, engine.get()) < 0) {
+    limpid_denoiser* made = nullptr;
+    if (limpid_new(&made, engine.get()) < 0) {
       throw std::bad_alloc();
     }
+    denoiser_.reset(made);
     limpid_set_log(
-        denoiser_,
+        made,
         [](void* own, limpid_log_level level, const char* sentence) {
           if (level == LIMPID_LOG_WARNING) {
             static_cast<Denoiser*>(own)->warnings_.emplace_back(sentence);
@@ -116,17 +125,9 @@ class Denoiser {
         },
         this);
   }
-  Denoiser(const Denoiser&) = delete;
-  Denoiser(Denoiser&&) = delete;
-  Denoiser& operator=(const Denoiser&) = delete;
-  Denoiser& operator=(Denoiser&&) = delete;
-  ~Denoiser() {
-    const nb::gil_scoped_release no_gil;
-    limpid_free(&denoiser_);
-  }
 
   void set(const std::string& name, const std::optional<std::string>& value) {
-    call([&] { return limpid_set(denoiser_, name.c_str(), value ? value->c_str() : nullptr); });
+    call([&] { return limpid_set(denoiser_.get(), name.c_str(), value ? value->c_str() : nullptr); });
   }
 
   /// Sentences on what won't be filtered as asked.
@@ -135,7 +136,8 @@ class Denoiser {
     std::vector<std::string> warnings;
     call([&] {
       warnings_.clear();
-      const limpid_status status = limpid_start(denoiser_, &format);
+      is_quick_ = false;
+      const limpid_status status = limpid_start(denoiser_.get(), &format);
       warnings = std::move(warnings_);
       return status;
     });
@@ -145,7 +147,7 @@ class Denoiser {
   nb::dict stream() {
     auto info = sized<limpid_stream_info>();
     nb::dict result;
-    call([&] { return limpid_get_stream(denoiser_, &info); });
+    call([&] { return limpid_get_stream(denoiser_.get(), &info); });
     result["reach_before"] = info.reach_before;
     result["reach_after"] = info.reach_after;
     result["latency"] = info.latency;
@@ -162,17 +164,17 @@ class Denoiser {
     frame.flags = flags;
     if (target) {
       const limpid_frame result = lent_frame(target->first, target->second);
-      call([&] { return limpid_send_to(denoiser_, &frame, &result); });
+      call([&] { return limpid_send_to(denoiser_.get(), &frame, &result); });
     } else {
-      call([&] { return limpid_send(denoiser_, &frame); });
+      call([&] { return limpid_send(denoiser_.get(), &frame); });
     }
   }
 
   /// True if there was a result, which is in the memory given to send().
   bool receive() {
     auto result = sized<limpid_frame>();
-    return call([&] {
-             const limpid_status status = limpid_receive(denoiser_, &result);
+    return call_interruptibly([&] {
+             const limpid_status status = limpid_receive(denoiser_.get(), &result);
              limpid_release(&result);
              return status;
            }) == LIMPID_OK;
@@ -181,14 +183,14 @@ class Denoiser {
   /// True if there was a result, which is copied to host memory.
   bool receive_into(const Clip& clip, std::int64_t t) {
     limpid_frame result = clip.frame(t);
-    return call([&] { return limpid_receive_into(denoiser_, &result); }) == LIMPID_OK;
+    return call_interruptibly([&] { return limpid_receive_into(denoiser_.get(), &result); }) == LIMPID_OK;
   }
 
   void flush() {
-    call([&] { return limpid_flush(denoiser_); });
+    call([&] { return limpid_flush(denoiser_.get()); });
   }
   void reset() {
-    call([&] { return limpid_reset(denoiser_); });
+    call([&] { return limpid_reset(denoiser_.get()); });
   }
 
   /// A profile; nothing: no frame has been given to the filter.
@@ -196,7 +198,7 @@ class Denoiser {
     auto noise = sized<limpid_noise>();
     std::optional<std::string> profile;
     call([&] {
-      const limpid_status status = limpid_get_noise(denoiser_, &noise);
+      const limpid_status status = limpid_get_noise(denoiser_.get(), &noise);
       if (status == LIMPID_OK) {
         profile = noise.profile;
       }
@@ -218,7 +220,7 @@ class Denoiser {
     auto noise = sized<limpid_noise>();
     std::string profile;
     call([&] {
-      const limpid_status status = limpid_estimate_noise(denoiser_, &format, pointers.data(),
+      const limpid_status status = limpid_estimate_noise(denoiser_.get(), &format, pointers.data(),
                                                          static_cast<std::int32_t>(pointers.size()), &noise);
       if (status == LIMPID_OK) {
         profile = noise.profile;
@@ -229,28 +231,72 @@ class Denoiser {
   }
 
  private:
+  // The functions that wait for `mutex_` do not have Python's lock, which prevents a deadlock.
   template <typename Function>
   limpid_status call(const Function& function) {
-    limpid_status status = LIMPID_OK;
     std::string sentence;
+    limpid_status status = LIMPID_OK;
     {
-      // This order prevents a deadlock: a thread that waits for the denoiser must not hold Python's lock.
       const nb::gil_scoped_release no_gil;
-      const std::scoped_lock lock(mutex_);
-      status = function();
-      if (status < 0) {
-        sentence = limpid_error(denoiser_);
+      status = locked(function, sentence);
+    }
+    return checked(status, sentence);
+  }
+
+  // Calls limpid_receive() on another thread, while Python's main thread handles signals. An exception of a
+  // signal's handler, such as KeyboardInterrupt, cancels the work; the denoiser must then be reset. After a
+  // quick result, results are expected to be quick, and need no other thread.
+  template <typename Function>
+  limpid_status call_interruptibly(const Function& function) {
+    const nb::module_ threading = nb::module_::import_("threading");
+    constexpr std::chrono::milliseconds kStep(50);
+    const auto timed = [&] {
+      const auto begin = std::chrono::steady_clock::now();
+      const limpid_status status = function();
+      is_quick_ = status == LIMPID_OK && std::chrono::steady_clock::now() - begin < kStep;
+      return status;
+    };
+    if (is_quick_ || !threading.attr("current_thread")().is(threading.attr("main_thread")())) {
+      return call(timed);
+    }
+    std::string sentence;
+    auto work = std::async(std::launch::async, [&] { return locked(timed, sentence); });
+    bool has_raised = false;
+    const auto is_done = [&] {
+      const nb::gil_scoped_release no_gil;
+      return work.wait_for(kStep) == std::future_status::ready;
+    };
+    while (!is_done()) {
+      if (!has_raised && PyErr_CheckSignals() != 0) {
+        has_raised = true;
+        limpid_cancel(denoiser_.get());
       }
     }
+    if (has_raised) {
+      throw nb::python_error();
+    }
+    return checked(work.get(), sentence);
+  }
+
+  template <typename Function>
+  limpid_status locked(const Function& function, std::string& sentence) {
+    const std::scoped_lock lock(mutex_);
+    const limpid_status status = function();
+    sentence = status < 0 ? limpid_error(denoiser_.get()) : "";
+    return status;
+  }
+
+  static limpid_status checked(limpid_status status, const std::string& sentence) {
     if (status < 0) {
       throw Failure(status, sentence);
     }
     return status;
   }
 
-  limpid_denoiser* denoiser_ = nullptr;
   std::mutex mutex_;
+  std::atomic<bool> is_quick_ = false;  // the last result
   std::vector<std::string> warnings_;
+  std::unique_ptr<limpid_denoiser, Free<limpid_free>> denoiser_;
 };
 
 // PSNR and SSIM of each plane.
@@ -265,7 +311,7 @@ std::vector<std::pair<double, double>> measure(const FormatNumbers& numbers, con
     status = limpid_measure(&format, &frames[0], &frames[1], &quality);
   }
   if (status < 0) {
-    throw Failure(status, "these frames can't be measured");
+    throw Failure(status, limpid_error(nullptr));
   }
   std::vector<std::pair<double, double>> planes;
   planes.reserve(3);

@@ -72,9 +72,10 @@ class StreamInfo(NamedTuple):
     filter: str
 
 
-_shared: dict[str, Engine] = {}
+_Key = tuple[str, int]  # name, threads
+_shared: dict[_Key, Engine] = {}
 _shared_lock = threading.Lock()
-_left_to_parent: list[dict[str, Engine]] = []
+_left_to_parent: list[dict[_Key, Engine]] = []
 
 
 def _after_fork() -> None:
@@ -87,14 +88,16 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def _engine(engine: Union[None, str, Engine], ordinal: Optional[int] = None) -> Engine:
+def _engine(engine: Union[None, str, Engine], ordinal: Optional[int] = None, threads: Any = None) -> Engine:
     if isinstance(engine, Engine):
+        if threads is not None:
+            raise ArgumentError(f"threads={threads} is for engines given by name: make one by limpid.Engine(name, threads)")
         return engine
-    name = engine or ("auto" if ordinal is None else f"cuda:{ordinal}")
+    key = (engine or ("auto" if ordinal is None else f"cuda:{ordinal}"), threads or 0)
     with _shared_lock:
-        if name not in _shared:
-            _shared[name] = Engine(name)
-        return _shared[name]
+        if key not in _shared:
+            _shared[key] = Engine(*key)
+        return _shared[key]
 
 
 def _text(value: Setting) -> Optional[str]:
@@ -138,7 +141,7 @@ class Denoiser:
             ...
 
     engine     a name or an Engine; without one the best of this machine or, for arrays on a GPU, that GPU
-    axes, color, bit_depth, data_range, settings  as for denoise(); frames have no T axis
+    axes, color, data_range, settings  as for denoise(); frames have no T axis
 
     All frames of a stream have one shape and type. Frames in host memory are copied when they are sent. Those on a
     GPU are read there, and must not be changed until their results, and those of the frames that depend on them, have
@@ -151,8 +154,7 @@ class Denoiser:
         engine: Union[None, str, Engine] = None,
         axes: Optional[str] = None,
         color: Optional[str] = None,
-        bit_depth: Optional[int] = None,
-        data_range: Optional[float] = None,
+            data_range: Optional[float] = None,
         channel_axis: Optional[int] = None,
         sigma: Levels = None,
         noise: Noise = None,
@@ -162,14 +164,16 @@ class Denoiser:
         profile: Optional[str] = None,
         **settings: Setting,
     ) -> None:
-        self._how = How(axes, color, bit_depth, data_range, channel_axis)
+        self._how = How(axes, color, data_range, channel_axis)
         self._engine = engine
         self._settings: dict[str, Optional[str]] = {}
         self._like: Optional[Frames] = None
         self._targets: Deque[Optional[Frames]] = collections.deque()
         self._lock = threading.RLock()
-        self._handle = _limpid.Denoiser(_engine(engine)._handle)
+        self._threads = settings.pop("threads", None)
+        self._handle = _limpid.Denoiser(_engine(engine, None, self._threads)._handle)
         self._sigma: Setting = None
+        self._depth_is_known = False
         self.set(
             **_given(
                 settings, sigma=sigma, noise=noise, strength=strength, mix=mix, filter=filter, profile=profile
@@ -184,6 +188,8 @@ class Denoiser:
         """
         with self._lock:
             # The others override the settings of the file.
+            if "bit_depth" in settings:
+                raise ArgumentError("bit_depth is not a setting: give data_range=, such as data_range=1023 for 10 bits")
             for name, value in sorted(settings.items(), key=lambda setting: setting[0] != "settings"):
                 option, text = name.replace("_", "-"), _text(value)
                 if option == "strength" and text is not None and not isinstance(value, str):
@@ -222,10 +228,11 @@ class Denoiser:
                 self._start(source)
             elif not source.same_kind_as(self._like) or source.ordinal != self._like.ordinal:
                 raise ArgumentError(f"the frame is {source}, but the stream has frames of {self._like}")
+            self._warn_of_depth(source, 3)
             target = None if out is None or context else _target(out, source)
-            if target is None and source.ordinal is not None and not context:
+            if target is None and (source.ordinal is not None or source.is_av) and not context:
                 target = source.empty_like()
-            flags = _CONTEXT_ONLY * context | _BEGINS_ANEW * begins_anew | _INTERLACED * interlaced
+            flags = _CONTEXT_ONLY * context | _BEGINS_ANEW * begins_anew | _interlaced(interlaced, source)
             on_gpu = (target.clip, 0) if target is not None and source.ordinal is not None else None
             self._handle.send(source.clip, 0, flags, on_gpu)
             if not context:
@@ -242,7 +249,11 @@ class Denoiser:
             target = self._targets[0]
             if target is None:
                 target = self._targets[0] = self._like.empty_like()
-            there = self._handle.receive() if target.ordinal is not None else self._handle.receive_into(target.clip, 0)
+            try:
+                there = self._handle.receive() if target.ordinal is not None else self._handle.receive_into(target.clip, 0)
+            except KeyboardInterrupt:
+                self.reset()
+                raise
             if not there:
                 return None
             self._targets.popleft()
@@ -287,7 +298,7 @@ class Denoiser:
 
     def _start(self, source: Frames, stacklevel: int = 4) -> None:
         if source.ordinal is not None and self._engine is None:
-            handle = _limpid.Denoiser(_engine(None, source.ordinal)._handle)
+            handle = _limpid.Denoiser(_engine(None, source.ordinal, self._threads)._handle)
             for name, text in self._settings.items():
                 handle.set(name, text)
             self._handle = handle
@@ -295,11 +306,24 @@ class Denoiser:
             warnings.warn(sentence, RuntimeWarning, stacklevel)
         self._like = source
         self._targets.clear()
+        self._depth_is_known = False
         self._warn_of_sigma(source, stacklevel + 1)
+
+    def _warn_of_depth(self, source: Frames, stacklevel: int) -> None:
+        is_given = any(self._settings.get(name) not in (None, "auto") for name in ("noise", "sigma"))
+        if self._depth_is_known or not is_given or source.ordinal is not None:
+            return
+        self._depth_is_known = True
+        if sentence := source.depth_warning():
+            warnings.warn(sentence, RuntimeWarning, stacklevel)
 
     def _warn_of_sigma(self, source: Frames, stacklevel: int) -> None:
         if sentence := check_sigma(self._sigma, source.dtype, source.how.data_range):
             warnings.warn(sentence, RuntimeWarning, stacklevel)
+
+
+def _interlaced(interlaced: bool, source: Frames) -> int:
+    return _INTERLACED * (interlaced or source.is_av and bool(source.value.interlaced_frame))
 
 
 def _target(out: Any, source: Frames) -> Frames:
@@ -316,7 +340,6 @@ def denoise(
     engine: Union[None, str, Engine] = None,
     axes: Optional[str] = None,
     color: Optional[str] = None,
-    bit_depth: Optional[int] = None,
     data_range: Optional[float] = None,
     channel_axis: Optional[int] = None,
     interlaced: bool = False,
@@ -331,8 +354,8 @@ def denoise(
     """Denoises a picture, or a video that is in memory; the result is an array of the same kind.
 
     array      uint8, uint16, int16, or floats from 0 to 1: of NumPy, PyTorch, CuPy, JAX or anything with DLPack; or a
-               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not; or a list of frames, whose
-               result is a list. float64 and int16 are filtered as float32; the result has the array's type, in the
+               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not; or a frame of PyAV; or a list
+               of frames, whose result is a list. float64 and int16 are filtered as float32; the result has the array's type, in the
                byte order of the machine. Arrays on a GPU are denoised there, and not copied to the host; what their
                current stream has been given is waited for.
     axes       what the array's axes are: T time, C color, Y rows, X columns. Without it (rows, columns),
@@ -341,10 +364,11 @@ def denoise(
                A second of two colors, and a fourth color or plane, is alpha, which isn't filtered.
     channel_axis  the number of the axis of colors, as in scikit-image; the others are (rows, columns) or (time, rows,
                columns)
-    color      "gray", "rgb", "yuv"; without it, arrays with colors are RGB, and planes are YUV. "channels" filters each
-               of any number of channels by itself, as of a microscope; sigma may have a value for each.
-    bit_depth  of uint16: how many low bits are used, 8 to 16 [16]
-    data_range the value of white, where black is 0: 255 for floats from 0 to 255, 4095 for uint16 of 12 bits. Floats
+    color      "gray", "rgb", "bgr" (of OpenCV), "yuv"; without it, arrays with colors are RGB, and planes are YUV.
+               "i420", "nv12": 4:2:0 in one array of (height * 3/2, width), as of PyAV's to_ndarray() and OpenCV.
+               "channels" filters each of any number of channels by itself, as of a microscope; sigma may have a value
+               for each.
+    data_range the value of white, where black is 0: 255 for floats from 0 to 255, 4095 for 12 bits in uint16. Floats
                beyond 1.5 are refused without it.
     out        an array as `array`, which the result is written to; it may be `array` itself
     engine     a name or an Engine; without one the best of this machine or, for arrays on a GPU, that GPU
@@ -364,7 +388,7 @@ def denoise(
     Results are bit-exact with those of `limpid denoise` with the same settings.
     """
     given = _given(settings, sigma=sigma, noise=noise, strength=strength, mix=mix, filter=filter, profile=profile)
-    how = How(axes, color, bit_depth, data_range, channel_axis)
+    how = How(axes, color, data_range, channel_axis)
     if isinstance(array, list):
         return cast(Pictures, _denoise_list(array, out, engine, how, interlaced, given))
     if color == "channels":
@@ -374,12 +398,12 @@ def denoise(
     if source.count is None:
         given.setdefault("filter", "bm3d")
     target = source.empty_like() if out is None else _target(out, source)
-    denoiser = Denoiser(engine=engine)
-    denoiser.set(**given)
+    denoiser = Denoiser(engine=engine, **given)
     denoiser._start(source, 3)
+    denoiser._warn_of_depth(source, 3)
     handle, on_gpu = denoiser._handle, source.ordinal is not None
     stream = denoiser.stream
-    flags = _INTERLACED * interlaced
+    flags = _interlaced(interlaced, source)
     received = 0
 
     def receive() -> bool:
@@ -438,7 +462,7 @@ def _denoise_channels(
     levels = list(sigma) if isinstance(sigma, (list, tuple, numpy.ndarray)) else [sigma] * array.shape[axis]
     if len(levels) != array.shape[axis]:
         raise ArgumentError(f"sigma has {len(levels)} values, and there are {array.shape[axis]} channels")
-    how = how._replace(axes=axes.replace("C", ""), color=None, channel_axis=None)
+    how = how._replace(axes=axes.replace("C", ""), color="gray", channel_axis=None)
     parts = [
         denoise(
             array[(slice(None),) * axis + (channel,)],
@@ -476,7 +500,6 @@ def denoise_frames(
     engine: Union[None, str, Engine] = None,
     axes: Optional[str] = None,
     color: Optional[str] = None,
-    bit_depth: Optional[int] = None,
     data_range: Optional[float] = None,
     channel_axis: Optional[int] = None,
     interlaced: bool = False,
@@ -495,7 +518,7 @@ def denoise_frames(
     in host memory may be.
     """
     denoiser = Denoiser(
-        engine=engine, axes=axes, color=color, bit_depth=bit_depth, data_range=data_range, channel_axis=channel_axis,
+        engine=engine, axes=axes, color=color, data_range=data_range, channel_axis=channel_axis,
         sigma=sigma, noise=noise, strength=strength, mix=mix, filter=filter, profile=profile, **settings,
     )
     return _results(denoiser, frames, interlaced)
@@ -524,7 +547,6 @@ def estimate_noise(
     engine: Union[None, str, Engine] = None,
     axes: Optional[str] = None,
     color: Optional[str] = None,
-    bit_depth: Optional[int] = None,
     data_range: Optional[float] = None,
     channel_axis: Optional[int] = None,
 ) -> NoiseProfile:
@@ -535,8 +557,8 @@ def estimate_noise(
     """
     if count < 1:
         raise ArgumentError(f"count={count} is less than 1")
-    how = How(axes, color, bit_depth, data_range, channel_axis)
-    if isinstance(frames, tuple) or hasattr(frames, "__dlpack__") or hasattr(frames, "shape"):
+    how = How(axes, color, data_range, channel_axis)
+    if isinstance(frames, tuple) or hasattr(frames, "__dlpack__") or hasattr(frames, "shape") or library_of(frames) == "av":
         whole = Frames(frames, how)
         kept = [whole]
         parts = [(whole.clip, t) for t in range(min(whole.count or 1, count))]

@@ -27,14 +27,13 @@ def measure(
     *,
     axes: Optional[str] = None,
     color: Optional[str] = None,
-    bit_depth: Optional[int] = None,
     data_range: Optional[float] = None,
 ) -> Union[Quality, list[Quality]]:
     """PSNR and SSIM of a picture or, as a list, of each frame of a video, as `limpid measure` prints them.
 
     Both are in host memory and have one shape and type. The other arguments are those of denoise().
     """
-    how = How(axes, color, bit_depth, data_range)
+    how = How(axes, color, data_range)
     a, b = Frames(reference, how), Frames(test, how)
     if not a.same_kind_as(b):
         raise ArgumentError(f"the reference is {a}, but the test is {b}")

@@ -12,6 +12,7 @@ import numpy
 from ._errors import ArgumentError
 
 _FILTERED = {"uint8": 8, "uint16": 16, "float32": 32, "float16": 16}  # bits
+_DIM = {"uint16": 65535 // 4, "int16": 32767 // 4}  # a picture without brighter samples may have fewer bits
 _CONVERTED = ("float64", "int16")
 _LEAST_SIGMA = 0.5  # of floats that are denoised with the intended unit
 _LARGEST_FLOAT = 1.5  # larger samples, without data_range, are on another scale than 0 to 1
@@ -31,17 +32,13 @@ class Samples(NamedTuple):
     white: Optional[float]
 
 
-def samples_of(dtype: str, bit_depth: Optional[int], data_range: Optional[float]) -> Samples:
+def samples_of(dtype: str, data_range: Optional[float]) -> Samples:
     check_type(dtype)
     filtered = dtype if dtype in _FILTERED else "float32"
-    bits = _FILTERED[filtered] if bit_depth is None else bit_depth
-    if dtype == "int16" and bit_depth is not None:
-        raise ArgumentError("bit_depth is not possible for int16: give data_range=, such as data_range=4095")
+    bits = _FILTERED[filtered]
     if data_range is None:
         white = numpy.iinfo(dtype).max if dtype == "int16" else 1.0
         return Samples(filtered, bits, None if filtered == dtype else float(white))
-    if bit_depth is not None:
-        raise ArgumentError("bit_depth and data_range exclude each other")
     if not isinstance(data_range, numbers.Real) or not 0 < data_range < math.inf:
         raise ArgumentError(f"data_range={data_range!r:.40} is no number above 0")
     depth = round(math.log2(data_range + 1))
@@ -67,6 +64,17 @@ def check_sigma(sigma: Any, dtype: str, data_range: Optional[float]) -> Optional
     )
 
 
+def check_depth(array: Any, dtype: str, data_range: Optional[float]) -> Optional[str]:
+    """A warning for integers that seem to have fewer bits than their type; None for others."""
+    if data_range is not None or dtype not in _DIM or (largest := int(host_view(array).max())) > _DIM[dtype]:
+        return None
+    usual = next((usual for usual in _USUAL_RANGES if usual >= largest), 255)
+    return (
+        f"samples reach {largest}, and white is {numpy.iinfo(dtype).max} without data_range: the given noise level is "
+        f"meant for that range; give data_range=, such as data_range={usual}"
+    )
+
+
 def check_type(dtype: str) -> None:
     if dtype not in _FILTERED and dtype not in _CONVERTED:
         raise ArgumentError(
@@ -78,7 +86,7 @@ def check_type(dtype: str) -> None:
 def library_of(array: Any) -> str:
     """The library that an array is of: torch, cupy, jax, ..."""
     names = [kind.__module__.partition(".")[0] for kind in type(array).__mro__]
-    return next((name for name in ("torch", "cupy", "jaxlib", "jax") if name in names), "")
+    return next((name for name in ("torch", "cupy", "jaxlib", "jax", "av") if name in names), "")
 
 
 def host_view(array: Any) -> Any:
@@ -102,11 +110,8 @@ def check_range(array: Any, dtype: str, on_gpu: bool, data_range: Optional[float
             )
     elif dtype == "uint16" and samples.white is None and samples.bit_depth < 16 and not on_gpu:
         largest = int(host_view(array).max())
-        if largest >= 1 << max(samples.bit_depth, 0):
-            raise ArgumentError(
-                f"samples reach {largest}, and those of {samples.bit_depth} bits end at {(1 << samples.bit_depth) - 1}: "
-                "give the bit_depth= or data_range= that they have"
-            )
+        if largest >= 1 << samples.bit_depth:
+            raise ArgumentError(f"samples reach {largest}, and data_range is {data_range:g}: give the value of white")
 
 
 def _largest(array: Any) -> float:

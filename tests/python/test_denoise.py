@@ -37,7 +37,7 @@ def test_video_has_the_programs_bits(program, tmp_path, chroma, depth, size, set
     program("limpid", "denoise", tmp_path / "in.y4m", "-o", tmp_path / "out.y4m", "-q", "--engine", "cpu", *options)
     expected = read_y4m((tmp_path / "out.y4m").read_bytes())
     planes = read_y4m((tmp_path / "in.y4m").read_bytes())
-    settings = dict(settings, engine="cpu", bit_depth=depth)
+    settings = dict(settings, engine="cpu", data_range=2**depth - 1)
 
     clip = planes if len(planes) > 1 else planes[0]
     result = limpid.denoise(clip, **settings)
@@ -142,7 +142,7 @@ def test_alpha_is_passed_through():
 
 def test_results_go_where_they_are_told_to():
     video = noisy((5, 24, 32), np.uint16, bits=10)
-    settings = {"sigma": 10, "profile": "fast", "bit_depth": 10}
+    settings = {"sigma": 10, "profile": "fast", "data_range": 1023}
     expected = limpid.denoise(video, **settings)
     wide = np.zeros((5, 24, 80), np.uint16)
     out = wide[:, ::-1, ::2][..., :32]

@@ -78,7 +78,7 @@ def test_quality_is_the_programs(program, clip):
 
 def test_quality_is_that_of_the_definition():
     a, b = noisy((40, 60, 3), np.uint16, bits=10, sigma=0), noisy((40, 60, 3), np.uint16, bits=10)
-    quality = limpid.measure(a, b, bit_depth=10)
+    quality = limpid.measure(a, b, data_range=1023)
     for c in range(3):
         error = np.mean((a[..., c].astype(float) - b[..., c]) ** 2)
         assert quality.psnr[c] == pytest.approx(10 * math.log10(1023**2 / error), abs=0.02)

@@ -5,6 +5,7 @@ import ctypes
 import gc
 import os
 import resource
+import signal
 import threading
 import time
 import weakref
@@ -28,6 +29,38 @@ def test_threads_share_an_engine(threads):
         for _ in range(2):
             results = list(pool.map(lambda video: limpid.denoise(video, engine=engine, **FAST), videos))
             assert all(np.array_equal(a, b) for a, b in zip(results, expected))
+
+
+def test_threads_are_a_setting():
+    picture = noisy((40, 48))
+    expected = limpid.denoise(picture, engine="cpu", **FAST)
+    assert np.array_equal(limpid.denoise(picture, threads=1, engine="cpu", **FAST), expected)
+    assert np.array_equal(next(limpid.denoise_frames([picture], filter="bm3d", threads=2, **FAST)), expected)
+    denoiser = limpid.Denoiser(threads=1, engine="cpu")
+    denoiser.start(picture)
+    assert " 1 thread" in denoiser.stream.engine_description
+
+
+@pytest.mark.parametrize("call", ["denoise", "receive"])
+def test_a_still_can_be_interrupted(call):
+    picture = noisy((2400, 3200))
+    denoiser = limpid.Denoiser(sigma=10, filter="bm3d", profile="high", engine="cpu", threads=1)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        if call == "denoise":
+            limpid.denoise(picture, sigma=10, filter="bm3d", profile="high", engine="cpu", threads=1)
+        denoiser.send(picture)
+        denoiser.receive()
+    assert time.monotonic() - begin < 1.3, "within a second"
+    if call == "receive":
+        small = noisy((24, 32))
+        with pytest.raises(limpid.ArgumentError):
+            denoiser.send(small)
+        assert denoiser.receive() is None, "the stream is dropped"
+        denoiser.start(small)
+        denoiser.send(small)
+        assert denoiser.receive() is not None
 
 
 def test_one_thread_may_send_and_another_receive():
