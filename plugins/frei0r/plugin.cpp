@@ -2,6 +2,8 @@
 // The frei0r plug-in: packed 8-bit RGBA frames through a live denoiser of the C library.
 #include <unistd.h>
 
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -32,13 +34,14 @@ extern "C" {
 namespace limpid::frei0r {
 namespace {
 
-enum Parameter { kSigma, kStrength, kFilter, kProfile, kSettings, kParameterCount };
+enum Parameter { kNoise, kStrength, kFilter, kProfile, kSettings, kParameterCount };
 
 f0r_param_info_t parameter_info(int parameter) {
   switch (parameter) {
-    case kSigma:
-      return {"sigma", F0R_PARAM_DOUBLE,
-              "Noise standard deviation in 8-bit code values, divided by 100; 0: estimated from the video"};
+    case kNoise:
+      return {"noise", F0R_PARAM_STRING,
+              "Noise: standard deviation in 8-bit code values (10 or 10,5,5), profile of limpid noise, or "
+              "auto: estimated from the video"};
     case kStrength:
       return {"strength", F0R_PARAM_DOUBLE,
               "Strength divided by 2: 0 to 1 is a strength of 0 to 2, and 0.5 the default strength"};
@@ -51,8 +54,8 @@ f0r_param_info_t parameter_info(int parameter) {
               "Other options of limpid denoise, separated by spaces: reach=2 engine=cpu"};
   }
 }
-constexpr double kSigmaUnit = 100;
 constexpr double kStrengthUnit = 2;
+constexpr double kLeastLevel = 0.5;  // of noise that shows in 8 bits
 
 // A step of time so many times as long as the one before is a jump.
 constexpr double kJump = 8;
@@ -94,7 +97,7 @@ Living& living() {
   return instances;
 }
 
-class Instance {
+class Instance : plugins::NotCopyable {
  public:
   Instance(unsigned width, unsigned height)
       : width_(width), height_(height), denoiser_([this](const char* sentence) { warn(sentence); }) {
@@ -102,10 +105,6 @@ class Instance {
       living().add(width_, height_);
     }
   }
-  Instance(const Instance&) = delete;
-  Instance(Instance&&) = delete;
-  Instance& operator=(const Instance&) = delete;
-  Instance& operator=(Instance&&) = delete;
   ~Instance() {
     if (!is_mains_) {
       living().remove(maker_, width_, height_);
@@ -114,41 +113,21 @@ class Instance {
 
   void set(int parameter, f0r_param_t value) {
     const std::scoped_lock lock(mutex_);
-    switch (parameter) {
-      case kSigma:
-        return change(sigma_, *static_cast<double*>(value));
-      case kStrength:
-        return change(strength_, *static_cast<double*>(value));
-      case kFilter:
-        return change(filter_, text(value));
-      case kProfile:
-        return change(profile_, text(value));
-      case kSettings:
-        return change(settings_, text(value));
-      default:
-        return;
+    if (parameter == kStrength) {
+      change(strength_, *static_cast<double*>(value));
+    } else if (parameter >= 0 && parameter < kParameterCount) {
+      const char* const given = *static_cast<char**>(value);
+      change(texts_[parameter], std::string(given == nullptr ? "" : given));
     }
   }
 
   // Texts stay valid until they are set again.
   void get(int parameter, f0r_param_t value) {
     const std::scoped_lock lock(mutex_);
-    const auto tell_text = [&](std::string& text) { *static_cast<char**>(value) = text.data(); };
-    switch (parameter) {
-      case kSigma:
-        *static_cast<double*>(value) = sigma_;
-        break;
-      case kStrength:
-        *static_cast<double*>(value) = strength_;
-        break;
-      case kFilter:
-        return tell_text(filter_);
-      case kProfile:
-        return tell_text(profile_);
-      case kSettings:
-        return tell_text(settings_);
-      default:
-        break;
+    if (parameter == kStrength) {
+      *static_cast<double*>(value) = strength_;
+    } else if (parameter >= 0 && parameter < kParameterCount) {
+      *static_cast<char**>(value) = texts_[parameter].data();
     }
   }
 
@@ -170,11 +149,6 @@ class Instance {
   }
 
  private:
-  static std::string text(f0r_param_t value) {
-    const char* const given = *static_cast<char**>(value);
-    return given == nullptr ? "" : given;
-  }
-
   template <typename Value>
   void change(Value& own, Value value) {
     if (own != value) {
@@ -189,16 +163,24 @@ class Instance {
     }
   }
 
-  plugins::Settings settings() const {
-    plugins::Settings settings{{"live", "1"},
-                               {"strength", plugins::text_of(strength_ * kStrengthUnit)},
-                               {"filter", filter_},
-                               {"profile", profile_},
-                               {"settings", settings_}};
-    if (sigma_ != 0) {
-      settings["noise"] = plugins::text_of(sigma_ * kSigmaUnit);
+  plugins::Settings settings() {
+    if (!(strength_ >= 0 && strength_ <= 1)) {
+      throw std::runtime_error("strength: " + plugins::text_of(strength_) +
+                               " is not 0 to 1; give half of the strength of limpid denoise: 0.5 for 1");
     }
-    return plugins::expanded(settings);
+    const std::string& noise = texts_[kNoise];
+    double level = 0;
+    std::from_chars(noise.data(), noise.data() + noise.size(), level);
+    if (level > 0 && level < kLeastLevel) {
+      warn("noise: a level of " + plugins::text_of(level) +
+           " in 8-bit code values changes hardly anything; give the level itself, such as 10");
+    }
+    return plugins::expanded({{"live", "1"},
+                              {"noise", noise},
+                              {"strength", plugins::text_of(strength_ * kStrengthUnit)},
+                              {"filter", texts_[kFilter]},
+                              {"profile", texts_[kProfile]},
+                              {"settings", texts_[kSettings]}});
   }
 
   // Applies the parameters to the denoiser. False if that has failed.
@@ -258,11 +240,8 @@ class Instance {
   std::thread::id maker_ = std::this_thread::get_id();
   bool is_mains_ = gettid() == getpid();
   std::mutex mutex_;
-  double sigma_ = 0;
+  std::array<std::string, kParameterCount> texts_;
   double strength_ = 1 / kStrengthUnit;
-  std::string filter_;
-  std::string profile_;
-  std::string settings_;
   bool changed_ = true;
   bool usable_ = false;
   std::set<std::string> told_;

@@ -21,13 +21,9 @@ using OwnFrame = std::unique_ptr<obs_source_frame, FreeFrame>;
 bool is_known(video_format format);
 
 /// Denoises frames on its own thread, one at a time.
-class Worker {
+class Worker : plugins::NotCopyable {
  public:
   Worker();
-  Worker(const Worker&) = delete;
-  Worker(Worker&&) = delete;
-  Worker& operator=(const Worker&) = delete;
-  Worker& operator=(Worker&&) = delete;
   /// Waits until the current frame is denoised.
   ~Worker();
 

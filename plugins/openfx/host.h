@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "plugins/openfx/ofx.h"
+#include "plugins/shared/denoiser.h"
 
 // The host's suites in C++.
 
@@ -83,13 +84,9 @@ class Messages {
 };
 
 /// Shows how far an action has come, until the end of its scope. Without the suite, does nothing.
-class Progress {
+class Progress : plugins::NotCopyable {
  public:
   Progress(abi::Effect effect, const char* label);
-  Progress(const Progress&) = delete;
-  Progress(Progress&&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  Progress& operator=(Progress&&) = delete;
   ~Progress();
 
   /// `part` from 0 to 1. False if the user has canceled the action.

@@ -156,6 +156,12 @@ void Denoiser::receive(limpid_frame& result) { check_result(limpid_receive(handl
 
 void Denoiser::receive_into(limpid_frame& place) { check_result(limpid_receive_into(handle_.get(), &place)); }
 
+limpid_noise Denoiser::noise_of_result() {
+  auto noise = sized<limpid_noise>();
+  check(limpid_get_result_noise(handle_.get(), &noise));
+  return noise;
+}
+
 void Denoiser::flush() { check(limpid_flush(handle_.get())); }
 
 void Denoiser::reset() { check(limpid_reset(handle_.get())); }

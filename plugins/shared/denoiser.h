@@ -23,6 +23,14 @@ Struct sized() {
   return result;
 }
 
+/// Base of classes whose objects are neither copied nor moved.
+class NotCopyable {
+ public:
+  NotCopyable() = default;
+  NotCopyable(const NotCopyable&) = delete;
+  NotCopyable& operator=(const NotCopyable&) = delete;
+};
+
 /// The library's filters.
 std::vector<limpid_filter_info> filters();
 /// Names of all filters: "bm3d, vbm4d, ...". Valid until the program ends.
@@ -40,7 +48,7 @@ std::string text_of(double number);
 
 /// Owns a limpid_denoiser. All functions throw std::runtime_error with a message for the user. After an
 /// exception, a frame may be lost, and start(), take() or reset() begins a new stream.
-class Denoiser {
+class Denoiser : NotCopyable {
  public:
   using Warn = std::function<void(const char* sentence)>;
 
@@ -48,10 +56,6 @@ class Denoiser {
   /// may be shared with other denoisers and must outlive the first start(); null: the settings "engine" and
   /// "threads" select an own one.
   explicit Denoiser(Warn warn, limpid_engine* engine = nullptr) : warn_(std::move(warn)), engine_(engine) {}
-  Denoiser(const Denoiser&) = delete;
-  Denoiser(Denoiser&&) = delete;
-  Denoiser& operator=(const Denoiser&) = delete;
-  Denoiser& operator=(Denoiser&&) = delete;
   ~Denoiser() = default;
 
   /// Begins a stream; drops the current one.
@@ -70,6 +74,8 @@ class Denoiser {
   /// The next result. Enough frames must have been sent.
   void receive(limpid_frame& result);
   void receive_into(limpid_frame& place);
+  /// The noise of the frame whose result was received last.
+  limpid_noise noise_of_result();
   void flush();
   void reset();
 

@@ -29,6 +29,6 @@ compare() {
   "$programs/limpid" denoise noisy.mkv -o by_limpid.mkv -c utvideo --pix-fmt gbrp -y -q --engine cpu "$@"
   ffmpeg -v error -i by_limpid.mkv -pix_fmt gbrp -f rawvideo - </dev/null | cmp - by_frei0r.raw
 }
-compare '0.1|0.5|bilateral' --sigma 10 --filter bilateral
-compare '0.2|0.6|bm3d|fast|search-window=9' --sigma 20 --strength 1.2 --filter bm3d:profile=fast:search-window=9
-compare '0.2|0.5||fast|delay=0' --sigma 20 --profile fast --delay 0
+compare '10|0.5|bilateral' --sigma 10 --filter bilateral
+compare '20|0.6|bm3d|fast|search-window=9' --sigma 20 --strength 1.2 --filter bm3d:profile=fast:search-window=9
+compare '20|0.5||fast|delay=0' --sigma 20 --profile fast --delay 0

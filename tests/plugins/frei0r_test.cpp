@@ -116,7 +116,7 @@ class Instance {
   f0r_instance_t instance_;
 };
 
-enum Parameter { kSigma, kStrength, kFilter, kProfile, kSettings };
+enum Parameter { kNoise, kStrength, kFilter, kProfile, kSettings };
 
 FrameFormat rgba(int width, int height) {
   FrameFormat format = oracle::rgb(width, height);
@@ -171,10 +171,10 @@ TEST(Frei0r, TellsWhatItIs) {
   for (int i = 0; i < info.num_params; ++i) {
     f0r_param_info_t parameter{};
     plugin.function<decltype(f0r_get_param_info)>("f0r_get_param_info")(&parameter, i);
-    EXPECT_EQ(parameter.type, i < kFilter ? F0R_PARAM_DOUBLE : F0R_PARAM_STRING) << parameter.name;
+    EXPECT_EQ(parameter.type, i == kStrength ? F0R_PARAM_DOUBLE : F0R_PARAM_STRING) << parameter.name;
   }
   const Instance instance(plugin, rgba(8, 8));
-  EXPECT_EQ(instance.number(kSigma), 0);
+  EXPECT_EQ(instance.text(kNoise), "");
   EXPECT_EQ(instance.number(kStrength), 0.5);
   EXPECT_EQ(instance.text(kFilter), "");
   instance.set(kFilter, "nlm");
@@ -189,7 +189,7 @@ TEST(Frei0r, GivesTheLibrarysBits) {
     const Instance found(plugin, format);
     expect_same(results_of(found, frames), expected(frames, {}));
     const Instance given(plugin, format);
-    given.set(kSigma, 0.1);
+    given.set(kNoise, "10");
     given.set(kStrength, 0.75);
     given.set(kFilter, "bm3d");
     given.set(kProfile, "fast");
@@ -210,7 +210,7 @@ TEST(Frei0r, InstancesRunOnThreadsOfTheirOwn) {
       const FrameFormat format = rgba(40, 24 + static_cast<int>(i));
       const std::vector<Frame> frames = noisy_clip(format, 3);
       const Instance instance(plugin, format);
-      instance.set(kSigma, 0.1);
+      instance.set(kNoise, "10");
       instance.set(kFilter, "bilateral");
       expect_same(results_of(instance, frames), expected(frames, {{"sigma", "10"}, {"filter", "bilateral"}}));
     });
@@ -228,15 +228,15 @@ TEST(Frei0r, FiltersFrameByFrameWhereAHostRendersInParallel) {
   const std::vector<Frame> frames = noisy_clip(format, 6);
   const std::vector<Frame> along_motion = expected(frames, {{"sigma", "10"}});
   const Instance of_main(plugin, format);
-  of_main.set(kSigma, 0.1);
+  of_main.set(kNoise, "10");
   expect_same(results_of(of_main, frames), along_motion);
   std::thread([&] {
     const Instance first(plugin, format);
-    first.set(kSigma, 0.1);
+    first.set(kNoise, "10");
     expect_same(results_of(first, frames), along_motion);
     std::thread([&] {
       const Instance second(plugin, format);
-      second.set(kSigma, 0.1);
+      second.set(kNoise, "10");
       for (std::size_t i = 0; i < frames.size(); ++i) {
         const Frame result = (i % 3 == 1 ? second : first).update(static_cast<double>(i) / 25, frames[i]);
         EXPECT_TRUE(oracle::same_bits(result, expected({frames[i]}, {{"sigma", "10"}}).front()))
@@ -253,17 +253,17 @@ TEST(Frei0r, TakesNewValuesBetweenFrames) {
   const std::vector<Frame> frames = noisy_clip(format, 1);
   const Instance instance(plugin, format);
   instance.set(kFilter, "bilateral");
-  instance.set(kSigma, 0.1);
+  instance.set(kNoise, "10");
   const auto is_as = [&](const char* sigma, const char* filter) {
     return oracle::same_bits(instance.update(0, frames[0]),
                              expected(frames, {{"sigma", sigma}, {"filter", filter}}).front());
   };
   EXPECT_TRUE(is_as("10", "bilateral"));
-  instance.set(kSigma, 0.2);
+  instance.set(kNoise, "20");
   EXPECT_TRUE(is_as("20", "bilateral"));
   instance.set(kFilter, "nlm");
   EXPECT_TRUE(is_as("20", "nlm"));
-  instance.set(kSigma, 0.0);
+  instance.set(kNoise, "auto");
   EXPECT_TRUE(is_as("auto", "nlm"));
 }
 
@@ -274,7 +274,7 @@ TEST(Frei0r, BeginsAnewWhereTheTimeJumps) {
   const Frame alone = expected({frames[2]}, {{"sigma", "10"}}).front();
   const auto third_at = [&](double time) {
     const Instance instance(plugin, format);
-    instance.set(kSigma, 0.1);
+    instance.set(kNoise, "10");
     instance.update(7, frames[0]);
     instance.update(7.04, frames[1]);
     return instance.update(time, frames[2]);
@@ -291,7 +291,7 @@ TEST(Frei0r, PassesFramesOnAndTellsWhyOnce) {
   const std::vector<Frame> frames = noisy_clip(format, 2);
   const auto complaint = [&](int parameter, const std::string& value) {
     const Instance instance(plugin, format);
-    instance.set(kSigma, 0.1);
+    instance.set(kNoise, "10");
     instance.set(parameter, value);
     testing::internal::CaptureStderr();
     expect_same(results_of(instance, frames), frames);
@@ -306,6 +306,29 @@ TEST(Frei0r, PassesFramesOnAndTellsWhyOnce) {
   EXPECT_EQ(complaint(kSettings, "delay=8"),
             "limpid (frei0r): settings: a frame's result would come 8 frames late, and frei0r takes it at "
             "once\n");
+}
+
+TEST(Frei0r, SaysTheUnitsOfItsParameters) {
+  const Plugin plugin;
+  const FrameFormat format = rgba(16, 8);
+  const std::vector<Frame> frames = noisy_clip(format, 2);
+  const auto told_of = [&](const char* noise, double strength) {
+    const Instance instance(plugin, format);
+    instance.set(kNoise, noise);
+    instance.set(kStrength, strength);
+    testing::internal::CaptureStderr();
+    results_of(instance, frames);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(told_of("10", 0.5), "");
+  EXPECT_EQ(told_of("10,5,5", 1), "");
+  EXPECT_EQ(told_of("0.1", 0.5),
+            "limpid (frei0r): noise: a level of 0.1 in 8-bit code values changes hardly anything; give the "
+            "level itself, such as 10\n");
+  EXPECT_EQ(
+      told_of("10", 2),
+      "limpid (frei0r): strength: 2 is not 0 to 1; give half of the strength of limpid denoise: 0.5 for "
+      "1\n");
 }
 
 }  // namespace
