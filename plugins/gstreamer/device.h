@@ -14,13 +14,8 @@
 namespace limpid::gstreamer {
 
 /// Frames in GPU memory. The library reads frames and writes results there, without copies to host memory.
-class DeviceFrames {
+class DeviceFrames : plugins::NotCopyable {
  public:
-  DeviceFrames() = default;
-  DeviceFrames(const DeviceFrames&) = delete;
-  DeviceFrames(DeviceFrames&&) = delete;
-  DeviceFrames& operator=(const DeviceFrames&) = delete;
-  DeviceFrames& operator=(DeviceFrames&&) = delete;
   virtual ~DeviceFrames() = default;
 
   /// Caps of all supported frames. The caller owns them.

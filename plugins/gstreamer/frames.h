@@ -7,6 +7,8 @@
 
 #include <memory>
 
+#include "plugins/shared/denoiser.h"
+
 // Buffers of GStreamer as frames of the library.
 
 namespace limpid::gstreamer {
@@ -19,13 +21,9 @@ struct FreeBuffer {
 using Buffer = std::unique_ptr<GstBuffer, FreeBuffer>;
 
 /// The samples of a buffer, mapped during this object's lifetime. Throws std::runtime_error.
-class Mapped {
+class Mapped : plugins::NotCopyable {
  public:
   Mapped(const GstVideoInfo& info, GstBuffer* buffer, GstMapFlags flags);
-  Mapped(const Mapped&) = delete;
-  Mapped(Mapped&&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-  Mapped& operator=(Mapped&&) = delete;
   ~Mapped() { gst_video_frame_unmap(&video_); }
 
   limpid_frame frame() const;

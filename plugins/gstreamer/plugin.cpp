@@ -4,8 +4,10 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <iterator>
@@ -13,7 +15,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "plugins/gstreamer/device.h"
 #include "plugins/gstreamer/frames.h"
@@ -283,12 +287,26 @@ GstStateChangeReturn change_state(GstElement* object, GstStateChange change) {
   return result;
 }
 
+// An enumeration of names, as a property has it. The first name stands for the library's default.
+GType enum_of(const char* type, const std::vector<const char*>& names) {
+  static std::deque<std::vector<GEnumValue>> kept;
+  std::vector<GEnumValue>& values = kept.emplace_back();
+  for (const char* name : names) {
+    values.push_back({static_cast<gint>(values.size()), name, name});
+  }
+  values.push_back({});
+  return g_enum_register_static(type, values.data());
+}
+
 void set_property(GObject* object, guint /*id*/, const GValue* value, GParamSpec* property) {
   std::string text;
   if (G_VALUE_HOLDS_DOUBLE(value)) {
     text = plugins::text_of(g_value_get_double(value));
   } else if (G_VALUE_HOLDS_BOOLEAN(value)) {
     text = g_value_get_boolean(value) != FALSE ? "1" : "";
+  } else if (G_VALUE_HOLDS_ENUM(value)) {
+    const gint number = g_value_get_enum(value);
+    text = number == 0 ? "" : G_PARAM_SPEC_ENUM(property)->enum_class->values[number].value_nick;
   } else if (const gchar* const given = g_value_get_string(value)) {
     text = given;
   }
@@ -321,12 +339,27 @@ void limpid_denoise_class_init(LimpidDenoiseClass* own) {
   const auto text = [](const char* name, const char* help) {
     return g_param_spec_string(name, name, help, "", kFlags);
   };
+  std::vector<const char*> filters{"default"};
+  std::vector<const char*> profiles{"default"};
+  for (const limpid_filter_info& filter : limpid::plugins::filters()) {
+    filters.push_back(filter.name);
+    for (std::int32_t p = 0; p < filter.profile_count; ++p) {
+      const std::string_view name = filter.profiles[p];
+      if (std::find(profiles.begin(), profiles.end(), name) == profiles.end()) {
+        profiles.push_back(filter.profiles[p]);
+      }
+    }
+  }
+  const auto choice = [](const char* name, const char* help, const char* type,
+                         const std::vector<const char*>& names) {
+    return g_param_spec_enum(name, name, help, enum_of(type, names), 0, kFlags);
+  };
   GParamSpec* properties[] = {
       nullptr,  // of the number 0, which none may have
       text("noise",
            "Noise: auto, standard deviation in 8-bit code values (10 or 10,5,5), or profile of limpid noise"),
-      text("filter", limpid::plugins::filter_names().c_str()),
-      text("profile", "Quality, from fastest to best: fast, lc, np, high, best"),
+      choice("filter", "Filter", "LimpidFilter", filters),
+      choice("profile", "Quality, from fastest to best", "LimpidProfile", profiles),
       text("engine", "Engine: auto, cpu, cuda:0"),
       text("settings",
            "Settings file and other options of limpid denoise, separated by spaces: look.json reach=2"),

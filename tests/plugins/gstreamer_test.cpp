@@ -316,6 +316,39 @@ TEST_F(GStreamer, TellsItsProperties) {
   EXPECT_EQ(told(), std::tuple("", 0.7, false));
 }
 
+// Tools make menus of enumerations.
+TEST_F(GStreamer, FiltersAndProfilesAreEnumerations) {
+  const Harness harness({});
+  GObject* const element = G_OBJECT(static_cast<GstHarness*>(harness)->element);
+  const auto value = [&](const char* name) {
+    gint number = -1;
+    g_object_get(element, name, &number, nullptr);
+    const GParamSpec* const property = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name);
+    return std::string(G_PARAM_SPEC_ENUM(property)->enum_class->values[number].value_nick);
+  };
+  EXPECT_EQ(value("filter"), "default");
+  EXPECT_EQ(value("profile"), "default");
+  for (std::int32_t f = 0; f < limpid_filter_count(); ++f) {
+    auto filter = sized<limpid_filter_info>();
+    ASSERT_EQ(limpid_get_filter(f, &filter), LIMPID_OK);
+    harness.set("filter", filter.name);
+    EXPECT_EQ(value("filter"), filter.name);
+    for (std::int32_t p = 0; p < filter.profile_count; ++p) {
+      harness.set("profile", filter.profiles[p]);
+      EXPECT_EQ(value("profile"), filter.profiles[p]);
+    }
+  }
+  const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_GRAY8, 32, 24);
+  const std::vector<Frame> frames = noisy_clip(info, 1);
+  harness.set("filter", "default");
+  harness.set("profile", "fast");
+  harness.set("noise", "10");
+  harness.set_caps(info);
+  harness.push(info, frames);
+  harness.end();
+  expect_same(harness.results(info), expected(frames, {{"noise", "10"}, {"profile", "fast"}}));
+}
+
 TEST_F(GStreamer, TellsWhatIsWrong) {
   const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_GRAY8, 16, 16);
   const Harness harness({{"noise", "10"}, {"filter", "bilateral"}});
@@ -328,9 +361,12 @@ TEST_F(GStreamer, TellsWhatIsWrong) {
   GstMessage* const message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
   ASSERT_NE(message, nullptr);
   GError* error = nullptr;
-  gst_message_parse_error(message, &error, nullptr);
+  gchar* place = nullptr;
+  gst_message_parse_error(message, &error, &place);
   EXPECT_EQ(std::string(error->message).find("noise: 'loud' is neither auto"), 0U) << error->message;
+  EXPECT_EQ(std::string(place).find("plugins/gstreamer/plugin.cpp"), 0U) << "of no machine: " << place;
   g_error_free(error);
+  g_free(place);
   gst_message_unref(message);
   gst_element_set_bus(element, nullptr);
   gst_object_unref(bus);
@@ -340,14 +376,14 @@ TEST_F(GStreamer, TellsWhatIsWrong) {
 TEST_F(GStreamer, PostsOneErrorAndNothingAfterIt) {
   const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_GRAY8, 16, 16);
   for (const bool at_once : {true, false}) {
-    const Harness harness({{"noise", "10"}, {"filter", at_once ? "typo" : "bilateral"}});
+    const Harness harness({{"noise", at_once ? "typo" : "10"}, {"filter", "bilateral"}});
     GstBus* const bus = gst_bus_new();
     GstElement* const element = static_cast<GstHarness*>(harness)->element;
     gst_element_set_bus(element, bus);
     harness.set_caps(info);
     if (!at_once) {
       EXPECT_EQ(gst_harness_push(harness, buffer_of(info, noisy_clip(info, 1).front())), GST_FLOW_OK);
-      harness.set("filter", "typo");
+      harness.set("noise", "typo");
     }
     for (int i = 0; i < 2; ++i) {
       EXPECT_LT(gst_harness_push(harness, buffer_of(info, noisy_clip(info, 1).front())), GST_FLOW_OK);
@@ -359,7 +395,7 @@ TEST_F(GStreamer, PostsOneErrorAndNothingAfterIt) {
     while (GstMessage* const message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR)) {
       GError* error = nullptr;
       gst_message_parse_error(message, &error, nullptr);
-      EXPECT_NE(std::string(error->message).find("\"typo\""), std::string::npos) << error->message;
+      EXPECT_NE(std::string(error->message).find("'typo'"), std::string::npos) << error->message;
       g_error_free(error);
       gst_message_unref(message);
       ++errors;
