@@ -27,6 +27,9 @@ namespace {
 constexpr std::size_t kMostKept = 64;
 constexpr int kPartOfCaches = 8;
 
+// The noise level of each plane, estimated or given, in 8-bit code values.
+constexpr const char* kLevelProperty = "_LimpidSigma";
+
 // Functions for scripts.
 struct Function {
   const char* name;
@@ -55,7 +58,7 @@ std::string arguments_of(const Function& function) {
   std::string arguments =
       "clip:vnode;sigma:float[]:opt;noise:data:opt;strength:float:opt;mix:float:opt;planes:int[]:opt;engine:"
       "data:opt;"
-      "threads:int:opt;";
+      "threads:int:opt;fields:data:opt;live:int:opt;";
   if (function.filter == nullptr) {
     arguments += "settings:data:opt;filter:data:opt;profile:data:opt;";
   }
@@ -73,6 +76,8 @@ std::string arguments_of(const Function& function) {
   }
   return arguments;
 }
+
+constexpr int kAllPlanes = -1;
 
 // The settings of a call.
 struct Request {
@@ -117,9 +122,11 @@ FirstSteps& first_steps() {
 // Reads the arguments of a call.
 class Call {
  public:
-  // `ref` has the settings of the argument ref if that is a first step of BM3Dv2.
-  Call(const VSMap* arguments, const VSVideoInfo& clip, const plugins::Settings* ref, const VSAPI* vs)
-      : arguments_(arguments), clip_(clip), ref_(ref), vs_(vs) {}
+  // `ref` has the settings of the argument ref if that is a first step of BM3Dv2. `plane` is
+  // the only plane that BM3Dv2 filters, with its values of the lists; kAllPlanes: all, with the first values.
+  Call(const VSMap* arguments, const VSVideoInfo& clip, const plugins::Settings* ref, int plane,
+       const VSAPI* vs)
+      : arguments_(arguments), clip_(clip), ref_(ref), plane_(plane), vs_(vs) {}
 
   // Throws std::runtime_error with a sentence for the user.
   Request request(const Function& function) {
@@ -220,9 +227,9 @@ class Call {
     settings_[setting] = name == "wht" ? "walsh-hadamard" : name;
   }
 
-  // In lower case. Lists have equal values here.
+  // In lower case.
   std::string one_text(const char* argument) const {
-    std::string text = vs_->mapGetData(arguments_, argument, 0, nullptr);
+    std::string text = vs_->mapGetData(arguments_, argument, index_of(argument), nullptr);
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
       return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     });
@@ -232,8 +239,12 @@ class Call {
   int count_of(const char* argument) const { return std::max(vs_->mapNumElements(arguments_, argument), 0); }
 
   int whole_or(const char* argument, int otherwise) const {
-    return count_of(argument) > 0 ? vs_->mapGetIntSaturated(arguments_, argument, 0, nullptr) : otherwise;
+    const int count = count_of(argument);
+    return count > 0 ? vs_->mapGetIntSaturated(arguments_, argument, index_of(argument), nullptr) : otherwise;
   }
+
+  // The last value applies to the remaining planes.
+  int index_of(const char* argument) const { return std::clamp(plane_, 0, count_of(argument) - 1); }
 
   std::string text_of(const char* argument) const {
     const int type = vs_->mapGetType(arguments_, argument);
@@ -254,17 +265,18 @@ class Call {
     }
   }
 
-  // The last value applies to the remaining planes.
   double level_of(int plane) const {
     constexpr double kOfBm3dCuda = 3;
     const int levels = count_of("sigma");
-    return levels == 0 ? kOfBm3dCuda
-                       : vs_->mapGetFloat(arguments_, "sigma", std::min(plane, levels - 1), nullptr);
+    return plane_ != kAllPlanes && plane != plane_ ? 0
+           : levels == 0                           ? kOfBm3dCuda
+                         : vs_->mapGetFloat(arguments_, "sigma", std::min(plane, levels - 1), nullptr);
   }
 
   // Planes that aren't chosen have no noise.
   void set_levels(double scale) {
-    if (count_of("sigma") > clip_.format.numPlanes) {
+    constexpr int kOfBm3dCuda = 3;  // whatever the clip has
+    if (count_of("sigma") > (scale == 1 ? clip_.format.numPlanes : kOfBm3dCuda)) {
       throw std::runtime_error("sigma: there are more levels than planes");
     }
     std::string text;
@@ -288,6 +300,7 @@ class Call {
   const VSMap* arguments_;
   const VSVideoInfo& clip_;
   const plugins::Settings* ref_;
+  int plane_;
   const VSAPI* vs_;
   Request request_;
   plugins::Settings& settings_ = request_.settings;
@@ -334,40 +347,36 @@ void check_guide(const VSVideoInfo& guide, const VSVideoInfo& clip, VSCore* core
                  core);
 }
 
-Request request_of(const Function& function, const VSMap* in, const VSNode* node, const VSVideoInfo& clip,
-                   VSCore* core, const VSAPI* vs) {
+Request request_of(const Function& function, const VSMap* in, int plane, const VSNode* node,
+                   const VSVideoInfo& clip, VSCore* core, const VSAPI* vs) {
   if (!vsh::isConstantVideoFormat(&clip)) {
     throw std::runtime_error("clips whose size or format changes are not supported");
   }
   if (vs->mapNumElements(in, "ref") < 1) {
-    return Call(in, clip, nullptr, vs).request(function);
+    return Call(in, clip, nullptr, plane, vs).request(function);
   }
   const Node ref(vs->mapGetNode(in, "ref", 0, nullptr), vs->freeNode);
   const std::optional<plugins::Settings> first_step = first_steps().of(ref.get(), node);
   if (!first_step) {
     check_guide(*vs->getVideoInfo(ref.get()), clip, core, vs);
   }
-  return Call(in, clip, first_step ? &*first_step : nullptr, vs).request(function);
+  return Call(in, clip, first_step ? &*first_step : nullptr, plane, vs).request(function);
 }
 
 // One call of a function: a stream through a denoiser.
-class Denoising {
+class Denoising : plugins::NotCopyable {
  public:
-  Denoising(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs)
+  Denoising(const Function& function, const VSMap* in, int plane, VSCore* core, const VSAPI* vs)
       : vs_(vs),
         node_(vs->mapGetNode(in, "clip", 0, nullptr), vs->freeNode),
         clip_(*vs->getVideoInfo(node_.get())),
-        request_(request_of(function, in, node_.get(), clip_, core, vs)),
+        request_(request_of(function, in, plane, node_.get(), clip_, core, vs)),
         denoiser_([vs, core](const char* sentence) {
           vs->logMessage(mtWarning, (std::string("limpid: ") + sentence).c_str(), core);
         }) {
     denoiser_.start(format_of(clip_), request_.settings);
     frames_.emplace(denoiser_, clip_.numFrames, most_kept(clip_, core, vs), "VapourSynth");
   }
-  Denoising(const Denoising&) = delete;
-  Denoising(Denoising&&) = delete;
-  Denoising& operator=(const Denoising&) = delete;
-  Denoising& operator=(Denoising&&) = delete;
   ~Denoising() { first_steps().remove(own_node_); }
 
   VSNode* node() const { return node_.get(); }
@@ -400,7 +409,7 @@ class Denoising {
  private:
   // VapourSynth's frames, for RandomAccess.
   struct Host {
-    const Denoising& own;
+    Denoising& own;
     VSFrameContext* context;
     VSCore* core;
 
@@ -425,7 +434,7 @@ class Denoising {
     return sent;
   }
 
-  const VSFrame* received(const limpid_frame& result, const VSFrame* source, VSCore* core) const {
+  const VSFrame* received(const limpid_frame& result, const VSFrame* source, VSCore* core) {
     const VSFrame* passed_on[3];
     constexpr int kPlanes[] = {0, 1, 2};
     for (const int p : kPlanes) {
@@ -439,6 +448,12 @@ class Denoising {
                     result.planes[p].stride, vs_->getFrameWidth(frame, p) * clip_.format.bytesPerSample,
                     vs_->getFrameHeight(frame, p));
       }
+    }
+    const limpid_noise noise = denoiser_.noise_of_result();
+    VSMap* const properties = vs_->getFramePropertiesRW(frame);
+    vs_->mapDeleteKey(properties, kLevelProperty);  // of another call
+    for (int p = 0; p < clip_.format.numPlanes; ++p) {
+      vs_->mapSetFloat(properties, kLevelProperty, static_cast<double>(noise.sigma[p]), maAppend);
     }
     return frame;
   }
@@ -465,8 +480,8 @@ void VS_CC free_instance(void* instance, VSCore* /*core*/, const VSAPI* /*vs*/) 
   const std::unique_ptr<Denoising> ended(static_cast<Denoising*>(instance));
 }
 
-VSNode* make_node(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs) {
-  auto denoising = std::make_unique<Denoising>(function, in, core, vs);
+VSNode* make_node(const Function& function, const VSMap* in, int plane, VSCore* core, const VSAPI* vs) {
+  auto denoising = std::make_unique<Denoising>(function, in, plane, core, vs);
   const VSFilterDependency dependency{denoising->node(), rpGeneral};
   const VSVideoInfo clip = denoising->clip();
   Denoising* const instance = denoising.release();
@@ -508,39 +523,13 @@ bool differs_by_plane(const VSMap* in, const VSAPI* vs) {
 
 using Map = std::unique_ptr<VSMap, decltype(VSAPI::freeMap)>;
 
-// The arguments with the values of one plane; the others are not filtered.
-Map arguments_of_plane(const VSMap* in, int plane, int planes, const VSAPI* vs) {
-  constexpr double kSigma = 3;
-  Map own(vs->createMap(), vs->freeMap);
-  vs->copyMap(in, own.get());
-  const auto index = [&](const char* name) { return std::min(plane, vs->mapNumElements(in, name) - 1); };
-  for (const char* const name : kWholeLists) {
-    if (vs->mapNumElements(in, name) > 0) {
-      vs->mapSetInt(own.get(), name, vs->mapGetInt(in, name, index(name), nullptr), maReplace);
-    }
-  }
-  for (const char* const name : kTextLists) {
-    if (vs->mapNumElements(in, name) > 0) {
-      vs->mapSetData(own.get(), name, vs->mapGetData(in, name, index(name), nullptr), -1, dtUtf8, maReplace);
-    }
-  }
-  vs->mapDeleteKey(own.get(), "sigma");
-  for (int p = 0; p < planes; ++p) {
-    const double sigma =
-        vs->mapNumElements(in, "sigma") > 0 ? vs->mapGetFloat(in, "sigma", index("sigma"), nullptr) : kSigma;
-    vs->mapSetFloat(own.get(), "sigma", p == plane ? sigma : 0, maAppend);
-  }
-  return own;
-}
-
 // A filter for each plane, with the values that the lists have for it.
 VSNode* make_by_plane(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs) {
   const Node clip(vs->mapGetNode(in, "clip", 0, nullptr), vs->freeNode);
   const VSVideoFormat format = vs->getVideoInfo(clip.get())->format;
   const Map shuffle(vs->createMap(), vs->freeMap);
   for (int plane = 0; plane < format.numPlanes; ++plane) {
-    const Map own = arguments_of_plane(in, plane, format.numPlanes, vs);
-    vs->mapConsumeNode(shuffle.get(), "clips", make_node(function, own.get(), core, vs), maAppend);
+    vs->mapConsumeNode(shuffle.get(), "clips", make_node(function, in, plane, core, vs), maAppend);
     vs->mapSetInt(shuffle.get(), "planes", plane, maAppend);
   }
   vs->mapSetInt(shuffle.get(), "colorfamily", format.colorFamily, maReplace);
@@ -557,7 +546,7 @@ void VS_CC create(const VSMap* in, VSMap* out, void* data, VSCore* core, const V
   try {
     VSNode* const made = function.as_bm3dcuda && differs_by_plane(in, vs)
                              ? make_by_plane(function, in, core, vs)
-                             : make_node(function, in, core, vs);
+                             : make_node(function, in, kAllPlanes, core, vs);
     vs->mapConsumeNode(out, "clip", made, maAppend);
   } catch (const std::exception& error) {
     vs->mapSetError(out, (std::string(function.name) + ": " + error.what()).c_str());

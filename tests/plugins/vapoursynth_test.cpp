@@ -273,6 +273,62 @@ TEST_F(VapourSynth, FindsTheNoiseAsTheLibraryDoes) {
   api()->freeNode(node);
 }
 
+TEST_F(VapourSynth, TakesFieldsAndLive) {
+  const FrameFormat format = oracle::gray(64, 48);
+  const std::vector<Frame> frames = noisy_clip(format, 4);
+  const auto results = [&](std::vector<Argument> arguments) {
+    arguments.push_back(number("sigma", 10));
+    VSNode* const node = invoke("Denoise", frames, arguments);
+    EXPECT_NE(node, nullptr) << error_;
+    std::vector<Frame> all = get(node, format, {0, 1, 2, 3});
+    api()->freeNode(node);
+    return all;
+  };
+  const std::vector<Frame> plain = results({});
+  const std::vector<Frame> fields = results({text("fields", "interlaced")});
+  expect_same(fields, expected(frames, {{"sigma", "10"}, {"fields", "interlaced"}}));
+  EXPECT_FALSE(oracle::same_bits(fields[0], plain[0]));
+  const std::vector<Frame> live = results({whole("live", 1)});
+  expect_same(live, expected(frames, {{"sigma", "10"}, {"live", "1"}}));
+  EXPECT_FALSE(oracle::same_bits(live[0], plain[0]));
+  VSNode* const node = invoke("NLM", frames, {text("fields", "odd")});
+  EXPECT_EQ(node, nullptr);
+  EXPECT_EQ(error_.find("NLM: fields: 'odd'"), 0U) << error_;
+}
+
+TEST_F(VapourSynth, LevelsArePropertiesOfFrames) {
+  const FrameFormat format = oracle::yuv(96, 64, 1, 1);
+  const std::vector<Frame> frames = noisy_clip(format, 6);
+  const auto levels_of = [&](const std::vector<Argument>& arguments) {
+    VSNode* const node = invoke("Bilateral", frames, arguments);
+    EXPECT_NE(node, nullptr) << error_;
+    VSNode* const again = invoke_on("Bilateral", node, {number("sigma", 7)});
+    std::vector<double> levels;
+    for (VSNode* const each : {node, again}) {
+      const VSFrame* const frame = api()->getFrame(3, each, nullptr, 0);
+      const VSMap* const properties = api()->getFramePropertiesRO(frame);
+      for (int p = 0; p < api()->mapNumElements(properties, "_LimpidSigma"); ++p) {
+        levels.push_back(api()->mapGetFloat(properties, "_LimpidSigma", p, nullptr));
+      }
+      api()->freeFrame(frame);
+      api()->freeNode(each);
+    }
+    return levels;
+  };
+  EXPECT_EQ(levels_of({number("sigma", 12), number("sigma", 5), number("sigma", 6)}),
+            (std::vector<double>{12, 5, 6, 7, 7, 7}));
+  const Handle denoiser;
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  denoise(denoiser, frames);
+  auto noise = sized<limpid_noise>();
+  ASSERT_EQ(limpid_get_noise(denoiser, &noise), LIMPID_OK);
+  const std::vector<double> estimated = levels_of({});
+  ASSERT_EQ(estimated.size(), 6U);
+  for (std::size_t p = 0; p < 3; ++p) {
+    EXPECT_EQ(static_cast<float>(estimated[p]), noise.sigma[p]);
+  }
+}
+
 TEST_F(VapourSynth, TakesItsFormats) {
   using oracle::as_float;
   for (const FrameFormat& format :
@@ -330,6 +386,26 @@ TEST_F(VapourSynth, TakesTheArgumentsOfBm3dCuda) {
   VSNode* const node = invoke("BM3Dv2", frames, {whole("device_id", 99)});
   EXPECT_EQ(node, nullptr);
   EXPECT_NE(error_.find("cuda:99"), std::string::npos) << error_;
+}
+
+// bm3dcpu and BM3DCUDA read three levels, whatever the clip has.
+TEST_F(VapourSynth, TakesThreeLevelsOfBm3dCudaForAGrayClip) {
+  const FrameFormat format = oracle::as_float(oracle::gray(48, 40));
+  const std::vector<Frame> frames = noisy_clip(format, 1);
+  VSNode* const node =
+      invoke("BM3Dv2", frames, {number("sigma", 12), number("sigma", 0), number("sigma", 0)});
+  ASSERT_NE(node, nullptr) << error_;
+  expect_same(get(node, format, {0}), expected(frames, {{"engine", "auto"},
+                                                        {"filter", "bm3d"},
+                                                        {"steps", "1"},
+                                                        {"step", "8"},
+                                                        {"search-window", "19"},
+                                                        {"sigma", "9"}}));
+  api()->freeNode(node);
+  const std::vector<Argument> four(4, number("sigma", 1));
+  EXPECT_EQ(invoke("BM3Dv2", frames, four), nullptr);
+  EXPECT_EQ(invoke("NLM", frames, {number("sigma", 1), number("sigma", 1)}), nullptr);
+  EXPECT_EQ(error_, "NLM: sigma: there are more levels than planes");
 }
 
 TEST_F(VapourSynth, MakesBothStepsOfBm3dWhereTheFirstIsTheReference) {
