@@ -19,6 +19,8 @@ struct FilteredFrame {
   const Frame* frame = nullptr;
   NoiseModel noise;             ///< noise of the frame, in 8-bit code values
   FrameState* state = nullptr;  ///< the result of make_state()
+
+  bool is_interlaced() const { return frame->interlaced; }
 };
 
 using FilterWindow = FrameWindow<FilteredFrame>;

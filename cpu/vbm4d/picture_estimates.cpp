@@ -212,9 +212,8 @@ void PictureEstimates::make_result(const std::array<Plane, kMaxPlanes>& in, Pict
   if (!plan.sets.empty()) {
     layout_.for_each_band([&](int band) { store_estimate(picture, in, band, out); });
   }
+  sums_.give_back(picture.sums[steps_ - 1]);
 }
-
-void PictureEstimates::release_sums(PictureState& picture) { sums_.give_back(picture.sums[steps_ - 1]); }
 
 void PictureEstimates::store_estimate(const PictureState& picture, const std::array<Plane, kMaxPlanes>& in,
                                       int band, const std::array<Plane, kMaxPlanes>& out) {

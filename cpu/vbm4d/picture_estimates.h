@@ -31,11 +31,9 @@ class PictureEstimates {
   void load(const std::array<Plane, kMaxPlanes>& in, PictureState& picture);
   /// Makes the basic estimate and its guides, and empty sums for the second step.
   void make_basic(const std::array<Plane, kMaxPlanes>& in, PictureState& picture);
-  /// Makes the result from the sums of the last step.
+  /// Makes the result from the sums of the last step, and releases these.
   void make_result(const std::array<Plane, kMaxPlanes>& in, PictureState& picture,
                    const std::array<Plane, kMaxPlanes>& out);
-  /// Releases the sums of the last step.
-  void release_sums(PictureState& picture);
   void release(PictureState& picture);
 
  private:

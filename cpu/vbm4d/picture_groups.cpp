@@ -40,7 +40,7 @@ PictureGroups::PictureGroups(const Vbm4dParameters& parameters, GroupStage stage
 }
 
 void PictureGroups::filter(const PictureWindow& window, int t, int step) {
-  const Vbm4dPlan& plan = *window.pictures[t]->plan;
+  const Vbm4dPlan& plan = *window.picture(t).plan;
   if (plan.planes.sets.empty()) {
     return;
   }
@@ -55,7 +55,7 @@ void PictureGroups::filter(const PictureWindow& window, int t, int step) {
 }
 
 void PictureGroups::load_reference_guides(const PictureWindow& window, int t, int step) {
-  const PictureState& reference = *window.pictures[t];
+  const PictureState& reference = window.picture(t);
   const std::array<Plane, kMaxPlanes> in = window.samples(layout_, t);
   for (int set = 0; set < 2; ++set) {
     if (layout_.has_set(set)) {
@@ -129,12 +129,12 @@ TrajectoryJob PictureGroups::make_job(const PictureWindow& window, int t, int st
   job.similar.grid_x = reference_grid(set.width, vbm4d::kPatch, tables.step.spacing);
   job.similar.grid_y = reference_grid(set.height, vbm4d::kPatch, tables.step.spacing);
   for (const int c : set.components) {
-    const Bm3dComponent& component = window.pictures[t]->plan->planes.components[c];
+    const Bm3dComponent& component = window.picture(t).plan->planes.components[c];
     job.noise.push_back(make_coefficient_noise(tables, step == 1, component));
     job.noise_over_time.push_back(noise_over_time(parameters_, step == 1, component.repetition));
   }
   const int first = std::max(t - span_.before, 0);
-  const int last = std::min(t + span_.after, window.count() - 1);
+  const int last = std::min(t + span_.after, window.count - 1);
   job.current = t - first;
   for (int u = first; u <= last; ++u) {
     job.pictures.push_back(followed_picture(window, u, step, set, u >= t - span_.spread));
@@ -145,7 +145,7 @@ TrajectoryJob PictureGroups::make_job(const PictureWindow& window, int t, int st
 // `wanted`: the picture gets estimates.
 FollowedPicture PictureGroups::followed_picture(const PictureWindow& window, int u, int step,
                                                 const Bm3dComponentSet& set, bool wanted) const {
-  const PictureState& picture = *window.pictures[u];
+  const PictureState& picture = window.picture(u);
   const int shape = set.subsampled() ? 1 : 0;
   const std::array<Plane, kMaxPlanes> in = window.samples(layout_, u);
   const auto values = [&](const auto& plane) {

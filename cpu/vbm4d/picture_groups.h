@@ -4,15 +4,23 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "cpu/bm3d/tile.h"
-#include "cpu/vbm4d/along_motion.h"
 #include "cpu/vbm4d/picture_state.h"
 #include "cpu/vbm4d/trajectory_tile.h"
 
 namespace limpid::cpu {
+
+/// A filter's processing of the groups of reference patches.
+struct GroupStage {
+  /// Maximum number of patches of a group that get estimates.
+  int patches = 1;
+  /// Finds, filters and aggregates the groups of a tile. Called on many threads at once.
+  std::function<void(const TrajectoryJob& job, const Tile& tile)> process;
+};
 
 /// Filters the groups of a picture's reference patches, in parallel by tiles.
 class PictureGroups {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,7 +14,7 @@
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/motion/motion_field.h"
-#include "core/vbm4d/schedule.h"
+#include "core/vbm4d/executor.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cpu/motion/motion_estimation.h"
 #include "cpu/runtime/frame_filter.h"
@@ -61,9 +60,7 @@ struct StepSums {
 };
 
 /// The state of a frame or a field.
-struct PictureState {
-  std::optional<Vbm4dPlan> plan;
-  vbm4d::PictureProgress progress;
+struct PictureState : vbm4d::ScheduledPicture {
   std::unique_ptr<MotionPyramid> pyramid;
   std::unique_ptr<MotionField> back;
   std::unique_ptr<MotionField> ahead;
@@ -75,6 +72,10 @@ struct PictureState {
   std::array<std::unique_ptr<StepSums>, 2> sums;
 
   bool is_filtered(int component) const { return plan->planes.components[component].sigma > 0; }
+};
+
+struct StateAlongMotion final : FrameState {
+  std::array<PictureState, 2> pictures;  ///< of the frame, or of its fields
 };
 
 /// Shape and storage of the planes of a stream's pictures.
@@ -95,10 +96,9 @@ struct PictureLayout {
         samples_guide(!converted && of.sample_type == SampleType::kUint8) {}
 
   FrameFormat format;
-  bool converted;      ///< groups read floats instead of the frame's samples
-  bool samples_guide;  ///< luma's noisy guide is the frame's samples
-  PictureRows rows;    ///< of the current pictures: frames or fields of one parity
-  PlaneHeights heights{};
+  bool converted;          ///< groups read floats instead of the frame's samples
+  bool samples_guide;      ///< luma's noisy guide is the frame's samples
+  PlaneHeights heights{};  ///< of the current pictures: frames or fields of one parity
 
   int colors() const { return format.color_plane_count(); }
   int width_of(int component) const { return format.plane_width(component); }
@@ -127,15 +127,15 @@ struct PictureLayout {
   }
 };
 
-/// The pictures of one parity in a window, without those of another kind (frames or fields).
-struct PictureWindow {
-  std::vector<FilteredFrame> frames;
-  std::vector<PictureState*> pictures;
+struct PictureWindow : vbm4d::Sequence<StateAlongMotion, FilteredFrame> {
+  Frame& result;
 
-  int count() const { return static_cast<int>(pictures.size()); }
   /// The samples of picture t.
   std::array<Plane, kMaxPlanes> samples(const PictureLayout& layout, int t) const {
-    return picture_of(layout.format, frames[t].frame->planes, layout.rows);
+    return picture_of(layout.format, frame(t).frame->planes, rows);
+  }
+  std::array<Plane, kMaxPlanes> out(const PictureLayout& layout) const {
+    return picture_of(layout.format, result.planes, rows);
   }
 };
 

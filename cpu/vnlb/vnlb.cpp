@@ -17,7 +17,7 @@ std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters,
   const VnlbStep& second = parameters.second.value_or(parameters.first);
   const int patches = vnlb::kSlices * std::max(parameters.first.group_size, second.group_size);
   const auto scratch = std::make_shared<tbb::enumerable_thread_specific<PatchGroupScratch>>();
-  return std::make_unique<FilterAlongMotion>(
+  return make_filter_along_motion(
       followed_like(parameters), format,
       GroupStage{patches, [parameters, second, scratch](const TrajectoryJob& job, const Tile& tile) {
                    process_patch_groups(

@@ -26,6 +26,8 @@ struct FilteredFrame {
   NoiseModel noise;
   FrameState* state = nullptr;  ///< the result of make_state()
   bool begins_anew = false;     ///< as in Frame
+
+  bool is_interlaced() const { return interlaced; }
 };
 
 using FilterWindow = FrameWindow<FilteredFrame>;

@@ -12,9 +12,6 @@
 namespace limpid::cuda {
 namespace {
 
-using limpid::vbm4d::ScheduledStep;
-using limpid::vbm4d::Work;
-
 // Groups are found and filtered in bands of grid rows within this size.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
@@ -75,14 +72,14 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
       parameters_(validated_vbm4d(parameters)),
       span_(temporal_span(parameters)),
       stage_(std::move(stage)),
-      hard_(parameters.hard_threshold, bm3d_of(parameters).hard_threshold) {
+      hard_(parameters.hard_threshold, bm3d_of(parameters).hard_threshold),
+      executor_(parameters, format) {
   if (parameters.wiener) {
     wiener_.emplace(*parameters.wiener, *bm3d_of(parameters).wiener);
   }
   warnings_ = warnings_of_small_planes(bm3d_of(parameters), format);
-  filters_ = static_cast<int>(warnings_.size()) < format.color_plane_count();
-  if (!filters_) {
-    return;
+  if (static_cast<int>(warnings_.size()) == format.color_plane_count()) {
+    return;  // all planes are too small
   }
   // For the groups of a stage, the number of patches that overlap is unbounded.
   narrow_ = format.color_model != ColorModel::kRgb && !format.is_float() && format.bit_depth <= 11 &&
@@ -210,28 +207,12 @@ void Vbm4d::renew(FrameState& state) {
 }
 
 void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) {
-  const std::size_t current = window.current;
-  const bool interlaced = window.frames[current].interlaced;
-  const auto belongs = [&](std::size_t i) { return window.frames[i].interlaced == interlaced; };
-  std::size_t begin = current;
-  while (begin > 0 && belongs(begin - 1)) {
-    --begin;
-  }
-  std::size_t end = current + 1;
-  while (end < window.frames.size() && belongs(end)) {
-    ++end;
-  }
-  const auto pictures = pictures_of(interlaced);
-  for (std::size_t parity = 0; parity < pictures.size(); ++parity) {
-    const Sequence sequence = {window,
-                               pictures[parity],
-                               plane_heights(format_, pictures[parity]),
-                               parity,
-                               begin,
-                               static_cast<int>(end - begin),
-                               stream};
-    filter(sequence, static_cast<int>(current - begin), sequence.planes(out));
-  }
+  executor_.filter<State>(
+      window,
+      [&](const auto& sequence) {
+        return Sequence{sequence, out, stream};
+      },
+      *this);
 }
 
 bool Vbm4d::has_guide(const Sequence& sequence, int kind) const {
@@ -257,61 +238,6 @@ GroupSamples Vbm4d::samples_of(int component) const {
   constexpr float kUnitOfFloats = 1.0F / 32;
   return {format_.color_model == ColorModel::kRgb && component > 0 ? 0.0F : 128.0F,
           format_.is_float() ? kUnitOfFloats : 1.0F, pitch_of(format_.plane_width(component))};
-}
-
-void Vbm4d::make_plans(const Sequence& sequence) {
-  for (int i = 0; i < sequence.count; ++i) {
-    Picture& picture = sequence.picture(i);
-    if (picture.plan != nullptr) {
-      continue;
-    }
-    const NoiseModel& noise = sequence.frame(i).noise;
-    if (last_plan_ == nullptr || last_plan_->planes.noise != noise ||
-        last_plan_->planes.heights != sequence.heights) {
-      last_plan_ =
-          std::make_shared<const Vbm4dPlan>(make_plan(parameters_, format_, noise, sequence.heights));
-    }
-    picture.plan = last_plan_;
-  }
-}
-
-void Vbm4d::filter(const Sequence& sequence, int current, const SamplePlanes& out) {
-  make_plans(sequence);
-  std::vector<limpid::vbm4d::PictureProgress> progress;
-  bool any_noise = false;
-  for (int i = 0; i < sequence.count; ++i) {
-    const Picture& picture = sequence.picture(i);
-    progress.push_back(picture.progress);
-    any_noise = any_noise || !picture.plan->planes.sets.empty();
-  }
-  if (!any_noise) {
-    return store_result(sequence, current, out);
-  }
-  for (const ScheduledStep& step : limpid::vbm4d::schedule(span_, steps() == 2, current, progress)) {
-    execute(sequence, step, out);
-    sequence.picture(step.picture).progress.mark(step.work);
-  }
-}
-
-void Vbm4d::execute(const Sequence& sequence, const ScheduledStep& step, const SamplePlanes& out) {
-  switch (step.work) {
-    case Work::kLoad:
-      load(sequence, step.picture);
-      break;
-    case Work::kFirstGroups:
-    case Work::kSecondGroups:
-      filter_groups(sequence, step.picture, step.work == Work::kSecondGroups ? 1 : 0, step.first_target);
-      break;
-    case Work::kBasicEstimate:
-      make_basic(sequence, step.picture);
-      break;
-    case Work::kResult:
-      store_result(sequence, step.picture, out);
-      break;
-    case Work::kRelease:
-      release(sequence.picture(step.picture));
-      break;
-  }
 }
 
 void Vbm4d::release(Picture& picture) {
@@ -585,9 +511,10 @@ void Vbm4d::make_basic(const Sequence& sequence, int i) {
   make_guides(sequence, i, 1);
 }
 
-void Vbm4d::store_result(const Sequence& sequence, int i, const SamplePlanes& out) {
+void Vbm4d::store_result(const Sequence& sequence, int i) {
   const Bm3dPlan& plan = sequence.picture(i).plan->planes;
   const SamplePlanes in = sequence.planes(sequence.frame(i).planes);
+  const SamplePlanes out = sequence.planes(sequence.out);
   for (int p = 0; p < format_.plane_count(); ++p) {
     if (plan.copied[p] && sequence.heights[p] > 0) {
       check(cudaMemcpy2DAsync(out[p].data, out[p].stride, in[p].data, in[p].stride,

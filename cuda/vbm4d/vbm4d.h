@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/frame/frame.h"
-#include "core/vbm4d/schedule.h"
+#include "core/vbm4d/executor.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/motion/motion.h"
@@ -40,9 +40,7 @@ class Vbm4d final : public FrameFilter {
   static constexpr int kKinds = 2;  // kinds of guides: of luma's size, and of subsampled chroma's
 
   // The state of a frame or a field.
-  struct Picture {
-    limpid::vbm4d::PictureProgress progress;
-    std::shared_ptr<const Vbm4dPlan> plan;
+  struct Picture : limpid::vbm4d::ScheduledPicture {
     std::array<DeviceMemory, 3> noisy;  // in the format for groups
     std::array<DeviceMemory, 3> basic;
     std::array<std::array<DeviceMemory, kKinds>, 2> guides;  // by step
@@ -73,18 +71,10 @@ class Vbm4d final : public FrameFilter {
     GroupSums sums;
   };
 
-  // The pictures of one parity in a window, from the first one of the current picture's scene to the last.
-  struct Sequence {
-    const FilterWindow& window;
-    PictureRows rows;
-    PlaneHeights heights;
-    std::size_t parity;
-    std::size_t begin;
-    int count;
+  struct Sequence : limpid::vbm4d::Sequence<State, FilteredFrame> {
+    const SamplePlanes& out;  // of the whole frame
     cudaStream_t stream;
 
-    const FilteredFrame& frame(int i) const { return window.frames[begin + static_cast<std::size_t>(i)]; }
-    Picture& picture(int i) const { return static_cast<State*>(frame(i).state)->pictures[parity]; }
     SamplePlanes planes(const SamplePlanes& of_frame) const;
   };
 
@@ -97,9 +87,7 @@ class Vbm4d final : public FrameFilter {
   std::size_t row_bytes(const ReferenceGrid& grid, bool second_step) const;
   std::size_t noisy_bytes() const;
   int rows_per_band(const ReferenceGrid& grid, bool second_step) const;
-  void make_plans(const Sequence& sequence);
-  void filter(const Sequence& sequence, int current, const SamplePlanes& out);
-  void execute(const Sequence& sequence, const limpid::vbm4d::ScheduledStep& step, const SamplePlanes& out);
+  friend limpid::vbm4d::Executor;
   void load(const Sequence& sequence, int i);
   void find_motion(const Sequence& sequence, int i);
   void load_noisy(const Sequence& sequence, int i);
@@ -121,7 +109,7 @@ class Vbm4d final : public FrameFilter {
   void filter_groups(const Sequence& sequence, int i, int step, int first_target);
   void estimate(const Sequence& sequence, int i, int step);
   void make_basic(const Sequence& sequence, int i);
-  void store_result(const Sequence& sequence, int i, const SamplePlanes& out);
+  void store_result(const Sequence& sequence, int i);
   void release(Picture& picture);
 
   DeviceMemory take(std::size_t bytes);
@@ -134,9 +122,8 @@ class Vbm4d final : public FrameFilter {
   std::unique_ptr<const GroupStage> stage_;
   Step hard_;
   std::optional<Step> wiener_;
-  bool filters_ = false;  // true if any plane is large enough
-  bool narrow_ = false;   // noisy samples are halves, and sums of 32 bits
-  std::shared_ptr<const Vbm4dPlan> last_plan_;
+  bool narrow_ = false;  // noisy samples are halves, and sums of 32 bits
+  limpid::vbm4d::Executor executor_;
   std::map<int, Motion> motion_;                           // by height
   std::map<std::size_t, std::vector<DeviceMemory>> idle_;  // by bytes
   std::size_t pooled_ = 0;                                 // bytes of all memory from the pools

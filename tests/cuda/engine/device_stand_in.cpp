@@ -209,7 +209,10 @@ Vbm4d::Step::Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d)
     : parameters(step), similar(of_bm3d), matching(nullptr), tables{} {}
 Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
              std::unique_ptr<const GroupStage> /*stage*/)
-    : FrameFilter(format), parameters_(parameters), hard_(parameters.hard_threshold, {}) {}
+    : FrameFilter(format),
+      parameters_(parameters),
+      hard_(parameters.hard_threshold, {}),
+      executor_(parameters, format) {}
 std::size_t Vbm4d::memory() const { return 0; }
 void Vbm4d::renew(FrameState& /*state*/) {}
 void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) {
