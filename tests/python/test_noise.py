@@ -86,3 +86,17 @@ def test_quality_is_that_of_the_definition():
     assert equal.psnr == (math.inf,) and equal.ssim == pytest.approx((1,))
     with pytest.raises(limpid.ArgumentError, match="but the test is"):
         limpid.measure(a, b[1:])
+
+
+# Small crops, microscopes, thumbnails: few blocks are flat.
+def test_levels_of_tiny_pictures_follow_growing_noise():
+    base = np.kron(np.random.default_rng(0).uniform(40, 200, (8, 12)), np.ones((8, 8)))
+    true = [2 + n / 30 for n in range(96)]
+    denoiser = limpid.Denoiser(filter="bilateral", engine="cpu")
+    levels = []
+    for n, sigma in enumerate(true):
+        noise = np.random.default_rng(n).normal(0, sigma, (64, 96))
+        denoiser.send(np.clip(np.roll(base, n, 1) + noise, 0, 255).astype(np.uint8))
+        levels += [denoiser.noise.sigma[0] for _ in denoiser.results()]
+    for n in range(16, len(levels)):
+        assert 0.8 * true[n - 16] < levels[n] < 1.25 * true[n], n
