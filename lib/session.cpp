@@ -14,8 +14,8 @@
 namespace limpid::lib {
 namespace {
 
-constexpr std::array<const char*, 7> kGeneralSettings{"settings", "filter",  "profile", "fields",
-                                                      "engine",   "threads", "live"};
+constexpr std::array<const char*, 8> kGeneralSettings{"settings", "filter", "quality", "profile",
+                                                      "fields",   "engine", "threads", "live"};
 
 bool parse_flag(const std::string& name, const std::string& value) {
   if (value == "1" || value == "0") {
@@ -63,8 +63,8 @@ void Session::set(const std::string& name, const std::optional<std::string>& val
     filter_settings_.profile = given.profile ? given.profile : filter_settings_.profile;
     given.parameters.merge(filter_settings_.parameters);
     filter_settings_.parameters = std::move(given.parameters);
-  } else if (name == "profile") {
-    filter_settings_.profile = value ? std::optional(lower_case(*value)) : std::nullopt;
+  } else if (name == "quality" || name == "profile") {
+    filter_settings_.profile = value ? std::optional(parse_quality(name, *value)) : std::nullopt;
   } else if (name == "fields") {
     fields_ = parse_fields(name, lower_case(value.value_or("auto")));
   } else if (name == "live") {

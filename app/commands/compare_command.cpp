@@ -50,7 +50,7 @@ bool is_numbered(const std::string& sheet) { return sheet.find('%') != std::stri
 
 struct CompareOptions {
   std::string input;
-  std::string filters = "vbm4d,vbm4d:profile=fast,bm3d,nlm,bilateral";
+  std::string filters = "vbm4d,vbm4d:quality=fast,bm3d,nlm,bilateral";
   std::string truth;
   NoiseOptions noise;
   FieldOptions fields;
@@ -439,7 +439,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
   command
       ->add_option("--filters", options->filters,
                    "Filters separated by commas, each with parameters, strength, sigma or noise: "
-                   "bm3d,vbm4d:strength=light [vbm4d, vbm4d:profile=fast, bm3d, nlm and bilateral]")
+                   "bm3d,vbm4d:strength=light [vbm4d, vbm4d:quality=fast, bm3d, nlm and bilateral]")
       ->type_name("LIST")
       ->words(filter_names());
   command->add_option("--truth", options->truth, "Clean video, for PSNR and SSIM")->type_name("FILE")->file();

@@ -227,9 +227,8 @@ class OpenJob {
   }
 
   std::function<std::string(const ProgressState&)> outlook() const {
-    return [used = ProfileInUse{type_of(filter_).name, job_.profile}](const ProgressState& state) {
-      return outlook_text(state, used);
-    };
+    return [used = ProfileInUse{type_of(filter_).name, profile_for(type_of(filter_).profiles, job_.profile)}](
+               const ProgressState& state) { return outlook_text(state, used); };
   }
 
   void finish_file(FinishedJob& finished) {

@@ -43,7 +43,9 @@ nlohmann::ordered_json filter_report(const FinishedJob& finished) {
   nlohmann::ordered_json report =
       to_json(finished.filter, finished.noise.levels().first, finished.reader.video().format);
   if (!type_of(finished.filter).profiles.empty()) {
-    report["profile"] = finished.job.profile;
+    const std::string profile = profile_for(type_of(finished.filter).profiles, finished.job.profile);
+    report["quality"] = quality_name(profile);
+    report["profile"] = profile;
   }
   return report;
 }

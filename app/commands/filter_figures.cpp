@@ -39,7 +39,7 @@ constexpr std::array<ProfileFigures, 12> kProfiles = {{
     {"recursive", "np", 32.02, {}, 0.048},
 }};
 
-/// "; with --profile fast about 16 min, and 0.6 dB less on the test clips". Empty if no profile is quicker.
+/// "; with --quality fast about 16 min, and 0.6 dB less on the test clips". Empty if no profile is quicker.
 std::string quicker_text(const ProgressState& state, const ProfileInUse& used, double left) {
   const ProfileFigures* const own = figures_of(used.filter, used.profile);
   const ProfileFigures* const quick = quickest_profile(used.filter);
@@ -51,7 +51,7 @@ std::string quicker_text(const ProgressState& state, const ProfileInUse& used, d
   if (!own_ms || !quick_ms) {
     return "";
   }
-  return fmt::format("; with --profile {} about {}, and {:.1f} dB less on the test clips", quick->profile,
+  return fmt::format("; with --quality {} about {}, and {:.1f} dB less on the test clips", quick->profile,
                      duration_text(left * *quick_ms / *own_ms), own->video_psnr - quick->video_psnr);
 }
 
@@ -63,7 +63,7 @@ const char* const kFigureSources =
     "one "
     "NVIDIA H200 (bilateral filters: radius 5; non-local means: windows of 21x21). CPU: time on one thread "
     "relative to vbm4d, which filters 3.4 frames of 1080p (4:2:0) per second on 8 threads, and 10.8 with the "
-    "profile fast. Source: bench/results.md.";
+    "quality fast. Source: bench/results.md.";
 
 FilterFigures figures_of(std::string_view filter) {
   const auto* const found = std::ranges::find(kFigures, filter, &FilterFigures::filter);

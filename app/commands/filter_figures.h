@@ -47,7 +47,7 @@ struct ProfileInUse {
 };
 
 /// The time left of a run that takes more than a minute, and the time with the filter's quickest profile if
-/// denoising takes most of the time: "about 57 min left; with --profile fast about 16 min, and 0.6 dB less on
+/// denoising takes most of the time: "about 57 min left; with --quality fast about 16 min, and 0.6 dB less on
 /// the test clips". Empty for shorter runs, and if the number of frames is not known.
 std::string outlook_text(const ProgressState& state, const ProfileInUse& used);
 

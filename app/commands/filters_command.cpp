@@ -64,7 +64,13 @@ void list_parameters(const std::string& text) {
     for (const std::string& profile : type.profiles) {
       names += (names.empty() ? "" : ", ") + profile;
     }
-    std::cout << "profile: " << names << ", from fastest to best [" << type.default_profile << "]\n\n";
+    std::string qualities;
+    for (const std::string& word : quality_words()) {
+      const std::string profile = profile_for(type.profiles, word);
+      qualities += (qualities.empty() ? "" : ", ") + word + (profile == word ? "" : " (" + profile + ")");
+    }
+    std::cout << "quality: " << qualities << " [" << quality_name(type.default_profile) << "]\n"
+              << "profile: " << names << ", from fastest to best [" << type.default_profile << "]\n\n";
   }
   std::string group;
   for (const Parameter<Filter>& parameter : type.parameters) {
@@ -100,7 +106,7 @@ void add_filters_command(CommandLine& program, Command& selected) {
   command
       ->add_option(
           "FILTER", *filter,
-          "Filter whose parameters to list, with optional settings: vbm4d:profile=fast [all filters]")
+          "Filter whose parameters to list, with optional settings: vbm4d:quality=fast [all filters]")
       ->words(filter_names());
   command->callback([&selected, filter] { selected = [filter](Console&) { return filters(*filter); }; });
 }

@@ -115,9 +115,9 @@ std::string name_of_kept(const std::string& file) {
 void ViewerCommandOptions::add_to(CommandLine& command) {
   denoising.add_to(command);
   command
-      .add_option("--quality", quality_,
+      .add_option("--pace", pace_,
                   "auto: a quicker filter where the filter does not keep pace with the source; fixed: always "
-                  "the same filter, and frames are dropped [fixed if a filter or a profile is given, else "
+                  "the same filter, and frames are dropped [fixed if a filter or a quality is given, else "
                   "auto]")
       ->type_name("NAME")
       ->one_of({"auto", "fixed"})
@@ -268,7 +268,7 @@ void ViewerCommandOptions::check() {
   sets_any_ = denoising.is_given();
   // Every frame counts for a screenshot, and there is no pace to keep.
   settings_.keeps_pace =
-      screenshot_.empty() && (quality_.empty() ? !denoising.filter.is_given() : quality_ == "auto");
+      screenshot_.empty() && (pace_.empty() ? !denoising.filter.is_given() : pace_ == "auto");
   resolve_settings();
   static_cast<void>(parse_side(view));
   if (!window_size_.empty()) {
@@ -343,6 +343,10 @@ PlayerOptions ViewerCommandOptions::player_options(const io::Reader& source) con
   const io::VideoProperties& video = source.video();
   options.settings = settings_;
   options.settings.filter.name = denoising.filter.name(video.still_picture);
+  if (const FilterType& type = filter_type(options.settings.filter.name); !type.profiles.empty()) {
+    options.settings.filter.profile =
+        profile_for(type.profiles, settings_.filter.profile.value_or(type.default_profile));
+  }
   options.settings = carried_.value_or(options.settings);
   options.frames_per_second = video.frames_per_second > 0 ? video.frames_per_second : kGuessedRate;
   options.duration = video.duration;

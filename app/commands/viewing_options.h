@@ -92,7 +92,7 @@ class ViewerCommandOptions {
   bool sets_any_ = false;                ///< an option sets the filter or the noise
   std::string notice_;                   ///< on the settings, for the window
 
-  std::string quality_;
+  std::string pace_;
   int zoom_ = 0;
   double split_ = 0.5;
   double text_size_ = 1;

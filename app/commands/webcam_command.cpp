@@ -236,7 +236,7 @@ PlayerOptions live_player_options(const WebcamOptions& options, const io::Reader
   player_options.duration = 0;
   player_options.most_load = options.most_load / 100;
   if (player_options.most_load < 1 && !player_options.settings.keeps_pace) {
-    throw UsageError("--max-load requires --quality auto");
+    throw UsageError("--max-load requires --pace auto");
   }
   return player_options;
 }

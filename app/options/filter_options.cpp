@@ -15,14 +15,10 @@ namespace {
 
 constexpr const char* kFilterGroup = "Filter and quality";
 // Parameters that have an option of their own, with their defaults in help.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCommon = {
-    {{"reach", "by profile"}, {"delay", "no limit; 0 in windows"}, {"steps", "2"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kCommon = {
+    {{"reach", "by quality"}, {"delay", "no limit; 0 in windows"}}};
 
-const FilterType& first_with_profiles() {
-  return *std::ranges::find_if(filter_types(), [](const FilterType& type) { return !type.profiles.empty(); });
-}
-
-// "fast, lc, np or high".
+// "fast, lc, np, high or best".
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -43,15 +39,23 @@ void FilterOptions::add_to(CommandLine& command) {
       ->words(filter_names())
       ->any_case()
       ->group(kFilterGroup);
-  const FilterType& type = first_with_profiles();
+  const FilterType& type = filter_type(default_filter(false));
   command
       .add_option(
-          "--profile", profile_,
-          "Quality: " + list_of(type.profiles) + ", from fastest to best [" + type.default_profile + "]")
-      ->details("The profiles of vnlb are " + list_of(filter_type("vnlb").profiles) + ".")
+          "--quality", quality_,
+          "Quality: fast (takes a quarter of the time of good), good, high (three times as long) or best "
+          "(ten times) [" +
+              quality_name(type.default_profile) + "]")
+      ->type_name("NAME")
+      ->words(quality_words())
+      ->group(kFilterGroup);
+  command
+      .add_option("--profile", profile_,
+                  "Profile of the filter, instead of --quality: " + list_of(type.profiles) + " [" +
+                      type.default_profile + "]")
       ->type_name("NAME")
       ->words(type.profiles)
-      ->any_case()
+      ->advanced()
       ->group(kFilterGroup);
   add_parameters(command);
 }
@@ -80,10 +84,8 @@ std::string FilterOptions::name(bool frame_by_frame) const {
 }
 
 std::string FilterOptions::profile() const {
-  if (const std::optional<std::string> given = settings().profile) {
-    return *given;
-  }
-  return first_with_profiles().default_profile;
+  const FilterType& type = filter_type(default_filter(false));
+  return profile_for(type.profiles, settings().profile.value_or(type.default_profile));
 }
 
 void FilterOptions::check() const {
@@ -116,10 +118,20 @@ FilterSettings FilterOptions::settings() const {
     throw UsageError("--" + name + " is given twice: as an option and in --filter");
   };
   FilterSettings settings = own.name.empty() ? base_ : own;
-  if (profile_ && own.profile) {
-    fail_twice("profile");
+  if (quality_ && profile_) {
+    throw UsageError("--quality and --profile exclude each other");
   }
-  settings.profile = profile_ ? profile_ : settings.profile;
+  if ((quality_ || profile_) && own.profile) {
+    fail_twice(quality_ ? "quality" : "profile");
+  }
+  if (quality_ && quality_->find_first_not_of("0123456789.") == std::string::npos) {
+    throw UsageError("--quality: '" + *quality_ +
+                     "' is not a word such as high; --crf N sets the encoder's quality");
+  }
+  if (quality_ || profile_) {
+    settings.profile =
+        quality_ ? parse_quality("--quality", *quality_) : parse_quality("--profile", *profile_);
+  }
   for (const ParameterOption& given : parameters_) {
     std::optional<ParameterValue> value;
     if (given.integer) {

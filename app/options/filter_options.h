@@ -13,7 +13,8 @@
 
 namespace limpid::app {
 
-/// --filter NAME[:PARAMETER=VALUE]..., --profile and the options for parameters of several filters.
+/// --filter NAME[:PARAMETER=VALUE]..., --quality, --profile and the options for parameters of several
+/// filters.
 class FilterOptions {
  public:
   /// Adds the options to `command`, which keeps a reference to this object.
@@ -33,7 +34,7 @@ class FilterOptions {
   bool is_given() const;
 
   std::string name(bool frame_by_frame) const;
-  /// The given or default profile.
+  /// The given or default profile, of the default filter for words of --quality.
   std::string profile() const;
 
  private:
@@ -47,6 +48,7 @@ class FilterOptions {
 
   std::string filter_;   // the value of --filter
   FilterSettings base_;  // without --filter
+  std::optional<std::string> quality_;
   std::optional<std::string> profile_;
   std::deque<ParameterOption> parameters_;  // command lines refer to them
 };

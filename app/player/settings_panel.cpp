@@ -30,13 +30,9 @@ constexpr std::array<NamedStrength, 3> kStrengths{{{"Light", 0.7F}, {"Medium", 1
 
 struct NamedQuality {
   const char* name;
-  const char* filter;
-  const char* profile;
+  const char* word;  ///< one of quality_words(), of the default filter
 };
-constexpr std::array<NamedQuality, 3> kVideoQualities{
-    {{"Best", "vbm4d", "high"}, {"Good", "vbm4d", "np"}, {"Fast", "recursive", "np"}}};
-constexpr std::array<NamedQuality, 3> kPictureQualities{
-    {{"Best", "bm3d", "high"}, {"Good", "bm3d", "np"}, {"Fast", "bm3d", "fast"}}};
+constexpr std::array<NamedQuality, 3> kQualities{{{"High", "high"}, {"Good", "good"}, {"Fast", "fast"}}};
 
 /// The tab, while it is drawn.
 class SettingsPanel {
@@ -186,10 +182,11 @@ class SettingsPanel {
   void draw_quality() {
     draw_heading("Quality");
     FilterSettings& filter = settings_.filter;
-    const auto& qualities = state_.still_picture ? kPictureQualities : kVideoQualities;
-    for (const auto& [name, wanted, profile] : qualities) {
+    const std::string wanted(default_filter(state_.still_picture));
+    for (const auto& [name, word] : kQualities) {
+      const std::string profile = profile_for(filter_type(wanted).profiles, word);
       const bool exists = std::ranges::find(state_.filters, wanted) != state_.filters.end();
-      const std::string tooltip = fmt::format("{}, profile {}. Keys: e, c", wanted, profile);
+      const std::string tooltip = fmt::format("{}, quality {}. Keys: e, c", wanted, word);
       if (exists && items_.choice(fmt::format("quality {}", name).c_str(), name,
                                   filter.name == wanted && filter.profile == profile, tooltip.c_str())) {
         filter.name = wanted;

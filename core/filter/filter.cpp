@@ -2,13 +2,79 @@
 #include "core/filter/filter.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace limpid {
 namespace {
+
+struct Quality {
+  const char* word;
+  const char* profile;
+};
+constexpr std::array<Quality, 4> kQualities{
+    {{"fast", "fast"}, {"good", "np"}, {"high", "high"}, {"best", "best"}}};
+
+struct OtherName {
+  std::string_view name;
+  std::string_view filter;  ///< empty: a filter that Limpid does not have
+};
+constexpr std::array kOtherNames = std::to_array<OtherName>({
+    {"nlmeans", "nlm"},
+    {"nonlocalmeans", "nlm"},
+    {"knlmeanscl", "nlm"},
+    {"bilateralfilter", "bilateral"},
+    {"hqdn3d", ""},
+    {"atadenoise", ""},
+    {"vaguedenoiser", ""},
+    {"owdenoise", ""},
+    {"fftdnoiz", ""},
+    {"dctdnoiz", ""},
+    {"chromasmooth", ""},
+    {"removegrain", ""},
+    {"mdegrain", ""},
+    {"smdegrain", ""},
+    {"dfttest", ""},
+    {"bm4d", ""},
+    {"vbm3d", ""},
+});
+
+// Letters and digits in lower case.
+std::string letters_of(std::string_view name) {
+  std::string letters;
+  for (const char letter : lower_case(name)) {
+    if (std::isalnum(static_cast<unsigned char>(letter)) != 0) {
+      letters += letter;
+    }
+  }
+  return letters;
+}
+
+// Throws the UsageError for a name that no filter has.
+[[noreturn]] void refuse_filter(const std::string& name, bool is_foreign) {
+  std::vector<std::string> names;
+  std::string legal;
+  for (const FilterType& type : filter_types()) {
+    names.push_back(type.name);
+    legal += (legal.empty() ? "" : ", ") + type.name;
+  }
+  const std::string standard(default_filter(false));
+  std::string advice = did_you_mean(name, names);
+  if (is_foreign) {
+    advice =
+        "; the default, " + standard + ", replaces it, and strength (light, strong or a factor) adjusts it";
+  } else if (std::ranges::find(quality_words(), name) != quality_words().end()) {
+    advice = ", but a quality of this name: " + standard + ":quality=" + name;
+  }
+  throw UsageError("there is no filter \"" + name + "\"" +
+                   (advice.empty() ? "; there are " + legal : advice));
+}
 
 // Converts the description of one of the variant's filters to a description of Filter.
 template <typename Parameters>
@@ -18,7 +84,9 @@ FilterType as_filter(const FilterDescription<Parameters>& own) {
   type.help = own.help;
   type.profiles = own.profiles;
   type.default_profile = own.default_profile;
-  type.make = [make = own.make](const std::string& profile) { return Filter(make(profile)); };
+  type.make = [make = own.make, profiles = own.profiles](const std::string& profile) {
+    return Filter(make(profile_for(profiles, profile)));
+  };
   for (const Parameter<Parameters>& parameter : own.parameters) {
     type.parameters.push_back(
         {parameter.text, parameter.kind, parameter.names,
@@ -34,7 +102,9 @@ FilterType as_filter(const FilterDescription<Parameters>& own) {
     };
   }
   if (own.make_live) {
-    type.make_live = [make = own.make_live](const std::string& profile) { return Filter(make(profile)); };
+    type.make_live = [make = own.make_live, profiles = own.profiles](const std::string& profile) {
+      return Filter(make(profile_for(profiles, profile)));
+    };
   }
   if (own.resolve) {
     type.resolve = [resolve = own.resolve](const Filter& filter, float sigma) {
@@ -61,17 +131,40 @@ const std::vector<FilterType>& filter_types() {
 }
 
 const FilterType& filter_type(std::string_view name) {
+  std::string letters = letters_of(name);
+  const auto* const other = std::ranges::find(kOtherNames, letters, &OtherName::name);
+  const bool is_other = other != kOtherNames.end();
+  letters = is_other ? std::string(other->filter) : letters;
   const std::vector<FilterType>& types = filter_types();
   const auto found =
-      std::find_if(types.begin(), types.end(), [&](const FilterType& type) { return type.name == name; });
+      std::ranges::find_if(types, [&](const FilterType& type) { return letters_of(type.name) == letters; });
   if (found == types.end()) {
-    std::string legal;
-    for (const FilterType& type : types) {
-      legal += (legal.empty() ? "" : ", ") + type.name;
-    }
-    throw UsageError("there is no filter \"" + std::string(name) + "\"; there are " + legal);
+    refuse_filter(std::string(name), is_other);
   }
   return *found;
+}
+
+const std::vector<std::string>& quality_words() {
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> all;
+    std::ranges::transform(kQualities, std::back_inserter(all), &Quality::word);
+    return all;
+  }();
+  return words;
+}
+
+std::string profile_for(const std::vector<std::string>& profiles, const std::string& quality) {
+  const auto* const found = std::ranges::find(kQualities, quality, &Quality::word);
+  if (found == kQualities.end() || profiles.empty()) {
+    return quality;
+  }
+  const bool has_own = std::ranges::find(profiles, found->profile) != profiles.end();
+  return has_own ? found->profile : profiles.back();
+}
+
+std::string quality_name(const std::string& profile) {
+  const auto* const found = std::ranges::find(kQualities, profile, &Quality::profile);
+  return found == kQualities.end() ? profile : found->word;
 }
 
 const FilterType& type_of(const Filter& filter) { return filter_types()[filter.index()]; }

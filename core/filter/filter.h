@@ -24,12 +24,21 @@ using FilterType = FilterDescription<Filter>;
 
 /// All filters, in the variant's order.
 const std::vector<FilterType>& filter_types();
-/// Throws a UsageError that lists the names.
+/// Accepts the full names, too: "V-BM4D", "non-local means", "nlmeans". Throws a UsageError that lists the
+/// names, or suggests one.
 const FilterType& filter_type(std::string_view name);
 const FilterType& type_of(const Filter& filter);
 
 /// Throws a UsageError that names the first illegal parameter and its legal range.
 void validate(const Filter& filter);
+
+/// The words for the quality of every filter with profiles, from fastest to best: fast, good, high, best.
+const std::vector<std::string>& quality_words();
+/// The name among `profiles` for such a word: np for good, and the best profile for a word that has none of
+/// its own. Returns other names unchanged. FilterType::make() accepts these words as profiles.
+std::string profile_for(const std::vector<std::string>& profiles, const std::string& quality);
+/// The word for a profile; lc, which has none, is returned unchanged.
+std::string quality_name(const std::string& profile);
 
 /// The name of the default filter: for video, or (`frame_by_frame`) for separate pictures.
 std::string_view default_filter(bool frame_by_frame);

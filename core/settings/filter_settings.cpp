@@ -52,7 +52,7 @@ std::string name_in(const FilterSettings& settings, bool frame_by_frame) {
     throw UsageError(type.name + " has no option " + name + "; " + name + " is set beside the filter: --" +
                      name + " of the program, " + name + " of the library");
   }
-  std::vector<std::string> names = {"profile"};
+  std::vector<std::string> names = {"quality", "profile"};
   for (const Parameter<Filter>& parameter : type.parameters) {
     names.push_back(parameter.text.option);
   }
@@ -67,12 +67,19 @@ void add_setting(FilterSettings& settings, const FilterType& type, const std::st
   }
   const std::string name = lower_case(text.substr(0, equals));
   const std::string value = text.substr(equals + 1);
-  if (name == "profile") {
-    settings.profile = lower_case(value);
+  if (name == "profile" || name == "quality") {
+    settings.profile = profile_for(type.profiles, parse_quality(name, value));
   } else if (const Parameter<Filter>* const parameter = find_parameter(type, name)) {
     settings.parameters[name] = parse_value(*parameter, value);
   } else {
     refuse_setting(type, name);
+  }
+}
+
+void require_name_only(const std::string& name) {
+  const std::size_t end = name.find_first_of(", ");
+  if (name.find('=') != std::string::npos && end != std::string::npos) {
+    throw UsageError("parameters follow a colon: " + name.substr(0, end) + ":" + name.substr(end + 1));
   }
 }
 
@@ -98,7 +105,7 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
         with_profiles.push_back(&each);
       }
     }
-    refuse(*type, dashes + "profile", with_profiles);
+    refuse(*type, dashes + "quality", with_profiles);
   }
   for (const auto& [parameter, value] : settings.parameters) {
     if (find_parameter(*type, parameter) == nullptr) {
@@ -119,6 +126,7 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
 
 FilterSettings parse_filter_settings(const std::string& text) {
   const std::size_t end_of_name = std::min(text.find(':'), text.size());
+  require_name_only(text.substr(0, end_of_name));
   const FilterType& type = filter_type(lower_case(text.substr(0, end_of_name)));
   FilterSettings settings{.name = type.name, .profile = {}, .parameters = {}};
   try {
@@ -132,6 +140,19 @@ FilterSettings parse_filter_settings(const std::string& text) {
     throw UsageError(text + ": " + error.what());
   }
   return settings;
+}
+
+std::string parse_quality(const std::string& setting, const std::string& text) {
+  const std::string word = lower_case(text);
+  const std::vector<std::string>& words = quality_words();
+  if (setting.ends_with("quality") && std::ranges::find(words, word) == words.end()) {
+    std::string list;
+    for (const std::string& each : words) {
+      list += (list.empty() ? "" : each == words.back() ? " or " : ", ") + each;
+    }
+    throw UsageError(setting + ": '" + text + "' is not " + list);
+  }
+  return word;
 }
 
 std::string to_string(const ParameterValue& value) {
@@ -149,7 +170,9 @@ std::string to_string(const ParameterValue& value) {
 std::string to_string(const FilterSettings& settings) {
   std::string text = settings.name;
   if (settings.profile) {
-    text += ":profile=" + *settings.profile;
+    const std::string quality = quality_name(*settings.profile);
+    const bool is_word = std::ranges::find(quality_words(), quality) != quality_words().end();
+    text += (is_word ? ":quality=" : ":profile=") + quality;
   }
   for (const auto& [name, value] : settings.parameters) {
     text += ":" + name + "=" + to_string(value);

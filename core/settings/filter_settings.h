@@ -22,7 +22,7 @@ class OtherFiltersSetting : public UsageError {
 /// A filter as given by settings. Values that are not given follow from the filter.
 struct FilterSettings {
   std::string name;                                  ///< empty: default_filter()
-  std::optional<std::string> profile;                ///< nothing: the filter's default, if it has profiles
+  std::optional<std::string> profile;                ///< or a word for quality; nothing: the default
   std::map<std::string, ParameterValue> parameters;  ///< keys are ParameterText::option
 
   bool operator==(const FilterSettings&) const = default;
@@ -37,6 +37,10 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
 /// Parses "bm3d:profile=fast:tau=99": a filter's name and any of its settings. Throws UsageError for unknown
 /// names and settings, illegal values, and contradictory settings.
 FilterSettings parse_filter_settings(const std::string& text);
+
+/// The value of the setting "quality", one of quality_words(), or of "profile", any name, in lower case.
+/// Throws a UsageError that begins with `setting` for other words.
+std::string parse_quality(const std::string& setting, const std::string& text);
 
 /// The text that parse_value() parses.
 std::string to_string(const ParameterValue& value);

@@ -6,7 +6,7 @@
  *     limpid_denoiser* denoiser;
  *     limpid_format format = {sizeof format, 1920, 1080, LIMPID_YUV, 1, 1, LIMPID_UINT8, 8, 0};
  *     limpid_new(&denoiser, NULL);
- *     limpid_set(denoiser, "profile", "fast");
+ *     limpid_set(denoiser, "quality", "fast");
  *     limpid_start(denoiser, &format);
  *     for each frame:
  *       limpid_send(denoiser, &frame);
@@ -230,8 +230,9 @@ LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log lo
 /* Sets an option of the command line by its name without dashes. `limpid denoise --help-all` and
  * `limpid filters NAME` list them:
  *
- * - filter, profile, and each parameter of the filter (limpid_get_parameter()): reach, delay, steps, ...; the
- *   filter may contain parameters: "vbm4d:reach=4:step=3"
+ * - filter, and each parameter of the filter (limpid_get_parameter()): reach, delay, steps, ...; the filter
+ * may contain parameters: "vbm4d:reach=4:step=3"
+ * - quality: "fast", "good", "high" or "best"; profile: names of the filter (limpid_filter_info)
  * - noise: "auto"; a standard deviation in 8-bit code values, "10", or one per plane, "10,5,5"; a profile of
  *   `limpid noise`, as a file name, "camera.json", or as text, which begins with '{'
  * - sigma: another name of the setting noise

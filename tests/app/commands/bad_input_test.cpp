@@ -466,7 +466,7 @@ TEST_F(BadInputTest, WrongUsage) {
   expect_refused(input, 2, {"--frames"}, {"--frames", "0"});
   expect_refused(input, 2, {"--frames"}, {"--frames", "many"});
   expect_refused(input, 2, {"--threads"}, {"--threads", "-2"});
-  expect_refused(input, 2, {"tau-2", "second step"}, {"--steps", "1", "--filter", "bm3d:tau-2=5"});
+  expect_refused(input, 2, {"tau-2", "second step"}, {"--filter", "bm3d:steps=1:tau-2=5"});
   expect_refused(input, 2, {"patch size"}, {"--filter", "bm3d:patch-size=99"});
   expect_refused(input, 2, {"--patch-size", "--filter bm3d:patch-size=VALUE"}, {"--patch-size", "4"});
   expect_refused(input, 2, {"-e", "crf"}, {"-e", "crf"});

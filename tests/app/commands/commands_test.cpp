@@ -49,7 +49,7 @@ TEST(Help, GroupsTheOptionsAndDocumentsTheExitCodes) {
   EXPECT_LE(rows, 60);
   const Outcome all = limpid({"denoise", "--help-all"});
   expect_success(all);
-  for (const char* part : {"--hwaccel", "--log-file", "--steps"}) {
+  for (const char* part : {"--hwaccel", "--log-file", "--delay"}) {
     EXPECT_NE(all.out.find(part), std::string::npos) << part;
   }
   EXPECT_EQ(outcome.out.find("Exit codes"), outcome.out.rfind("Exit codes")) << "once";

@@ -197,7 +197,7 @@ ProgressState slow_run() {
 
 TEST(Outlook, NamesTheTimeLeftAndAQuickerProfile) {
   EXPECT_EQ(outlook_text(slow_run(), {"vbm4d", "np"}),
-            "about 56 min left; with --profile fast about 14 min, and 0.6 dB less on the test clips");
+            "about 56 min left; with --quality fast about 14 min, and 0.6 dB less on the test clips");
   EXPECT_EQ(outlook_text(slow_run(), {"vbm4d", "fast"}), "about 56 min left");
   EXPECT_EQ(outlook_text(slow_run(), {"bilateral", ""}), "about 56 min left");
   ProgressState state = slow_run();
@@ -206,7 +206,7 @@ TEST(Outlook, NamesTheTimeLeftAndAQuickerProfile) {
   state = slow_run();
   state.on_device = true;
   EXPECT_EQ(outlook_text(state, {"vbm4d", "np"}),
-            "about 56 min left; with --profile fast about 20 min, and 0.6 dB less on the test clips");
+            "about 56 min left; with --quality fast about 20 min, and 0.6 dB less on the test clips");
 }
 
 TEST(Outlook, IsEmptyForShortRunsAndUnknownLengths) {

@@ -71,7 +71,8 @@ for command in $commands; do
   same "options of $command in bash" "$(options "$command")" "$(in_bash limpid "$command" -)"
 done
 filters=$( ("$programs/limpid" denoise --filter x in.y4m -o out.y4m 2>&1 || true) | sed 's/.*there are //' | tr -d , | tr ' ' '\n')
-same "profiles in bash" $'fast\nlc\nnp\nhigh' "$(in_bash limpid denoise in.mkv --profile '')"
+same "qualities in bash" $'fast\ngood\nhigh\nbest' "$(in_bash limpid denoise in.mkv --quality '')"
+same "profiles in bash" $'fast\nlc\nnp\nhigh\nbest' "$(in_bash limpid denoise in.mkv --profile '')"
 same "filters in bash" "$filters" "$(in_bash limpid denoise --filter '')"
 same "what follows an equals sign in bash" $'fast' "$(in_bash limpid denoise --profile = f)"
 same "what follows a colon in bash" "all" "$(in_bash limpid denoise --engine cuda : a)"

@@ -184,7 +184,7 @@ TEST(SettingsOptions, OtherOptionsOverrideTheFile) {
     return options.settings();
   };
   const DenoisingSettings all = read({});
-  EXPECT_EQ(to_string(all.filter), "vbm4d:profile=fast:reach=2");
+  EXPECT_EQ(to_string(all.filter), "vbm4d:quality=fast:reach=2");
   EXPECT_EQ(all.noise.noise->noise, (NoiseModel{{9, 4, 5}}));
   EXPECT_EQ(all.noise.strength, (Strength{1.5F, 1.5F}));
   EXPECT_EQ(all.noise.mix, 0.25F);
@@ -192,13 +192,13 @@ TEST(SettingsOptions, OtherOptionsOverrideTheFile) {
 
   const DenoisingSettings some =
       read({"--profile", "np", "--sigma", "auto", "--strength", "2", "--fields", "auto", "--mix", "0"});
-  EXPECT_EQ(to_string(some.filter), "vbm4d:profile=np:reach=2");
+  EXPECT_EQ(to_string(some.filter), "vbm4d:quality=good:reach=2");
   EXPECT_EQ(some.noise.noise, std::nullopt);
   EXPECT_EQ(some.noise.strength, (Strength{2, 2}));
   EXPECT_EQ(some.noise.mix, 0);
   EXPECT_EQ(some.fields, FieldChoice::kAuto);
   EXPECT_EQ(to_string(read({"--filter", "bm3d"}).filter), "bm3d");
-  EXPECT_EQ(to_string(read({"--reach", "3"}).filter), "vbm4d:profile=fast:reach=3");
+  EXPECT_EQ(to_string(read({"--reach", "3"}).filter), "vbm4d:quality=fast:reach=3");
   std::ofstream(file) << "{}";
   try {
     read({});
@@ -295,7 +295,7 @@ TEST(FilterOptionsOfBm3d, IllegalValuesAreUsageErrors) {
   EXPECT_THROW(parse_bm3d("search-window=20"), UsageError);
   EXPECT_THROW(parse_bm3d("tau=nan"), UsageError);
   EXPECT_THROW(parse_bm3d("transform-2d=fourier"), UsageError);
-  EXPECT_THROW(parse_bm3d("profile=best"), UsageError);
+  EXPECT_THROW(parse_bm3d("profile=finest"), UsageError);
 }
 
 TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
@@ -356,10 +356,28 @@ TEST(FilterOptions, ErrorsNameTheFilterThatHasTheOption) {
             "--filter: bm3d:patch-size=1: first step: a patch size of 1 is not possible (2 to 16)");
   EXPECT_EQ(objection("--filter bm3d:group-size=32"), "");
   EXPECT_NE(objection("--filter vbm4d:group-size=32"), "");
-  EXPECT_EQ(objection("--filter bm3d:steps=1 --steps 2"),
-            "--steps is given twice: as an option and in --filter");
+  EXPECT_EQ(objection("--filter vbm4d:reach=1 --reach 2"),
+            "--reach is given twice: as an option and in --filter");
   EXPECT_EQ(objection("--filter bm3d:profile=fast --profile np"),
             "--profile is given twice: as an option and in --filter");
+  EXPECT_EQ(objection("--quality best --profile np"), "--quality and --profile exclude each other");
+  EXPECT_EQ(objection("--quality finest"), "--quality: 'finest' is not fast, good, high or best");
+  EXPECT_EQ(objection("--quality 20"),
+            "--quality: '20' is not a word such as high; --crf N sets the encoder's quality");
+  EXPECT_EQ(objection("--filter nlm --quality best"),
+            "--quality is no option of the filter nlm, but of bm3d, vbm4d, vnlb, recursive");
+  EXPECT_EQ(objection("--filter vbm4d,profile=fast"),
+            "--filter: parameters follow a colon: vbm4d:profile=fast");
+}
+
+TEST(FilterOptions, QualityHasTheSameWordsForAllFilters) {
+  EXPECT_EQ(parse_filter_options("--quality good"), parse_filter_options("--profile np"));
+  EXPECT_EQ(parse_filter_options("--quality best"), parse_filter_options("--profile best"));
+  EXPECT_EQ(parse_filter_options("--quality High"), parse_filter_options("--filter vbm4d:profile=high"));
+  EXPECT_EQ(parse_filter_options("--filter bm3d:quality=best"),
+            parse_filter_options("--filter bm3d:profile=high"));
+  EXPECT_EQ(parse_filter_options("--filter recursive --quality best"),
+            parse_filter_options("--filter recursive"));
 }
 
 TEST(FilterOptions, LiveFiltersHaveNoDelayUnlessRequested) {
@@ -390,7 +408,7 @@ TEST(FilterOptions, LiveFiltersHaveNoDelayUnlessRequested) {
 TEST(FilterOptions, AnOptionOfAnotherFilterIsAUsageError) {
   for (const char* arguments : {"--radius 3", "--filter nlm:radius=3", "--filter nlm:tau=3",
                                 "--filter bilateral:patch-size=3", "--filter nlm-bilateral --profile np",
-                                "--filter adaptive-bilateral --steps 1", "--filter bilateral:kappa=1"}) {
+                                "--filter adaptive-bilateral:steps=1", "--filter bilateral:kappa=1"}) {
     EXPECT_THROW(parse_filter_options(arguments), UsageError) << arguments;
   }
   EXPECT_THROW(parse_filter_options("--filter mean"), UsageError);
@@ -660,7 +678,7 @@ TEST(RunReport, TellsAllOfAFiltersSettings) {
   frame.format.color_model = ColorModel::kYuv;
   const NoiseModel noise{{10, 0, 5}};
   const nlohmann::ordered_json bm3d =
-      to_json(parse_filter_options("--filter bm3d:tau=99 --steps 1"), noise, frame.format);
+      to_json(parse_filter_options("--filter bm3d:tau=99:steps=1"), noise, frame.format);
   EXPECT_EQ(bm3d["name"], "bm3d");
   EXPECT_EQ(bm3d["hard_threshold"]["tau"], 99);
   EXPECT_EQ(bm3d["hard_threshold"]["transform_2d"], "bior1.5") << "np's";

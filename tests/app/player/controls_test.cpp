@@ -176,9 +176,9 @@ TEST(ControlsTest, EveryControlDoesItsWork) {
                                      {"pair", "key: view: settings A and B"},
                                      {"split", "key: view: split"},
                                      {"strength Strong", "key: bilateral, strength 1.4"},
-                                     {"quality Fast", "key: recursive np, strength 1.4"},
+                                     {"quality Fast", "key: vbm4d fast, strength 1.4"},
                                      {"undo", "key: undo: bilateral, strength 1.4"},
-                                     {"redo", "key: redo: recursive"},
+                                     {"redo", "key: redo: vbm4d"},
                                      {"output", "control: in at "},
                                      {"in", "key: passage 0:"},
                                      {"out", "key: passage 0:"},
@@ -667,7 +667,7 @@ TEST(FilesTest, SettingsAreSavedAndLoaded) {
     press("Ctrl+S");
     EXPECT_TRUE(log.says("key: written: " + script.file("clip-settings-3.json")));
     EXPECT_EQ(to_string(read_settings(script.file("clip-settings-3.json")).filter),
-              "bm3d:profile=fast:step=5");
+              "bm3d:quality=fast:step=5");
 
     std::ofstream(script.file("wrong.json")) << "{}";
     FilesScript::drop(script.file("wrong.json"));

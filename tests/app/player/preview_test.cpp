@@ -373,7 +373,7 @@ TEST_F(ControlsPreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
 
 // Keys of a real keyboard, and a file that is slow to write.
 TEST_F(ControlsPreviewTest, HeldKeysAndClosingAreSafe) {
-  Process process(on_screen({"preview", clip(), "--filter", "vnlb", "--quality", "fixed", "--sigma", "5",
+  Process process(on_screen({"preview", clip(), "--filter", "vnlb", "--pace", "fixed", "--sigma", "5",
                              "--no-vsync", "--no-memory", "--log-level", "debug"}));
   const std::string window = find_window("clip.mkv");
   expect_said(process, "shown: the first frame");

@@ -253,7 +253,7 @@ TEST_F(WebcamTest, WaitsForAnUnpluggedCameraWithoutAWindow) {
   EXPECT_GE(std::filesystem::file_size(path("loopback.yuv")), 12U * (64 * 48 * 3 / 2));
   const nlohmann::json report = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(report["frames_shown"], 12);
-  EXPECT_EQ(report["quality"][0]["filter"], "vbm4d:profile=fast");
+  EXPECT_EQ(report["quality"][0]["filter"], "vbm4d:quality=fast");
   expect_failure(limpid(webcam({kCamera, "--no-window"})), 2, {"--no-window", "--loopback", "--record"});
 }
 
@@ -294,7 +294,7 @@ TEST_F(WebcamTest, SaysWhatToSelectInTheMeetingProgram) {
 
 TEST_F(WebcamTest, ALimitOfLoadNeedsAChoiceOfQuality) {
   expect_failure(run(with_camera("yuyv", 0, webcam({kCamera, "--max-load", "50"}))), 2,
-                 {"--max-load requires --quality auto"});
+                 {"--max-load requires --pace auto"});
   expect_success(
       run(with_camera("yuyv", 0, {"webcam", kCamera, "--max-load", "50", "--frames", "5", "--sigma", "5"})));
 }

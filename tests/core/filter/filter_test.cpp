@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/settings/filter_settings.h"
@@ -186,6 +187,45 @@ TEST(Filter, EachHasAReach) {
         << type.name;
     EXPECT_EQ(reach.unbounded, type.name == "recursive") << type.name;
   }
+}
+
+std::string refused(const std::string& name) {
+  return complaint_of([&] { filter_type(name); });
+}
+
+TEST(FilterTypes, AreFoundByTheNamesThatPapersAndProgramsGiveThem) {
+  for (const auto& [name, filter] : {std::pair{"V-BM4D", "vbm4d"},
+                                     {"non-local means", "nlm"},
+                                     {"nlmeans", "nlm"},
+                                     {"Adaptive Bilateral", "adaptive-bilateral"},
+                                     {"NLM_bilateral", "nlm-bilateral"}}) {
+    EXPECT_EQ(filter_type(name).name, filter);
+  }
+  EXPECT_EQ(
+      refused("hqdn3d"),
+      "there is no filter \"hqdn3d\"; the default, vbm4d, replaces it, and strength (light, strong or a "
+      "factor) adjusts it");
+  EXPECT_EQ(refused("bm4d"), refused("hqdn3d").replace(20, 6, "bm4d"));
+  EXPECT_EQ(refused("best"), "there is no filter \"best\", but a quality of this name: vbm4d:quality=best");
+  EXPECT_EQ(refused("vbm5d"), "there is no filter \"vbm5d\"; did you mean 'vbm4d'?");
+  EXPECT_NE(refused("mean").find("there are bm3d, vbm4d, "), std::string::npos);
+}
+
+TEST(Quality, HasAProfileOfEveryFilterThatHasProfiles) {
+  const auto profiles_of = [](const char* filter) {
+    std::string profiles;
+    for (const std::string& word : quality_words()) {
+      profiles += profile_for(filter_type(filter).profiles, word) + " ";
+    }
+    return profiles;
+  };
+  EXPECT_EQ(profiles_of("vbm4d"), "fast np high best ");
+  EXPECT_EQ(profiles_of("vnlb"), "fast np high best ");
+  EXPECT_EQ(profiles_of("bm3d"), "fast np high high ");
+  EXPECT_EQ(profiles_of("recursive"), "fast np np np ");
+  EXPECT_EQ(quality_name("np"), "good");
+  EXPECT_EQ(quality_name("lc"), "lc");
+  EXPECT_EQ(filter_type("vbm4d").make("good"), filter_type("vbm4d").make("np"));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(FilterSettings, SettingsOfAnotherFilterAreRefusedByName) {
 
 TEST(FilterSettings, AreReadBackFromTheirText) {
   FilterSettings settings{.name = "vbm4d", .profile = "np", .parameters = {{"step", 3}, {"lambda", 2.7F}}};
-  EXPECT_EQ(to_string(settings), "vbm4d:profile=np:lambda=2.7:step=3");
+  EXPECT_EQ(to_string(settings), "vbm4d:quality=good:lambda=2.7:step=3");
   settings.parameters["lambda"] = 0.1F + 0.2F;
   const FilterSettings read = parse_filter_settings(to_string(settings));
   EXPECT_EQ(read.profile, settings.profile);
