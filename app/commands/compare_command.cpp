@@ -32,6 +32,7 @@
 #include "app/options/media_options.h"
 #include "app/options/noise_options.h"
 #include "app/options/settings_options.h"
+#include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
@@ -195,37 +196,34 @@ class Comparison {
     const std::vector<NoiseModel>& noise = levels_of(filter.noise);
     std::vector<Frame> results;
     results.reserve(frame_count());
-    const auto make_denoiser = [&] {
-      std::unique_ptr<Denoiser> denoiser =
-          engine_->make_denoiser(filter.filter.filter(), noise.front(), format());
-      denoiser->set_mix(filter.noise.mix);
-      return denoiser;
+    StageCounters counters;
+    DenoiseStage stage(counters);
+    stage.set_mix(filter.noise.mix);
+    const auto send = [&](std::size_t i) {
+      stage.send(input_.frames[i], noise[i], [&](const Frame& /*first*/, const NoiseModel& level) {
+        return engine_->make_denoiser(filter.filter.filter(), level, format());
+      });
     };
-    {
-      // Leaves the setup of the first frame out of the timing. A stream that has ended accepts no frames.
-      const std::unique_ptr<Denoiser> first = make_denoiser();
-      first->send(input_.frames.front());
-      first->flush();
-      static_cast<void>(first->receive());
-    }
-    const std::unique_ptr<Denoiser> denoiser = make_denoiser();
-
-    const auto start = std::chrono::steady_clock::now();
-    const std::size_t under_way =
-        static_cast<std::size_t>(denoiser->latency()) + static_cast<std::size_t>(denoiser->concurrency());
     const auto receive = [&] {
-      if (std::optional<Frame> result = denoiser->receive()) {
+      if (std::optional<Frame> result = stage.receive()) {
         results.push_back(std::move(*result));
       }
     };
+    // The setup for the first frame is not timed.
+    send(0);
+    stage.flush();
+    receive();
+    stage.reset();
+    results.clear();
+
+    const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < frame_count(); ++i) {
-      denoiser->set_noise(noise[i]);
-      denoiser->send(input_.frames[i]);
-      if (i + 1 - results.size() >= under_way) {
+      send(i);
+      if (stage.is_full()) {
         receive();
       }
     }
-    denoiser->flush();
+    stage.flush();
     while (results.size() < frame_count()) {
       receive();
     }
