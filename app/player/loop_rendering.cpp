@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
+#include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
+#include "core/engine/noise_control.h"
+#include "io/media/reader.h"
 
 namespace limpid::app {
 namespace {
@@ -29,11 +31,7 @@ Frame kept_copy(Engine& engine, const Frame& frame) {
 
 LoopRendering::LoopRendering(const PlayerStages& stages, const PlayerOptions& options, CommandQueue& commands,
                              Deliver deliver)
-    : stages_(stages),
-      options_(options),
-      commands_(commands),
-      deliver_(std::move(deliver)),
-      stage_(counters_) {}
+    : stages_(stages), options_(options), commands_(commands), deliver_(std::move(deliver)) {}
 
 void LoopRendering::run() {
   while (commands_.run()) {
@@ -58,7 +56,6 @@ void LoopRendering::release() {
   request_.reset();
   decoded_.reset();
   kept_.clear();
-  stage_.abandon();
   set_status({});
 }
 
@@ -89,7 +86,6 @@ void LoopRendering::render(const LoopRequest& request) {
   } catch (const Error& error) {  // playback continues
     spdlog::warn(fmt::format("the repeated passage is not kept: {}", error.what()));
   }
-  stage_.abandon();
   if (request.superseded.stop_requested()) {
     return;
   }
@@ -161,65 +157,50 @@ void LoopRendering::decode(const LoopRequest& request) {
 }
 
 std::shared_ptr<const LoopFrames> LoopRendering::filter(const LoopRequest& request) {
-  NoiseControl noise(request.settings.noise, *stages_.engine);
-  stage_.abandon();
-  stage_.set_mix(request.settings.noise.mix);
-  sent_ = 0;
-  under_way_.clear();
-  auto results = std::make_shared<LoopFrames>();
-  results->begin = request.passage.begin.value_or(0);
-  const auto total = static_cast<double>(decoded_->end - decoded_->begin);
-  const auto is_over = [&] { return request.superseded.stop_requested(); };
-  const auto send_leveled = [&] {
-    while (std::optional<LeveledFrame> frame = is_over() ? std::nullopt : noise.receive()) {
-      while ((stage_.is_full() || stage_.owes_a_result()) && receive(*results)) {
-      }
-      send(std::move(*frame), noise.found(), request.settings);
-      set_status({LoopStatus::State::kComputing, static_cast<double>(results->frames.size()) / total});
+  std::vector<std::shared_ptr<PlayedFrame>> frames;  // of the passage
+  for (std::size_t i = decoded_->begin; i < decoded_->end; ++i) {
+    auto frame = std::make_shared<PlayedFrame>();
+    frame->noisy = decoded_->frames[i].frame;
+    frame->settings = frame->used = request.settings;
+    frame->used.looks_ahead = true;
+    frame->time = decoded_->frames[i].time;
+    frame->is_refined = true;
+    frames.push_back(std::move(frame));
+  }
+  std::size_t read = 0;
+  std::size_t leveled = 0;
+  std::size_t filtered = 0;
+  NoiseControl noise(request.settings.noise, *stages_.engine,
+                     [&](const NoiseEstimate& found, const NoiseModel& level, const Frame& /*frame*/) {
+                       frames[leveled]->noise = found;
+                       frames[leveled++]->level = level;
+                     });
+  PipelineStages stages;
+  stages.read = [&]() -> io::Reader::Item {
+    if (read == decoded_->frames.size()) {
+      return io::Reader::End();
     }
+    Frame frame = decoded_->frames[read].frame;
+    frame.context_only = read < decoded_->begin || read >= decoded_->end;
+    ++read;
+    return frame;
   };
-  for (std::size_t i = 0; i < decoded_->frames.size() && !is_over(); ++i) {
-    Frame frame = decoded_->frames[i].frame;
-    frame.context_only = i < decoded_->begin || i >= decoded_->end;
-    noise.send(std::move(frame));
-    send_leveled();
-  }
-  noise.flush();
-  send_leveled();
-  stage_.flush();
-  while (!is_over() && !under_way_.empty() && receive(*results)) {
-  }
-  return is_over() || !under_way_.empty() ? nullptr : results;
-}
-
-void LoopRendering::send(LeveledFrame frame, const NoiseEstimate& noise, const PlayerSettings& settings) {
-  const StoredFrame& stored = decoded_->frames[sent_++];
-  if (!frame.frame.context_only) {
-    auto played = std::make_shared<PlayedFrame>();
-    played->noisy = stored.frame;
-    played->settings = played->used = settings;
-    played->used.looks_ahead = true;
-    played->level = frame.level;
-    played->noise = noise;
-    played->time = stored.time;
-    played->is_refined = true;
-    under_way_.push_back(std::move(played));
-  }
-  stage_.send(std::move(frame.frame), frame.level, [&](const Frame& first, const NoiseModel& level) {
-    return stages_.make_renderer(settings, first, level);
-  });
-}
-
-// Takes a result. False if there is none.
-bool LoopRendering::receive(LoopFrames& results) {
-  const std::optional<Frame> result = stage_.receive();
-  if (!result || under_way_.empty()) {
-    return false;
-  }
-  under_way_.front()->denoised = kept_copy(*stages_.engine, *result);
-  results.frames.push_back(std::move(under_way_.front()));
-  under_way_.pop_front();
-  return true;
+  stages.noise = &noise;
+  stages.make_denoiser = [&](const Frame& first, const NoiseModel& level) {
+    return stages_.make_renderer(request.settings, first, level);
+  };
+  stages.mix = request.settings.noise.mix;
+  stages.write_frame = [&](const Frame& result) {
+    frames[filtered++]->denoised = kept_copy(*stages_.engine, result);
+    set_status(
+        {LoopStatus::State::kComputing, static_cast<double>(filtered) / static_cast<double>(frames.size())});
+  };
+  PipelineCounters counters;
+  run_pipeline(stages, {.abandon = request.superseded}, counters, {});
+  return filtered < frames.size()
+             ? nullptr
+             : std::make_shared<LoopFrames>(LoopFrames{.frames = {frames.begin(), frames.end()},
+                                                       .begin = request.passage.begin.value_or(0)});
 }
 
 }  // namespace limpid::app

@@ -12,12 +12,10 @@
 #include <stop_token>
 #include <vector>
 
-#include "app/pipeline/denoise_stage.h"
-#include "app/pipeline/stage_counters.h"
-#include "app/player/command_queue.h"
 #include "app/player/loop_frames.h"
 #include "app/player/played_frame.h"
-#include "core/engine/noise_control.h"
+#include "app/player/player_queues.h"
+#include "core/frame/reach.h"
 
 namespace limpid::app {
 
@@ -44,8 +42,8 @@ struct LoopStatus {
 
 /// Computes the frames of a passage as `limpid denoise` does, with a reader and a denoiser of its own, so
 /// that playback continues. Results are in ordinary memory; those of earlier settings are kept while
-/// they fit, for users who switch between settings. All members except cancel() and status() belong to its
-/// thread, which runs them as commands.
+/// they fit, for users who switch between settings. All members except status() belong to its thread, which
+/// runs them as commands.
 class LoopRendering {
  public:
   using Deliver = std::function<void(const std::stop_token&, std::shared_ptr<const LoopFrames>)>;
@@ -61,8 +59,6 @@ class LoopRendering {
   /// Ends the request and frees all memory.
   void release();
 
-  /// Ends the work for a superseded request. May be called on any thread.
-  void cancel() { stage_.cancel(); }
   /// May be called on any thread.
   LoopStatus status() const;
 
@@ -81,21 +77,15 @@ class LoopRendering {
   std::shared_ptr<const LoopFrames> kept_with(const PlayerSettings& settings) const;
   void keep(const std::shared_ptr<const LoopFrames>& frames);
   std::shared_ptr<const LoopFrames> filter(const LoopRequest& request);
-  void send(LeveledFrame frame, const NoiseEstimate& noise, const PlayerSettings& settings);
-  bool receive(LoopFrames& results);
   void set_status(const LoopStatus& status);
 
   const PlayerStages& stages_;
   const PlayerOptions& options_;
   CommandQueue& commands_;
   const Deliver deliver_;
-  StageCounters counters_;
-  DenoiseStage stage_;
   std::optional<LoopRequest> request_;
   std::optional<Decoded> decoded_;
   std::deque<std::shared_ptr<const LoopFrames>> kept_;  ///< results of decoded_, with other settings, too
-  std::size_t sent_ = 0;                                ///< of the decoded frames, with their levels
-  std::deque<std::shared_ptr<PlayedFrame>> under_way_;  ///< of the passage, without results
   mutable std::mutex mutex_;
   LoopStatus status_;
 };

@@ -103,7 +103,6 @@ bool Player::stop(std::chrono::milliseconds patience) {
   }
   denoising_.cancel();
   refining_stage_.cancel();
-  loop_rendering_.cancel();
   const Clock::time_point end = Clock::now() + patience;
   return std::ranges::all_of(
       ends_, [end](std::future<void>& each) { return each.wait_until(end) == std::future_status::ready; });
@@ -195,7 +194,6 @@ void Player::set_passage(const std::optional<Passage>& passage, bool repeats) {
 void Player::render_loop() {
   loop_ends_.request_stop();
   loop_ends_ = std::stop_source();
-  loop_rendering_.cancel();
   if (!loop_) {
     return queues_.looping.post([this] { loop_rendering_.release(); });
   }
