@@ -70,9 +70,9 @@ bool FrameDenoising::work() {
     wake_at_ = std::min(wake_at_.value_or(decides_at), decides_at);
   }
   if (!stage_.is_full() && !again_.empty()) {
-    DecodedFrame frame = std::move(again_.front());
+    const PlayedFrame frame = std::move(again_.front());
     again_.pop_front();
-    send(std::move(frame));
+    send(frame);
   } else if (!stage_.is_full() && next.exists && !waits && may_send()) {
     take_next(next, is_late);
   } else if (stage_.owes_a_result()) {
@@ -97,7 +97,7 @@ bool FrameDenoising::may_send() const {
 }
 
 void FrameDenoising::take_next(const DecodedFrames::Next& next, bool is_late) {
-  std::optional<DecodedFrame> frame = queues_.decoded.take(*request_.position);
+  std::optional<PlayedFrame> frame = queues_.decoded.take(*request_.position);
   queues_.reading.wake();
   if (!frame) {
     return;
@@ -112,7 +112,7 @@ void FrameDenoising::take_next(const DecodedFrames::Next& next, bool is_late) {
   if (!live_) {  // of which nothing is denoised again
     remember(*frame);
   }
-  send(*std::move(frame));
+  send(*frame);
 }
 
 void FrameDenoising::begin(const DenoisingRequest& request) {
@@ -139,7 +139,7 @@ void FrameDenoising::begin(const DenoisingRequest& request) {
   }
   if (quality_.has_choice()) {
     const auto wanted = std::ranges::find_if(
-        again_, [&](const DecodedFrame& frame) { return frame.sequence >= request_.first_wanted; });
+        again_, [&](const PlayedFrame& frame) { return frame.sequence >= request_.first_wanted; });
     again_.erase(again_.begin(), std::max(wanted - context_of(rung), again_.begin()));
     queues_.presentation.pacing([](Pacing& pacing) { pacing.forget_turnaround(); });
   }
@@ -148,10 +148,10 @@ void FrameDenoising::begin(const DenoisingRequest& request) {
 // The rung is too slow: a quicker one does what it has not done yet.
 void FrameDenoising::send_again() {
   if (!sent_.empty()) {
-    const std::uint64_t first = sent_.front().frame.sequence;
-    std::erase_if(past_, [first](const DecodedFrame& frame) { return frame.sequence >= first; });
+    const std::uint64_t first = sent_.front()->sequence;
+    std::erase_if(past_, [first](const PlayedFrame& frame) { return frame.sequence >= first; });
     for (; !sent_.empty(); sent_.pop_back()) {
-      again_.push_front(std::move(sent_.back().frame));
+      again_.push_front(*sent_.back());
     }
   }
   stage_.abandon();
@@ -202,10 +202,10 @@ void FrameDenoising::measure_pace() {
 // Keeps what is denoised again for new settings: the frame that is shown and those under way, and before
 // either as many as a temporal filter needs. Frames between them have been dropped, any number if no frames
 // are taken.
-void FrameDenoising::remember(const DecodedFrame& frame) {
+void FrameDenoising::remember(const PlayedFrame& frame) {
   if (const PlayedFramePointer shown = queues_.presentation.shown()) {
     const auto behind = std::ranges::find_if(
-        recent_, [&](const DecodedFrame& other) { return other.sequence > shown->sequence; });
+        recent_, [&](const PlayedFrame& other) { return other.sequence > shown->sequence; });
     const std::int64_t until_shown = behind - recent_.begin();
     const std::int64_t not_needed = recent_.end() - behind - outstanding() - stage_.latency();
     recent_.erase(behind, behind + std::max<std::int64_t>(not_needed, 0));
@@ -215,18 +215,18 @@ void FrameDenoising::remember(const DecodedFrame& frame) {
   recent_.push_back(frame);
 }
 
-void FrameDenoising::send(DecodedFrame frame) {
-  if (frame.result != nullptr && frame.result->settings == settings_) {
+void FrameDenoising::send(const PlayedFrame& frame) {
+  if (frame.is_refined && frame.settings == settings_) {
     return pass_on_result(frame);
   }
   const QualityRung rung = quality_.rung(settings_, Clock::now());
   if (!noise_ || settings_.noise != used_.noise) {
     noise_.emplace(settings_.noise, *stages_.engine, noise_log(settings_.noise));
   }
-  const NoiseModel level = estimate(frame.frame);
+  const NoiseModel level = estimate(frame.noisy);
   std::unique_ptr<Denoiser> next;
   if (stage_.has_denoiser() && !rung.settings.same_denoiser(used_)) {
-    next = stages_.make_denoiser(rung.settings, frame.frame, level);
+    next = stages_.make_denoiser(rung.settings, frame.noisy, level);
     drain();
     stage_.abandon();
   }
@@ -238,28 +238,33 @@ void FrameDenoising::send(DecodedFrame frame) {
   if (!stage_.has_denoiser() && quality_.has_choice()) {
     send_context(context_of(rung), level, make);
   }
-  sent_.push_back({frame, settings_, used_, level, noise_->found(), Clock::now()});
-  show_waiting(sent_.back());
+  const auto sent = std::make_shared<PlayedFrame>(frame);
+  sent->denoised = {};
+  sent->settings = settings_;
+  sent->used = used_;
+  sent->level = level;
+  sent->noise = noise_->found();
+  sent->sent_at = Clock::now();
+  sent->is_refined = false;
+  sent_.push_back(sent);
+  show_waiting(*sent);
   if (quality_.has_choice()) {
-    past_.push_back(frame);
+    past_.push_back(*sent);
     if (past_.size() > kMostContext) {
       past_.pop_front();
     }
   }
-  stage_.send(std::move(frame.frame), level, make);
+  stage_.send(frame.noisy, level, make);
 }
 
 // The result was computed earlier.
-void FrameDenoising::pass_on_result(const DecodedFrame& frame) {
+void FrameDenoising::pass_on_result(const PlayedFrame& frame) {
   drain();  // results of frames before come first
   stage_.abandon();
   sent_.clear();
   past_.clear();
-  auto played = std::make_shared<PlayedFrame>(*frame.result);
-  played->sequence = frame.sequence;
-  played->decoded_at = frame.decoded_at;
+  const auto played = std::make_shared<PlayedFrame>(frame);
   played->sent_at = idle_since_ = Clock::now();
-  played->source_is_late = frame.source_is_late;
   deliver(played);
 }
 
@@ -273,31 +278,16 @@ void FrameDenoising::deliver(const std::shared_ptr<PlayedFrame>& frame) {
 void FrameDenoising::send_context(int frames, const NoiseModel& level, const DenoiseStage::Maker& make) {
   const std::size_t count = std::min(past_.size(), static_cast<std::size_t>(frames));
   for (std::size_t i = past_.size() - count; i < past_.size(); ++i) {
-    Frame frame = past_[i].frame;
+    Frame frame = past_[i].noisy;
     frame.context_only = true;
     stage_.send(std::move(frame), level, make);
   }
 }
 
-std::shared_ptr<PlayedFrame> FrameDenoising::frame_of(const Sent& sent) {
-  auto frame = std::make_shared<PlayedFrame>();
-  frame->noisy = sent.frame.frame;
-  frame->settings = sent.settings;
-  frame->used = sent.used;
-  frame->level = sent.level;
-  frame->noise = sent.noise;
-  frame->time = sent.frame.time;
-  frame->sequence = sent.frame.sequence;
-  frame->decoded_at = sent.frame.decoded_at;
-  frame->sent_at = sent.at;
-  frame->source_is_late = sent.frame.source_is_late;
-  return frame;
-}
-
 // The first frame, and the first one after a seek, is shown before it is denoised, unless denoising is quick.
-void FrameDenoising::show_waiting(const Sent& sent) {
+void FrameDenoising::show_waiting(const PlayedFrame& sent) {
   if (!quality_.has_choice() && stage_.under_way() == 0) {
-    const std::shared_ptr<PlayedFrame> waiting = frame_of(sent);
+    const auto waiting = std::make_shared<PlayedFrame>(sent);
     waiting->is_waiting = true;
     queues_.presentation.put_waiting(request_.superseded, waiting);
   }
@@ -323,7 +313,7 @@ bool FrameDenoising::receive() {
   if (!denoised) {
     return false;
   }
-  const std::shared_ptr<PlayedFrame> frame = frame_of(sent_.front());
+  const std::shared_ptr<PlayedFrame> frame = std::move(sent_.front());
   sent_.pop_front();
   frame->denoised = std::move(*denoised);
   if (stages_.denoised) {

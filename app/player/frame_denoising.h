@@ -53,16 +53,6 @@ class FrameDenoising {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// A frame whose result is to come.
-  struct Sent {
-    DecodedFrame frame;
-    PlayerSettings settings;
-    PlayerSettings used;
-    NoiseModel level;
-    NoiseEstimate noise;
-    Clock::time_point at;
-  };
-
   /// Does the next piece of work. Returns false if there is none until `wake_at_`.
   bool work();
   std::int64_t outstanding() const;
@@ -72,13 +62,12 @@ class FrameDenoising {
   void prepare_step_up();
   NoiseModel estimate(const Frame& frame);
   void measure_pace();
-  void remember(const DecodedFrame& frame);
-  void send(DecodedFrame frame);
-  void pass_on_result(const DecodedFrame& frame);
+  void remember(const PlayedFrame& frame);
+  void send(const PlayedFrame& frame);
+  void pass_on_result(const PlayedFrame& frame);
   void deliver(const std::shared_ptr<PlayedFrame>& frame);
-  static std::shared_ptr<PlayedFrame> frame_of(const Sent& sent);
   void send_context(int frames, const NoiseModel& level, const DenoiseStage::Maker& make);
-  void show_waiting(const Sent& sent);
+  void show_waiting(const PlayedFrame& sent);
   void finish_stream();
   void drain();
   bool receive();
@@ -93,11 +82,11 @@ class FrameDenoising {
   PlayerSettings settings_;
   DenoisingRequest request_;
   std::optional<NoiseControl> noise_;
-  PlayerSettings used_;              ///< of `stage_`
-  std::deque<Sent> sent_;            ///< with the denoiser
-  std::deque<DecodedFrame> past_;    ///< the last frames that were sent
-  std::deque<DecodedFrame> recent_;  ///< see remember()
-  std::deque<DecodedFrame> again_;   ///< frames of `recent_` to be sent once more
+  PlayerSettings used_;                            ///< of `stage_`
+  std::deque<std::shared_ptr<PlayedFrame>> sent_;  ///< with the denoiser
+  std::deque<PlayedFrame> past_;                   ///< the last frames that were sent
+  std::deque<PlayedFrame> recent_;                 ///< see remember()
+  std::deque<PlayedFrame> again_;                  ///< frames of `recent_` to be sent once more
   bool steps_down_ = false;
   int ahead_of_step_ = 0;    ///< further frames to be ready before a filter begins that waits for later ones
   bool is_drained_ = false;  ///< the denoiser has returned the last frame

@@ -12,6 +12,16 @@ namespace {
 // Frames decoded ahead: enough to even out the decoder's times.
 constexpr std::size_t kDecodedFrames = 4;
 
+std::optional<PlayedFrame> played(std::optional<StoredFrame> stored) {
+  std::optional<PlayedFrame> frame;
+  if (stored) {
+    frame.emplace();
+    frame->noisy = std::move(stored->frame);
+    frame->time = stored->time;
+  }
+  return frame;
+}
+
 }  // namespace
 
 FrameReading::FrameReading(const PlayerStages& stages, const PlayerOptions& options, PlayerCounters& counters,
@@ -60,13 +70,11 @@ void FrameReading::read_next() {
   if (target && loop_.find(*target)) {
     stepping_back_ = false;  // nothing has to be decoded ahead
   }
-  std::optional<StoredFrame> frame;
-  PlayedFramePointer result;
-  if (loop_.exists()) {
-    result = loop_.next();
-    frame = result != nullptr ? std::optional(StoredFrame{result->noisy, result->time}) : std::nullopt;
-  } else {
-    frame = next_of_source(target, given_up);
+  std::optional<PlayedFrame> frame;
+  if (!loop_.exists()) {
+    frame = played(next_of_source(target, given_up));
+  } else if (const PlayedFramePointer next = loop_.next()) {
+    frame = *next;
   }
   queues_.presentation.drop_glimpse();  // the target is there
   if (given_up()) {
@@ -74,7 +82,7 @@ void FrameReading::read_next() {
   }
   has_ended_ = !frame || (passage_.end && frame->time >= *passage_.end);
   if (!has_ended_) {
-    pass_on(std::move(*frame), std::move(result));
+    pass_on(std::move(*frame));
   } else {
     queues_.decoded.end(superseded_);
     queues_.denoising.wake();
@@ -95,20 +103,16 @@ std::optional<StoredFrame> FrameReading::next_of_source(const std::optional<Seek
   return frame;
 }
 
-void FrameReading::pass_on(StoredFrame stored, PlayedFramePointer result) {
-  queues_.decoded.put(superseded_, {.frame = std::move(stored.frame),
-                                    .time = stored.time,
-                                    .sequence = next_sequence_++,
-                                    .decoded_at = Clock::now(),
-                                    .result = std::move(result)});
+void FrameReading::pass_on(PlayedFrame frame) {
+  frame.sequence = next_sequence_++;
+  frame.decoded_at = Clock::now();
+  queues_.decoded.put(superseded_, std::move(frame));
   queues_.denoising.wake();
 }
 
 // The key frame before the target of a seek, which is shown if the seek takes long.
 void FrameReading::show_glimpse(StoredFrame key_frame, Clock::time_point begun) {
-  auto frame = std::make_shared<PlayedFrame>();
-  frame->noisy = std::move(key_frame.frame);
-  frame->time = key_frame.time;
+  const auto frame = std::make_shared<PlayedFrame>(*played(std::move(key_frame)));
   frame->sequence = next_sequence_;
   next_sequence_ += 2;  // it and the next frame are not neighbors
   frame->sent_at = begun;
@@ -127,7 +131,7 @@ bool FrameReading::serve_from_store() {
   }
   target_.reset();
   while (queues_.decoded.size() < kDecodedFrames) {
-    std::optional<StoredFrame> next = store_.next_kept();
+    std::optional<PlayedFrame> next = played(store_.next_kept());
     if (!next) {
       break;
     }

@@ -58,7 +58,7 @@ class FrameReading {
   void read_next();
   std::optional<StoredFrame> next_of_source(const std::optional<SeekTarget>& target,
                                             const FrameStore::GivenUp& given_up);
-  void pass_on(StoredFrame stored, PlayedFramePointer result = {});
+  void pass_on(PlayedFrame frame);
   void show_glimpse(StoredFrame key_frame, Clock::time_point begun);
   bool serve_from_store();
   void serve_search();

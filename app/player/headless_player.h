@@ -6,7 +6,7 @@
 #include <memory>
 #include <stop_token>
 
-#include "app/player/command_queue.h"
+#include "app/player/player_queues.h"
 #include "app/player/player.h"
 #include "app/player/viewer_report.h"
 

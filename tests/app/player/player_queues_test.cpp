@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "app/player/player_queues.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,8 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "app/player/command_queue.h"
-#include "app/player/decoded_frames.h"
 #include "app/player/presentation_queue.h"
 #include "core/base/error.h"
 
@@ -48,8 +48,8 @@ TEST(CommandQueueTest, WaitsUntilSomethingHappens) {
   queue.wait();
 }
 
-DecodedFrame decoded_at(double time) {
-  DecodedFrame frame;
+PlayedFrame decoded_at(double time) {
+  PlayedFrame frame;
   frame.time = time;
   return frame;
 }

@@ -86,11 +86,13 @@ class PlayerThread : public testing::Test {
     frame.index = index;
     return frame;
   }
-  static DecodedFrame decoded(int index) {
-    return {.frame = frame(index),
-            .time = index / kRate,
-            .sequence = static_cast<std::uint64_t>(index),
-            .decoded_at = std::chrono::steady_clock::now()};
+  static PlayedFrame decoded(int index) {
+    PlayedFrame decoded;
+    decoded.noisy = frame(index);
+    decoded.time = index / kRate;
+    decoded.sequence = static_cast<std::uint64_t>(index);
+    decoded.decoded_at = std::chrono::steady_clock::now();
+    return decoded;
   }
   static std::shared_ptr<PlayedFrame> played(int index) {
     auto result = std::make_shared<PlayedFrame>();
@@ -140,10 +142,10 @@ class FrameReadingTest : public PlayerThread {
   }
   /// The index of the next frame; -1 without one.
   std::int64_t take() {
-    const std::optional<DecodedFrame> taken =
+    const std::optional<PlayedFrame> taken =
         wait_for([&] { return queues.decoded.take(position.get_token()); });
     queues.reading.wake();
-    return taken ? taken->frame.index : -1;
+    return taken ? taken->noisy.index : -1;
   }
 };
 
