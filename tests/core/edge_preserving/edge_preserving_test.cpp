@@ -157,55 +157,6 @@ TEST_P(EdgePreservingTest, ExtremeContrastAgreesWithTheOracle) {
   }
 }
 
-TEST_P(EdgePreservingTest, APlaneOfOneValueStaysAsItIs) {
-  for (const FrameFormat& format : {gray(40, 30), gray(40, 30, 12), as_float(gray(40, 30))}) {
-    Frame frame = oracle::draw_picture(format);
-    oracle::store({40, 30, std::vector<double>(1200, 77.0)}, frame, 0);
-    for (const Filter& filter : small_filters()) {
-      EXPECT_TRUE(oracle::same_bits(run_filter(engine(), frame, filter, kNoise), frame)) << to_string(filter);
-    }
-  }
-}
-
-TEST_P(EdgePreservingTest, FieldsAreFilteredApart) {
-  for (const int height : {22, 21, 1}) {
-    Frame frame = noisy_scene(yuv(24, height, 1, 1));
-    frame.interlaced = true;
-    for (const Filter& filter : small_filters()) {
-      expect_agrees(engine(), frame, filter);
-    }
-  }
-}
-
-TEST_P(EdgePreservingTest, PlanesWithoutNoiseAndAlphaPassUnchanged) {
-  FrameFormat format = yuv(30, 20, 0, 0);
-  format.has_alpha = true;
-  const Frame frame = noisy_scene(format);
-  for (const Filter& filter : small_filters()) {
-    const Frame result = run_filter(engine(), frame, filter, {{kSceneSigma, 0, kSceneSigma}});
-    const auto same_plane = [&](int plane) {
-      Frame a = frame;
-      Frame b = result;
-      a.format = b.format = gray(30, 20);
-      a.planes[0] = frame.planes[plane];
-      b.planes[0] = result.planes[plane];
-      return oracle::same_bits(a, b);
-    };
-    EXPECT_FALSE(same_plane(0));
-    EXPECT_TRUE(same_plane(1));
-    EXPECT_FALSE(same_plane(2));
-    EXPECT_TRUE(same_plane(3));
-  }
-}
-
-TEST_P(EdgePreservingTest, EveryRunGivesTheSameBits) {
-  const Frame frame = noisy_scene(yuv(150, 90, 1, 1));
-  for (const Filter& filter : small_filters()) {
-    EXPECT_TRUE(oracle::same_bits(run_filter(engine(), frame, filter, kNoise),
-                                  run_filter(engine(), frame, filter, kNoise)));
-  }
-}
-
 TEST_P(EdgePreservingTest, FramesOfOneStreamDoNotTouchEachOther) {
   const FrameFormat format = gray(50, 40);
   for (const Filter& filter : small_filters()) {
@@ -237,16 +188,6 @@ TEST_P(EdgePreservingSimdTest, AgreesWithTheOracle) {
       expect_agrees(engine(), format, NlmParameters{patch_size, 7, 8.0F});
     }
     expect_agrees(engine(), format, NlmBilateralParameters{.patch_size = 3, .search_window = 0});
-  }
-}
-
-TEST_P(EdgePreservingSimdTest, ThreadsDoNotChangeABit) {
-  const Frame frame = noisy_scene(gray(300, 140));
-  for (const Filter& filter : small_filters()) {
-    const auto result_with = [&](int threads) {
-      return run_filter(*engine_registry().open("cpu", {.threads = threads}), frame, filter, kNoise);
-    };
-    EXPECT_TRUE(oracle::same_bits(result_with(1), result_with(3)));
   }
 }
 

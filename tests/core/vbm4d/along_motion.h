@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/engine/denoiser.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vnlb/vnlb_parameters.h"
+#include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/clips.h"
 #include "tests/oracle/pictures.h"
 #include "tests/oracle/vbm4d.h"
@@ -65,14 +69,23 @@ inline NoiseModel shaped_noise() {
   return noise;
 }
 
-/// The engine's results agree with the oracle's. `doubled`: the number of samples whose difference in
-/// rounding may be doubled by the correction of clipping.
+/// The engine's results agree with the oracle's. `noise`: of all frames, or of each frame. `doubled`: the
+/// number of samples whose difference in rounding may be doubled by the correction of clipping.
 template <typename Parameters>
 void expect_as_defined(Engine& engine, const std::vector<Frame>& frames, const Parameters& parameters,
-                       const NoiseModel& noise, std::size_t doubled = 0) {
-  const std::vector<Frame> expected = oracle::denoise(frames, parameters, {noise});
-  const std::vector<Frame> results =
-      run_stream(*engine.make_denoiser(parameters, noise, frames.front().format), frames);
+                       const std::vector<NoiseModel>& noise, std::size_t doubled = 0) {
+  const std::vector<Frame> expected = oracle::denoise(frames, parameters, noise);
+  const std::unique_ptr<Denoiser> denoiser =
+      engine.make_denoiser(parameters, noise.front(), frames.front().format);
+  std::vector<Frame> results;
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    denoiser->set_noise(noise[noise.size() == 1 ? 0 : t]);
+    denoiser->send(frames[t]);
+  }
+  denoiser->flush();
+  while (std::optional<Frame> result = denoiser->receive()) {
+    results.push_back(std::move(*result));
+  }
   ASSERT_EQ(results.size(), frames.size());
   for (std::size_t t = 0; t < results.size(); ++t) {
     oracle::Agreement agreement = oracle::compare(results[t], expected[t]);
@@ -83,5 +96,19 @@ void expect_as_defined(Engine& engine, const std::vector<Frame>& frames, const P
     EXPECT_EQ(results[t].index, frames[t].index);
   }
 }
+
+/// A test of one temporal filter on an engine.
+template <typename Parameters>
+class TemporalSuite : public EngineSuite {
+ protected:
+  std::vector<Frame> run(const std::vector<Frame>& frames, const Parameters& parameters = {},
+                         const NoiseModel& noise = white_noise()) {
+    return run_stream(*engine().make_denoiser(parameters, noise, frames.front().format), frames);
+  }
+  void expect_as_defined(const std::vector<Frame>& frames, const Parameters& parameters = {},
+                         const std::vector<NoiseModel>& noise = {white_noise()}, std::size_t doubled = 0) {
+    test::expect_as_defined(engine(), frames, parameters, noise, doubled);
+  }
+};
 
 }  // namespace limpid::test

@@ -98,6 +98,13 @@ inline std::vector<Frame> run_stream(Denoiser& denoiser, const std::vector<Frame
   return results;
 }
 
+inline void expect_same(const std::vector<Frame>& results, const std::vector<Frame>& expected) {
+  ASSERT_EQ(results.size(), expected.size());
+  for (std::size_t t = 0; t < results.size(); ++t) {
+    EXPECT_TRUE(oracle::same_bits(results[t], expected[t])) << "frame " << t;
+  }
+}
+
 /// A picture in 8-bit gray with changed contrast and brightness.
 inline Frame relit(const Frame& clean, double gain, double brighter) {
   Frame result = allocate_frame(clean.format);

@@ -44,18 +44,7 @@ using test::white_noise;
 
 Vbm4dParameters small_parameters() { return test::small_parameters<Vbm4dParameters>(); }
 
-class Vbm4dTest : public EngineSuite {
- protected:
-  std::vector<Frame> run(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
-                         const NoiseModel& noise = white_noise()) {
-    return run_stream(*engine().make_denoiser(parameters, noise, frames.front().format), frames);
-  }
-
-  void expect_as_defined(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
-                         const NoiseModel& noise = white_noise(), std::size_t doubled = 0) {
-    test::expect_as_defined(engine(), frames, parameters, noise, doubled);
-  }
-};
+class Vbm4dTest : public test::TemporalSuite<Vbm4dParameters> {};
 
 TEST_P(Vbm4dTest, AgreesWithTheOracleForAllParameters) {
   const std::vector<Frame> frames = noisy_clip(gray(48, 40), 9, static_cast<double>(kSigma));
@@ -187,27 +176,25 @@ TEST_P(Vbm4dTest, OneFrameHasNoNoiseOverTime) {
   parameters.before = parameters.after = 0;
   const std::vector<Frame> expected = run(frames, parameters);
   const std::vector<Frame> results = run(frames, with_noise_over_time(parameters));
-  for (std::size_t t = 0; t < frames.size(); ++t) {
-    EXPECT_TRUE(oracle::same_bits(results[t], expected[t])) << t;
-  }
+  test::expect_same(results, expected);
 }
 
 TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseThatRepeats) {
   const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 6, static_cast<double>(kSigma));
   NoiseModel noise = test::shaped_noise();
-  expect_as_defined(frames, with_noise_over_time(small_parameters()), noise);
+  expect_as_defined(frames, with_noise_over_time(small_parameters()), {noise});
   for (NoiseShape& shape : noise.shape) {
     shape.curve.scale = {.origin = 70, .spacing = 5};
   }
-  expect_as_defined(frames, small_parameters(), noise);
+  expect_as_defined(frames, small_parameters(), {noise});
   // Noise that repeats from frame to frame.
   noise.shape[0].repetition = 0.6F;
   noise.shape[1].repetition = 0.9F;
-  expect_as_defined(frames, small_parameters(), noise);
+  expect_as_defined(frames, small_parameters(), {noise});
   noise = {{9, 4, 14}};
-  expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), noise);
+  expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), {noise});
   noise.shape[1].repetition = 0.5F;
-  expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), noise);
+  expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), {noise});
 }
 
 TEST_P(Vbm4dTest, TakesTheNoiseOfTheReferencesFrame) {
@@ -216,18 +203,7 @@ TEST_P(Vbm4dTest, TakesTheNoiseOfTheReferencesFrame) {
     for (std::size_t t = 0; t < frames.size(); ++t) {
       noise.push_back({{first + static_cast<float>(t) * difference}});
     }
-    const std::unique_ptr<Denoiser> denoiser =
-        engine().make_denoiser(small_parameters(), noise[0], frames[0].format);
-    for (std::size_t t = 0; t < frames.size(); ++t) {
-      denoiser->set_noise(noise[t]);
-      denoiser->send(frames[t]);
-    }
-    denoiser->flush();
-    const std::vector<Frame> expected = oracle::denoise(frames, small_parameters(), noise);
-    for (std::size_t t = 0; t < frames.size(); ++t) {
-      const Frame result = denoiser->receive().value();
-      EXPECT_TRUE(oracle::within_contract(oracle::compare(result, expected[t]))) << t;
-    }
+    expect_as_defined(frames, small_parameters(), noise);
   };
   expect_as_defined_for(noisy_clip(gray(40, 34), 7, static_cast<double>(kSigma)), 8, 0.5F);
   // The guides' scales differ from frame 3 on.
@@ -245,16 +221,16 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleInFaintNoiseOfDeepPictures) {
     }
     return frames;
   };
-  expect_as_defined(faint_clip(gray(48, 40, 16)), small_parameters(), white_noise(0.2F));
-  expect_as_defined(faint_clip(as_float(rgb(34, 33))), small_parameters(), white_noise(0.2F));
+  expect_as_defined(faint_clip(gray(48, 40, 16)), small_parameters(), {white_noise(0.2F)});
+  expect_as_defined(faint_clip(as_float(rgb(34, 33))), small_parameters(), {white_noise(0.2F)});
   // The full range folds.
-  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), white_noise(0.2F));
+  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), {white_noise(0.2F)});
   NoiseModel noise = white_noise(0.2F);
   noise.shape[0].curve.fill(0.5F);
-  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), noise);
+  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), {noise});
   noise.shape[1].curve.back() = 2;
-  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), noise);
-  expect_as_defined(noisy_clip(yuv(40, 34, 0, 0, 10), 5, 0.2), small_parameters(), noise);
+  expect_as_defined(noisy_clip(yuv(48, 40, 1, 1, 12), 5, 0.2), small_parameters(), {noise});
+  expect_as_defined(noisy_clip(yuv(40, 34, 0, 0, 10), 5, 0.2), small_parameters(), {noise});
 }
 
 // Stars, cells and thermal pictures: their contrast is a few code values of 8 bits.
@@ -383,12 +359,9 @@ TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
       expected.insert(expected.end(), alone.begin(), alone.end());
     }
     const std::vector<Frame> results = run(frames, parameters, white_noise(sigma));
-    ASSERT_EQ(results.size(), expected.size());
-    for (std::size_t t = 0; t < results.size(); ++t) {
-      EXPECT_TRUE(oracle::same_bits(results[t], expected[t])) << "frame " << t << ", sigma " << sigma;
-    }
+    test::expect_same(results, expected);
     // The flash is so near white that much of the strongest noise is clipped.
-    expect_as_defined(frames, parameters, white_noise(sigma), sigma == 50 ? format.width / 8 : 0);
+    expect_as_defined(frames, parameters, {white_noise(sigma)}, sigma == 50 ? format.width / 8 : 0);
   }
 }
 
@@ -408,7 +381,7 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleInStrongNoise) {
     frames.push_back(oracle::add_noise(clean.back(), kStrong, 500 + t));
   }
   const NoiseModel noise = white_noise(static_cast<float>(kStrong));
-  expect_as_defined(frames, small_parameters(), noise, frames.front().planes[0].width / 4);
+  expect_as_defined(frames, small_parameters(), {noise}, frames.front().planes[0].width / 4);
 }
 
 TEST_P(Vbm4dTest, FadesAreFollowed) {
@@ -447,21 +420,6 @@ TEST_P(Vbm4dTest, MoreFramesGiveBetterPictures) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, Vbm4dTest, kSuiteEngines, suite_name);
-
-class Vbm4dSimdTest : public SimdLevelTest {};
-
-TEST_P(Vbm4dSimdTest, AgreesWithTheOracle) {
-  const std::vector<Frame> frames = noisy_clip(yuv(44, 38, 1, 1), 6, static_cast<double>(kSigma));
-  const std::vector<Frame> expected = oracle::denoise(frames, small_parameters(), {white_noise()});
-  const std::vector<Frame> results =
-      run_stream(*engine().make_denoiser(small_parameters(), white_noise(), frames[0].format), frames);
-  ASSERT_EQ(results.size(), frames.size());
-  for (std::size_t t = 0; t < results.size(); ++t) {
-    EXPECT_TRUE(oracle::within_contract(oracle::compare(results[t], expected[t]))) << t;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, Vbm4dSimdTest, kSimdLevels, simd_level_name);
 
 TEST(Vbm4dParameters, TellWhatIsIllegal) {
   const auto message = [](const auto& change) {

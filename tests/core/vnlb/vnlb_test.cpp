@@ -35,18 +35,7 @@ using test::white_noise;
 
 VnlbParameters small_vnlb() { return test::small_parameters<VnlbParameters>(); }
 
-class VnlbTest : public EngineSuite {
- protected:
-  std::vector<Frame> run_vnlb(const std::vector<Frame>& frames, const VnlbParameters& parameters,
-                              const NoiseModel& noise = white_noise()) {
-    return run_stream(*engine().make_denoiser(parameters, noise, frames.front().format), frames);
-  }
-
-  void expect_vnlb_as_defined(const std::vector<Frame>& frames, const VnlbParameters& parameters,
-                              const NoiseModel& noise = white_noise()) {
-    test::expect_as_defined(engine(), frames, parameters, noise);
-  }
-};
+class VnlbTest : public test::TemporalSuite<VnlbParameters> {};
 
 TEST_P(VnlbTest, AgreesWithTheOracleForAllParameters) {
   const std::vector<Frame> frames = noisy_clip(gray(48, 40), 6, static_cast<double>(kSigma));
@@ -54,20 +43,20 @@ TEST_P(VnlbTest, AgreesWithTheOracleForAllParameters) {
   parameters.before = 3;
   parameters.after = 2;
   parameters.first.group_size = vnlb::kMostPatches;
-  expect_vnlb_as_defined(frames, parameters);
+  expect_as_defined(frames, parameters);
   parameters.second.reset();
-  expect_vnlb_as_defined(frames, parameters);
+  expect_as_defined(frames, parameters);
   parameters = small_vnlb();
   parameters.delay = 0;
-  expect_vnlb_as_defined(frames, parameters);
+  expect_as_defined(frames, parameters);
   parameters.delay = 5;
-  expect_vnlb_as_defined(frames, parameters);
+  expect_as_defined(frames, parameters);
   parameters = small_vnlb();
   parameters.before = parameters.after = 0;
-  expect_vnlb_as_defined(frames, parameters);
+  expect_as_defined(frames, parameters);
   parameters.first.group_size = 2;
   parameters.second->trajectory_threshold = 0.1F;
-  expect_vnlb_as_defined(frames, parameters);
+  expect_as_defined(frames, parameters);
 }
 
 // The purpose of the filter.
@@ -80,7 +69,7 @@ TEST_P(VnlbTest, MoreFramesAndStepsGiveBetterPictures) {
     if (!second) {
       parameters.second.reset();
     }
-    return measure(clean_picture(format, 3), run_vnlb(frames, parameters, white_noise(20))[3])[0].psnr;
+    return measure(clean_picture(format, 3), run(frames, parameters, white_noise(20))[3])[0].psnr;
   };
   const double both = psnr(3, true);
   EXPECT_GT(both, psnr(3, false) + 0.2);
@@ -90,17 +79,6 @@ TEST_P(VnlbTest, MoreFramesAndStepsGiveBetterPictures) {
 INSTANTIATE_TEST_SUITE_P(Engines, VnlbTest, kSuiteEngines, suite_name);
 
 class VnlbSimdTest : public SimdLevelTest {};
-
-TEST_P(VnlbSimdTest, AgreesWithTheOracle) {
-  const std::vector<Frame> frames = noisy_clip(yuv(44, 38, 1, 1), 4, static_cast<double>(kSigma));
-  const std::vector<Frame> expected = oracle::denoise(frames, small_vnlb(), {white_noise()});
-  const std::vector<Frame> results =
-      run_stream(*engine().make_denoiser(small_vnlb(), white_noise(), frames[0].format), frames);
-  ASSERT_EQ(results.size(), frames.size());
-  for (std::size_t t = 0; t < results.size(); ++t) {
-    EXPECT_TRUE(oracle::within_contract(oracle::compare(results[t], expected[t]))) << t;
-  }
-}
 
 TEST_P(VnlbSimdTest, FiltersEigenvaluesAsDefined) {
   std::mt19937 random(8);
