@@ -13,7 +13,7 @@
 #include <optional>
 #include <system_error>
 
-#include "app/player/background_write.h"
+#include "app/console/durable_file.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "io/media/reader.h"

@@ -18,7 +18,7 @@
 #include "app/console/logging.h"
 #include "app/console/state_folder.h"
 #include "app/options/logging_options.h"
-#include "app/player/osd.h"
+#include "app/player/properties.h"
 #include "core/base/error.h"
 #include "io/media/filter_chain.h"
 #include "io/media/picture_filter.h"
@@ -41,16 +41,8 @@ io::Size parse_size(const std::string& text) {
 }
 
 Side parse_side(const std::string& name) {
-  for (const auto& [known, side] : {std::pair{"split", Side::kSplit},
-                                    {"noisy", Side::kNoisy},
-                                    {"denoised", Side::kDenoised},
-                                    {"difference", Side::kDifference},
-                                    {"side", Side::kSideBySide}}) {
-    if (name == known) {
-      return side;
-    }
-  }
-  throw UsageError("--view: '" + name + "' is not one of split, noisy, denoised, difference, side");
+  const auto* const known = std::ranges::find(kSideNames, name);
+  return static_cast<Side>(known - kSideNames.begin());
 }
 
 nlohmann::ordered_json quantiles(std::vector<double> values) {
@@ -128,7 +120,7 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
   add_logging_options(command, logging, "Messages");
 
   std::string keys = "Keys (the key ? shows them in the window):\n";
-  for (const std::string& line : key_help_lines(key_help())) {
+  for (const std::string& line : key_help_lines(key_groups())) {
     keys += "  " + line + "\n";
   }
   command.footer(keys);
@@ -140,7 +132,7 @@ void ViewerCommandOptions::add_window_to(CommandLine& command) {
       .add_option("--view", view,
                   "Picture to show: split, noisy, denoised, difference or side (side by side) [" + view + "]")
       ->type_name("NAME")
-      ->one_of({"split", "noisy", "denoised", "difference", "side"})
+      ->one_of({kSideNames.begin(), kSideNames.end() - 1})
       ->group(kWindow);
   command.add_option("--zoom", zoom_, "Zoom: 0 (fit the picture), 1, 2, 4 or 8 [0]")
       ->type_name("N")
@@ -270,7 +262,6 @@ void ViewerCommandOptions::check() {
   settings_.keeps_pace =
       screenshot_.empty() && (pace_.empty() ? !denoising.filter.is_given() : pace_ == "auto");
   resolve_settings();
-  static_cast<void>(parse_side(view));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
   }

@@ -100,4 +100,13 @@ void write_durably(const std::string& path, const std::string& text) {
   sync_folder_of(path);
 }
 
+std::string free_path(const std::string& stem, const std::string& extension) {
+  std::string path = stem + extension;
+  std::error_code ignored;
+  for (int number = 2; std::filesystem::exists(path, ignored); ++number) {
+    path = fmt::format("{}-{}{}", stem, number, extension);
+  }
+  return path;
+}
+
 }  // namespace limpid::app

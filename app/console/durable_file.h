@@ -16,4 +16,7 @@ bool write_all(int descriptor, std::string_view text);
 /// its new content. Throws Error.
 void write_durably(const std::string& path, const std::string& text);
 
+/// STEM + EXTENSION, or STEM-2 + EXTENSION and so on: the first path that no file has yet.
+std::string free_path(const std::string& stem, const std::string& extension);
+
 }  // namespace limpid::app

@@ -2,35 +2,309 @@
 #include "app/player/controls.h"
 
 #include <imgui.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <utility>
+#include <vector>
 
-#include "app/player/output_panel.h"
-#include "app/player/seek_bar.h"
-#include "app/player/settings_panel.h"
+#include "app/player/viewer.h"
 
 namespace limpid::app {
 namespace {
 
 constexpr std::chrono::milliseconds kControlsStay{2000};
+constexpr std::chrono::milliseconds kTooltipDelay{600};
 // In units of 1/96 inch.
 constexpr double kPanelWidth = 304;
 constexpr double kBarHeight = 54;
-constexpr double kExtraRow = 34;
-// Windows with a smaller side have extra rows instead of the panel.
-constexpr double kNarrow = 720;
-constexpr double kLow = 400;
+constexpr float kLabelWidth = 76;
+constexpr float kFieldWidth = 58;
+constexpr float kIconSide = 28;
+// Narrower windows, and those that are higher than wide, have the panel below the picture.
+constexpr double kNarrow = 560;
+// Share of the window for a panel below the picture.
+constexpr double kPanelBelow = 0.5;
+// Text on it has a contrast of 4.6 to 1; it has one of 3.2 to 1 to other buttons.
+constexpr ImU32 kChosen = IM_COL32(36, 112, 227, 255);
 
-constexpr ImGuiWindowFlags kFixedPart = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize |
-                                        ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
-                                        ImGuiWindowFlags_NoSavedSettings;
+bool is_escaping() {
+#if IMGUI_VERSION_NUM < 18700
+  return ImGui::IsKeyPressed(ImGui::GetIO().KeyMap[ImGuiKey_Escape]);
+#else
+  return ImGui::IsKeyPressed(ImGuiKey_Escape);
+#endif
+}
 
-bool is_narrow(io::Size window, double scale) {
-  return window.width < kNarrow * scale || window.height < kLow * scale;
+bool is_panel_beside(io::Size window, double scale) {
+  return window.width >= kNarrow * scale && window.width >= window.height;
+}
+
+// Size of the open panel.
+io::Size panel_size(io::Size window, double scale) {
+  const int bar = Controls::bar_height(scale);
+  return is_panel_beside(window, scale)
+             ? io::Size{static_cast<int>(std::lround(kPanelWidth * scale)), std::max(window.height - bar, 1)}
+             : io::Size{window.width, std::max(static_cast<int>(kPanelBelow * (window.height - bar)), 1)};
+}
+
+void draw_icon(ImDrawList& list, Icon icon, ImVec2 center, float side, ImU32 ink) {
+  // Positions are in the square from -1 to 1.
+  const float unit = side / 2;
+  const auto at = [&](float x, float y) { return ImVec2{center.x + x * unit, center.y + y * unit}; };
+  const float line = std::max(side / 9, 1.0F);
+  const auto box = [&](float x0, float y0, float x1, float y1) {
+    list.AddRectFilled(at(x0, y0), at(x1, y1), ink);
+  };
+  const auto triangle = [&](float tip, float base) {
+    list.AddTriangleFilled(at(base, -0.9F), at(tip, 0), at(base, 0.9F), ink);
+  };
+  switch (icon) {
+    case Icon::kPlay:
+      return triangle(0.9F, -0.7F);
+    case Icon::kPause:
+      box(-0.7F, -0.9F, -0.2F, 0.9F);
+      return box(0.2F, -0.9F, 0.7F, 0.9F);
+    case Icon::kBack:
+      box(0.5F, -0.9F, 0.8F, 0.9F);
+      return triangle(-0.9F, 0.4F);
+    case Icon::kForward:
+      box(-0.8F, -0.9F, -0.5F, 0.9F);
+      return triangle(0.9F, -0.4F);
+    case Icon::kOpen:
+      box(-0.9F, -0.8F, -0.1F, -0.5F);
+      return list.AddRect(at(-0.9F, -0.5F), at(0.9F, 0.8F), ink, 0, 0, line);
+    case Icon::kSettings:
+      for (const float y : {-0.6F, 0.0F, 0.6F}) {
+        list.AddLine(at(-0.9F, y), at(0.9F, y), ink, line);
+        const float knob = y == 0 ? -0.3F : 0.4F;
+        box(knob - 0.18F, y - 0.28F, knob + 0.18F, y + 0.28F);
+      }
+      return;
+    case Icon::kFull:
+    case Icon::kWindow:
+      for (const float x : {-1.0F, 1.0F}) {
+        for (const float y : {-1.0F, 1.0F}) {
+          // Corners that point outward, or inward.
+          const float corner = icon == Icon::kFull ? 0.9F : 0.3F;
+          const float end = icon == Icon::kFull ? 0.3F : 0.9F;
+          list.AddLine(at(corner * x, corner * y), at(end * x, corner * y), ink, line);
+          list.AddLine(at(corner * x, corner * y), at(corner * x, end * y), ink, line);
+        }
+      }
+      return;
+    case Icon::kMuted:
+    case Icon::kVolume:
+      box(-0.9F, -0.3F, -0.5F, 0.3F);
+      list.AddTriangleFilled(at(-0.7F, 0), at(0, -0.8F), at(0, 0.8F), ink);
+      if (icon == Icon::kMuted) {
+        list.AddLine(at(0.3F, -0.4F), at(0.9F, 0.4F), ink, line);
+        return list.AddLine(at(0.3F, 0.4F), at(0.9F, -0.4F), ink, line);
+      }
+      list.PathArcTo(at(0, 0), 0.6F * unit, -0.8F, 0.8F);
+      return list.PathStroke(ink, 0, line);
+  }
 }
 
 }  // namespace
+
+void ControlItems::begin(Viewer& viewer, float scale, Clock::time_point now, bool tooltips) {
+  viewer_ = &viewer;
+  scale_ = scale;
+  now_ = now;
+  tooltips_ = tooltips;
+  places_.clear();
+  pointed_.clear();
+}
+
+void ControlItems::end() {
+  if (pointed_ != last_pointed_) {
+    last_pointed_ = pointed_;
+    pointed_since_ = now_;
+    has_tooltip_ = hides_tooltip_ = false;
+  }
+}
+
+std::optional<ControlItems::Clock::time_point> ControlItems::tooltip_at() const {
+  return last_pointed_.empty() || has_tooltip_ ? std::nullopt : std::optional(pointed_since_ + kTooltipDelay);
+}
+
+std::optional<io::Rectangle> ControlItems::place(const std::string& name) const {
+  const auto found = places_.find(name);
+  return found == places_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void ControlItems::note(std::string_view name, const std::string& tooltip) {
+  const ImVec2 least = ImGui::GetItemRectMin();
+  const ImVec2 size = ImGui::GetItemRectSize();
+  places_[std::string(name)] = {static_cast<int>(least.x), static_cast<int>(least.y),
+                                static_cast<int>(size.x), static_cast<int>(size.y)};
+  if (tooltip.empty() || !ImGui::IsItemHovered() || ImGui::IsItemActive()) {
+    return;
+  }
+  pointed_ = name;
+  if (pointed_ != last_pointed_ || now_ - pointed_since_ < kTooltipDelay) {
+    return;
+  }
+  has_tooltip_ = true;
+  if (hides_tooltip_ || !tooltips_) {
+    return;
+  }
+  // Beside the control, which stays visible, and inside the window.
+  const ImVec2 middle{least.x + size.x / 2, least.y + size.y / 2};
+  const ImVec2 window = ImGui::GetIO().DisplaySize;
+  if (tooltip_edge_.x >= 0) {
+    ImGui::SetNextWindowPos({tooltip_edge_.x, middle.y}, 0, {1, middle.y / window.y});
+  } else {
+    ImGui::SetNextWindowPos({middle.x, tooltip_edge_.y}, 0, {middle.x / window.x, 1});
+  }
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(280 * scale_);
+  ImGui::TextUnformatted(tooltip.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+// True for "set" of the present value, and for "toggle" of a property that is on.
+bool ControlItems::is_chosen(std::string_view line) const {
+  const std::size_t space = line.find(' ');
+  if (space == std::string_view::npos) {
+    return false;
+  }
+  const std::string_view rest = line.substr(space + 1);
+  if (line.starts_with("toggle ")) {
+    return viewer_->number(rest) == 1;
+  }
+  const std::size_t end = rest.find(' ');
+  if (!line.starts_with("set ") || end == std::string_view::npos) {
+    return false;
+  }
+  const std::string_view name = rest.substr(0, end);
+  const std::string value(rest.substr(end + 1));
+  return find_property(name)->names
+             ? viewer_->text(name) == value
+             : std::abs(viewer_->number(name) - parse_number(value).value_or(0)) < 1e-3;
+}
+
+void ControlItems::button(std::string_view line, const char* label) {
+  const bool chosen = is_chosen(line);
+  if (chosen) {
+    for (const ImGuiCol part : {ImGuiCol_Button, ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive}) {
+      ImGui::PushStyleColor(part, kChosen);
+    }
+  }
+  if (ImGui::Button(fmt::format("{}###{}", label, line).c_str())) {
+    viewer_->request(std::string(line));
+  }
+  if (chosen) {
+    ImGui::PopStyleColor(3);
+  }
+  note(line, tooltip_of(line));
+  ImGui::SameLine();
+}
+
+void ControlItems::icon(std::string_view line, Icon icon) {
+  const float side = kIconSide * scale_;
+  if (ImGui::Button(fmt::format("###{}", line).c_str(), {side, side})) {
+    viewer_->request(std::string(line));
+  }
+  const ImVec2 corner = ImGui::GetItemRectMin();
+  draw_icon(*ImGui::GetWindowDrawList(), icon, {corner.x + side / 2, corner.y + side / 2}, side / 2,
+            ImGui::GetColorU32(ImGuiCol_Text));
+  note(line, tooltip_of(line));
+  ImGui::SameLine();
+}
+
+void ControlItems::slider(std::string_view name, const char* label) {
+  const Property& property = *find_property(name);
+  const ValueRange& range = property.range;
+  const std::string id(name);
+  const double before = viewer_->number(name);
+  auto value = static_cast<float>(before);
+  const auto resets = [] { return ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0); };
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(label);
+  const bool by_label = resets();
+  ImGui::SameLine(kLabelWidth * scale_);
+  ImGui::SetNextItemWidth(-kFieldWidth * scale_ - ImGui::GetStyle().ItemSpacing.x);
+  const bool moves =
+      ImGui::SliderFloat(fmt::format("###{}", id).c_str(), &value, static_cast<float>(range.least),
+                         static_cast<float>(range.most), "", ImGuiSliderFlags_NoInput);
+  const bool is_held = ImGui::IsItemActive();
+  if (resets()) {
+    reset_ = id;
+  } else if (reset_ == id && !is_held) {
+    reset_.clear();
+  }
+  note(name, tooltip_of(name));
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(-1);
+  std::optional<double> wanted = typed_value(id, property);
+  if (by_label || reset_ == id) {
+    wanted = range.standard;  // as long as the slider is held, which sets it by the pointer
+  } else if (moves) {
+    wanted = double{value};
+  }
+  if (wanted && range.step > 0) {
+    wanted = std::round(*wanted / range.step) * range.step;
+  }
+  if (wanted && std::abs(*wanted - before) > 1e-6) {
+    viewer_->request(fmt::format("set {} {:.6g}", name, *wanted));
+  }
+}
+
+// Text that is typed counts when the field is left, except by ESC.
+std::optional<double> ControlItems::typed_value(const std::string& name, const Property& property) {
+  std::array<char, 24> text{};
+  fmt::format_to_n(text.data(), text.size() - 1, "{}", viewer_->text(name));
+  const std::string field = name + " value";
+  const bool is_entered =
+      ImGui::InputText(fmt::format("###{}", field).c_str(), text.data(), text.size(),
+                       ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool is_left = ImGui::IsItemDeactivatedAfterEdit() && !is_escaping();
+  note(field, "Click, and type a number. A double click on the slider resets it");
+  if (ImGui::IsItemActive() || is_entered) {
+    typed_ = text.data();
+  }
+  if (!is_entered && !is_left) {
+    return std::nullopt;
+  }
+  std::optional<double> number = parse_number(typed_);
+  if (!number) {
+    viewer_->request("refuse-text " + typed_);
+    return std::nullopt;
+  }
+  return std::clamp(*number, property.range.least, property.range.limit);
+}
+
+void ControlItems::list(std::string_view name, float width, const char* shown) {
+  const std::string now = viewer_->text(name);
+  ImGui::SetNextItemWidth(width);
+  if (!ImGui::BeginCombo(fmt::format("###{} list", name).c_str(), shown != nullptr ? shown : now.c_str())) {
+    return note(name, tooltip_of(name));
+  }
+  for (const std::string& each : find_property(name)->names(*viewer_)) {
+    if (ImGui::Selectable(each.c_str(), each == now)) {
+      viewer_->request(fmt::format("set {} {}", name, each));
+    }
+    if (each == now) {
+      ImGui::SetItemDefaultFocus();
+    }
+    note(fmt::format("set {} {}", name, each), "");
+  }
+  ImGui::EndCombo();
+}
+
+std::optional<double> parse_number(std::string text) {
+  std::ranges::replace(text, ',', '.');
+  text.erase(0, text.find_first_not_of(' '));
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
 
 void Controls::notice_pointer(Clock::time_point now, bool holds) {
   if (automatic_ || open_) {
@@ -46,111 +320,60 @@ std::optional<Controls::Clock::time_point> Controls::changes_at(Clock::time_poin
   return at;
 }
 
-int Controls::panel_width(io::Size window, double scale) const {
-  return open_ && !is_narrow(window, scale) ? static_cast<int>(std::lround(kPanelWidth * scale)) : 0;
-}
-
-int Controls::bar_height(io::Size window, double scale) const {
-  return static_cast<int>(std::lround((kBarHeight + kExtraRow * extra_rows(window, scale)) * scale));
-}
-
-int Controls::extra_rows(io::Size window, double scale) const {
-  if (!open_ || !is_narrow(window, scale)) {
-    return 0;
-  }
-  return 1 + (window.width < kStrengthRowWidth * scale ? 1 : 0) +
-         (window.width < kTransportWidth * scale ? 1 : 0);
-}
+int Controls::bar_height(double scale) { return static_cast<int>(std::lround(kBarHeight * scale)); }
 
 io::Size Controls::stage(io::Size window, double scale) const {
-  return open_ ? io::Size{std::max(window.width - panel_width(window, scale), 1),
-                          std::max(window.height - bar_height(window, scale), 1)}
-               : window;
+  if (!open_) {
+    return window;
+  }
+  const io::Size panel = panel_size(window, scale);
+  const int above_bar = window.height - bar_height(scale);
+  return is_panel_beside(window, scale)
+             ? io::Size{std::max(window.width - panel.width, 1), std::max(above_bar, 1)}
+             : io::Size{window.width, std::max(above_bar - panel.height, 1)};
 }
 
-ControlRequests Controls::draw(const ControlState& state, io::Size window, double scale,
-                               Clock::time_point now) {
-  ControlRequests requests;
-  items_.begin(static_cast<float>(scale), now);
+void Controls::draw(Viewer& viewer, io::Size window, double scale, int labels, Clock::time_point now) {
+  const bool has_list = viewer.state().help || viewer.state().asks_to_quit || viewer.lists_files() ||
+                        ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
+  items_.begin(viewer, static_cast<float>(scale), now, !has_list);
   if (is_visible(now)) {
-    const int bar = bar_height(window, scale);
-    items_.put_tooltips_above(static_cast<float>(window.height - bar) - 4 * items_.scale());
-    const BarParts parts{extra_rows(window, scale), !open_ && state.writing.has_value()};
-    draw_seek_bar(state, window, bar, parts, items_, requests);
+    const int bar = bar_height(scale);
+    const auto above = static_cast<float>(window.height - bar - (open_ ? 0 : labels));
+    items_.put_tooltips_above(above - 4 * items_.scale());
+    draw_bar(items_, window, bar, open_);
   }
-  if (panel_width(window, scale) > 0) {
-    draw_panel(state, window, requests);
+  if (open_) {
+    draw_panel(window);
   }
-  if (state.asks_to_quit) {
-    draw_question(state, window, requests);
+  if (viewer.state().asks_to_quit) {
+    draw_question(items_, window);
   }
-  return requests;
 }
 
-std::optional<std::filesystem::path> Controls::draw_files(FileList& files, io::Size window,
-                                                          const FileList::TextOf& text_of) {
-  return files.draw(window, items_, text_of);
-}
-
-void Controls::draw_panel(const ControlState& state, io::Size window, ControlRequests& requests) {
+void Controls::draw_panel(io::Size window) {
   const auto scale = double{items_.scale()};
-  const auto width = static_cast<float>(panel_width(window, scale));
-  const auto left = static_cast<float>(window.width) - width;
-  items_.put_tooltips_left_of(left - 4 * items_.scale());
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
-  ImGui::SetNextWindowPos({left, 0});
-  ImGui::SetNextWindowSize({width, static_cast<float>(window.height - bar_height(window, scale))});
-  ImGui::Begin("panel", nullptr, kFixedPart);
-  if (items_.choice("adjust", "Adjust", !shows_output_, "Strength, noise, quality and view")) {
-    shows_output_ = false;
-  }
-  ImGui::SameLine();
-  if (items_.choice("output", "Output", shows_output_, "Passage, files and camera")) {
-    shows_output_ = true;
-  }
-  ImGui::SameLine(width - 116 * items_.scale());
-  ask_by_key(items_, requests, "undo", "Undo", false, "Ctrl+Z",
-             "Undo the last change of a setting. Key: Ctrl+Z");
-  ImGui::SameLine();
-  ask_by_key(items_, requests, "redo", "Redo", false, "Ctrl+Y", "Redo what was undone. Key: Ctrl+Y");
-  const bool has_footer = !state.live;
-  const float footer = has_footer ? write_row_height(state) : 0;
-  ImGui::BeginChild("tab", {0, -footer}, false, ImGuiWindowFlags_NoNav);
-  if (shows_output_) {
-    draw_output(state, items_, requests);
+  const io::Size size = panel_size(window, scale);
+  const ImVec2 corner{static_cast<float>(window.width - size.width),
+                      static_cast<float>(window.height - bar_height(scale) - size.height)};
+  if (is_panel_beside(window, scale)) {
+    items_.put_tooltips_left_of(corner.x - 4 * items_.scale());
   } else {
-    draw_settings(state, items_, requests);
+    items_.put_tooltips_above(corner.y - 4 * items_.scale());
   }
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::SetNextWindowPos(corner);
+  ImGui::SetNextWindowSize({static_cast<float>(size.width), static_cast<float>(size.height)});
+  ImGui::Begin("panel", nullptr,
+               ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoSavedSettings);
+  const float footer = write_row_height(items_);
+  ImGui::BeginChild("rows", {0, -footer}, false, ImGuiWindowFlags_NoNav);
+  draw_panel_rows(items_);
   ImGui::EndChild();
-  if (has_footer) {
-    draw_write_row(state, items_, requests);
-  }
+  draw_write_row(items_);
   ImGui::End();
   ImGui::PopStyleVar();
-}
-
-void Controls::draw_question(const ControlState& state, io::Size window, ControlRequests& requests) {
-  ImGui::SetNextWindowPos({static_cast<float>(window.width) / 2, static_cast<float>(window.height) / 2}, 0,
-                          {0.5F, 0.5F});
-  ImGui::SetNextWindowSize(
-      {std::min(static_cast<float>(window.width), static_cast<float>(430 * items_.scale())), 0});
-  ImGui::SetNextWindowFocus();
-  ImGui::SetNextWindowBgAlpha(1);
-  ImGui::Begin("question", nullptr, kFixedPart);
-  ImGui::TextWrapped("%s is being written: %.0f %%", state.written.c_str(), 100 * state.writing.value_or(0));
-  ImGui::Spacing();
-  const auto ask = [&](const char* name, const char* label, QuitAnswer answer, const char* tooltip) {
-    if (items_.button(name, label, tooltip)) {
-      requests.quit = answer;
-    }
-  };
-  ask("finish writing", "Quit and finish the file", QuitAnswer::kFinish,
-      "The file is finished without the window. Key: ENTER");
-  ImGui::SameLine();
-  ask("cancel writing", "Cancel it", QuitAnswer::kCancel, "Quit, and keep what is written so far. Key: c");
-  ImGui::SameLine();
-  ask("back", "Back", QuitAnswer::kBack, "Keep the window. Key: ESC");
-  ImGui::End();
 }
 
 }  // namespace limpid::app

@@ -1,104 +1,106 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <imgui.h>
+
+#include <array>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "app/player/camera_choice.h"
-#include "app/player/control_items.h"
-#include "app/player/file_list.h"
-#include "app/player/passage.h"
-#include "app/player/player_settings.h"
-#include "app/player/view.h"
-#include "core/frame/frame.h"
-#include "core/noise/noise_model.h"
-#include "io/media/microphone.h"
-#include "io/media/reader.h"
-#include "io/media/size.h"
+#include "app/player/properties.h"
+#include "io/screen/window.h"
 
 namespace limpid::app {
 
-/// The values that the controls show.
-struct ControlState {
-  double position = 0;  ///< seconds
-  double duration = 0;  ///< 0 if not known
-  bool live = false;
-  bool still_picture = false;
-  bool can_seek = false;
-  bool paused = false;
-  bool full_screen = false;
-  double speed = 1;
-  std::optional<double> volume;  ///< 0 to 1; nothing without audio
-  bool muted = false;
-  std::int64_t frame = 0;  ///< its number
-  std::span<const io::Chapter> chapters;
-  Passage passage;
-  bool loops = false;  ///< the passage is repeated
-
-  PlayerSettings settings;  ///< as the user asked for
-  std::string used;         ///< filter of the frame that is shown, such as "recursive:profile=np"
-  NoiseEstimate noise;      ///< of that frame, as estimated or given, without the strength
-  std::string evidence;     ///< certainty or reason of the estimate, and the kind of the noise
-  ColorModel color_model = ColorModel::kYuv;
-  std::vector<std::string_view> planes;  ///< names of the color planes
-  bool linked = true;                    ///< luma and chroma change together
-  bool second_settings = false;          ///< B of the settings A and B is in use
-  bool has_box = false;                  ///< the noise was measured in a box
-  bool can_open = false;                 ///< the window can show other files
-  std::vector<std::string> filters;
-
-  Side side = Side::kSplit;
-  bool swapped = false;
-  bool mirrored = false;
-  bool pixels = false;
-  int zoom = 0;
-  double gain = 4;          ///< of the difference
-  bool loops_back = false;  ///< other programs receive a live source
-  std::span<const CameraChoice> cameras;
-  std::string camera;  ///< name of the one that is shown
-  std::span<const io::Microphone> microphones;
-  std::string microphone;            ///< device of the one in use
-  std::optional<float> sound_level;  ///< 0 to 1
-  std::string recording;             ///< of a live source: state of the recording
-  std::optional<double> writing;     ///< progress of a file that is written, 0 to 1
-  std::string written;               ///< its name
-  bool asks_to_quit = false;         ///< while a file is written
+enum class Icon : std::uint8_t {
+  kPlay,
+  kPause,
+  kBack,
+  kForward,
+  kOpen,
+  kSettings,
+  kFull,
+  kWindow,
+  kVolume,
+  kMuted
 };
 
 /// An answer to the question before the window closes while a file is written.
-enum class QuitAnswer : std::uint8_t { kFinish, kCancel, kBack };
+struct QuitAnswer {
+  const char* name;  ///< argument of the command "answer"
+  const char* key;
+  const char* label;
+  const char* tooltip;
+};
+inline constexpr std::array<QuitAnswer, 3> kQuitAnswers{
+    {{"finish", "ENTER", "Quit and finish the file", "The file is finished without the window"},
+     {"cancel", "c", "Cancel it", "Quit, and keep what is written so far"},
+     {"back", "ESC", "Back", "Keep the window"}}};
 
-/// A passage whose handles are dragged.
-struct PassageRequest {
-  Passage passage;
-  double at = 0;          ///< time of the handle that is held
-  bool is_final = false;  ///< it has been released
+/// Controls of ImGui that show the properties of a Viewer and request its commands. The name of a control is
+/// its property or the line that it requests.
+class ControlItems {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Begins a frame. `scale`: pixels to a unit of 1/96 inch. `tooltips`: no list is in front of the controls.
+  void begin(Viewer& viewer, float scale, Clock::time_point now, bool tooltips);
+  void end();
+
+  Viewer& viewer() const { return *viewer_; }
+  float scale() const { return scale_; }
+  /// When the tooltip of the item below the pointer appears; nothing if there is none to come.
+  std::optional<Clock::time_point> tooltip_at() const;
+  /// No tooltip appears until the pointer is on another item.
+  void hide_tooltip() { has_tooltip_ = hides_tooltip_ = true; }
+  /// Where tooltips of the next items appear: left of a column of the window, or above a row of it.
+  void put_tooltips_left_of(float x) { tooltip_edge_ = {x, -1}; }
+  void put_tooltips_above(float y) { tooltip_edge_ = {-1, y}; }
+
+  /// A button that requests a line. It looks pressed while "set" or "toggle" has nothing to change. The next
+  /// item is in the same row.
+  void button(std::string_view line, const char* label);
+  /// A square button.
+  void icon(std::string_view line, Icon icon);
+  /// A slider and a field for typing, over the whole width, behind their label. A double click on the slider
+  /// or the label resets the value.
+  void slider(std::string_view name, const char* label);
+  /// A list of the names of a property. `shown`: instead of the present name.
+  void list(std::string_view name, float width, const char* shown = nullptr);
+  /// Notes the last item of ImGui as a control. An empty tooltip does not appear.
+  void note(std::string_view name, const std::string& tooltip);
+  /// The place of a control in the last frame; nothing if there is none.
+  std::optional<io::Rectangle> place(const std::string& name) const;
+
+ private:
+  std::optional<double> typed_value(const std::string& name, const Property& property);
+  bool is_chosen(std::string_view line) const;
+
+  Viewer* viewer_ = nullptr;
+  float scale_ = 1;
+  ImVec2 tooltip_edge_;
+  std::map<std::string, io::Rectangle> places_;
+  Clock::time_point now_;
+  std::string pointed_;  ///< item below the pointer, in this frame
+  std::string last_pointed_;
+  Clock::time_point pointed_since_;
+  bool tooltips_ = true;
+  bool has_tooltip_ = false;
+  bool hides_tooltip_ = false;
+  std::string reset_;  ///< slider that is held after its reset
+  std::string typed_;  ///< text of the field that is used
 };
 
-/// Requests that the user made with the pointer. Buttons have the effect of their keys.
-struct ControlRequests {
-  std::vector<std::string> keys;
-  std::optional<double> seek;  ///< seconds
-  std::optional<PassageRequest> passage;
-  std::optional<double> speed;
-  std::optional<double> volume;  ///< 0 to 1
-  std::optional<double> gain;
-  std::optional<int> zoom;
-  std::optional<std::size_t> camera;      ///< of ControlState::cameras
-  std::optional<std::size_t> microphone;  ///< of ControlState::microphones
-  std::optional<PlayerSettings> settings;
-  std::optional<QuitAnswer> quit;
-};
+/// The number at the beginning of a text, with a decimal comma or point; nothing if there is none.
+std::optional<double> parse_number(std::string text);
 
 /// The bar at the bottom of the window, which appears when the pointer moves and hides when it rests, and the
-/// panel, which is open until it is closed. The open panel and the bar have their own space at the right side
-/// and the bottom of the window. In narrow windows, further rows of the bar replace the panel.
+/// panel, which is open until it is closed. The open panel and the bar have their own space: the panel is at
+/// the right side of wide windows, and below the picture in others.
 class Controls {
  public:
   using Clock = std::chrono::steady_clock;
@@ -109,40 +111,49 @@ class Controls {
   /// The pointer has moved, or a button has been pressed. `holds`: it is on a control or holds one.
   void notice_pointer(Clock::time_point now, bool holds);
   /// Opens the panel, or closes it.
-  void toggle_panel() { open_ = !open_; }
+  void open_panel(bool open) { open_ = open; }
   bool is_open() const { return open_; }
   bool is_visible(Clock::time_point now) const { return open_ || now < visible_until_; }
   /// When a tooltip appears; nothing if there is none to come.
   std::optional<Clock::time_point> tooltip_at(Clock::time_point now) const {
     return is_visible(now) ? items_.tooltip_at() : std::nullopt;
   }
+  void hide_tooltip() { items_.hide_tooltip(); }
   /// When the bar hides or a tooltip appears; nothing if neither is to come.
   std::optional<Clock::time_point> changes_at(Clock::time_point now) const;
   /// The part of the window that is for pictures, from its left upper corner.
   io::Size stage(io::Size window, double scale) const;
   /// Height of the bar, in pixels.
-  int bar_height(io::Size window, double scale) const;
+  static int bar_height(double scale);
+  const ControlItems& items() const { return items_; }
+  ControlItems& items() { return items_; }
 
-  /// Draws them, between ControlLayer::begin() and end(), and returns what the user asked for.
-  ControlRequests draw(const ControlState& state, io::Size window, double scale, Clock::time_point now);
-  /// Draws a list of files, between draw() and end(). The chosen file.
-  std::optional<std::filesystem::path> draw_files(FileList& files, io::Size window,
-                                                  const FileList::TextOf& text_of);
+  /// Draws them, between ControlLayer::begin() and end(). `labels`: height of the labels above the bar, which
+  /// tooltips do not cover.
+  void draw(Viewer& viewer, io::Size window, double scale, int labels, Clock::time_point now);
   /// Ends the frame.
   void end() { items_.end(); }
 
  private:
-  void draw_panel(const ControlState& state, io::Size window, ControlRequests& requests);
-  void draw_question(const ControlState& state, io::Size window, ControlRequests& requests);
-  int panel_width(io::Size window, double scale) const;
-  /// Number of rows of the bar that replace the panel in narrow windows.
-  int extra_rows(io::Size window, double scale) const;
+  void draw_panel(io::Size window);
 
   bool automatic_;
   bool open_ = false;
-  bool shows_output_ = false;  ///< tab of the panel
   Clock::time_point visible_until_;
   ControlItems items_;
 };
+
+/// Draws the contents of the panel, and the bar over the whole width of the window.
+void draw_panel_rows(ControlItems& items);
+void draw_write_row(ControlItems& items);
+float write_row_height(const ControlItems& items);
+void draw_bar(ControlItems& items, io::Size window, int height, bool panel_is_open);
+void draw_question(ControlItems& items, io::Size window);
+/// Draws the progress of the file that is written, and the button that cancels it. `width`: in pixels; 0: the
+/// rest of the row.
+void draw_progress(ControlItems& items, float width);
+/// Draws buttons for the passage. `is_roomy`: the bar is wide enough for them, so that the panel has none.
+void draw_passage(ControlItems& items);
+bool bar_has_passage(float units);
 
 }  // namespace limpid::app

@@ -132,9 +132,10 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
     selected_ = std::clamp(selected_, first_, first_ + lines - 1);
   }
   draw_rows(lines, items, text_of, chosen);
-  if (items.button("cancel files", "Cancel", "Close the list. Key: ESC")) {
+  if (ImGui::Button("Cancel")) {
     open_ = false;
   }
+  items.note("cancel files", "");
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   ImGui::TextDisabled("Keys: UP, DOWN, ENTER, BACKSPACE (folder above), first letter, ESC");
@@ -163,7 +164,7 @@ void FileList::draw_rows(std::size_t count, ControlItems& items, const TextOf& t
     }
     if (exists) {
       const std::string text = entries_[entry].name + (entries_[entry].is_folder ? "/" : "");
-      items.note(fmt::format("file {}", entries_[entry].name).c_str(), "");
+      items.note(fmt::format("file {}", entries_[entry].name), "");
       ImGui::GetWindowDrawList()->AddText(at, ImGui::GetColorU32(ImGuiCol_Text), text_of(text).c_str());
     }
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/player/control_items.h"
+#include "app/player/controls.h"
 #include "io/media/size.h"
 
 namespace limpid::app {

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "app/pipeline/noise_text.h"
+#include "app/player/properties.h"
 #include "core/frame/frame.h"
 #include "core/settings/noise_settings.h"
 #include "io/screen/display.h"
@@ -110,7 +111,7 @@ std::string noise_remark(const NoiseEstimate& noise, ColorModel color_model) {
 }
 
 std::string pace_hint(const PlayerSettings& settings) {
-  return settings.keeps_pace ? "" : "; Q: automatic quality";
+  return settings.keeps_pace ? "" : fmt::format("; {}: automatic quality", key_of("toggle pace"));
 }
 
 std::string noise_hint(const PlayedFrame& shown) {
@@ -120,22 +121,28 @@ std::string noise_hint(const PlayedFrame& shown) {
     return std::ranges::all_of(noise.sigma, [limit](float sigma) { return sigma <= limit; });
   };
   if (settings.mix >= 1) {
-    return "nothing is changed: the result is the original; D: less of it";
+    return fmt::format("nothing is changed: the result is the original; {}: less of it",
+                       key_of("add original -5"));
   }
   if (settings.strength.luma <= 0 && settings.strength.chroma <= 0) {
-    return "nothing is changed: the strength is 0; Shift+UP: raise it";
+    return fmt::format("nothing is changed: the strength is 0; {}: raise it", key_of("add strength 0.1"));
   }
   if (settings.noise) {
-    return is_below(shown.noise, 0) ? "nothing is changed: the noise level is 0; +: raise it" : "";
+    return is_below(shown.noise, 0) ? fmt::format("nothing is changed: the noise level is 0; {}: raise it",
+                                                  key_of("add level 0.5"))
+                                    : "";
   }
   if (!is_below(shown.noise, kHardly)) {
     return "";
   }
   const std::string evidence = evidence_text(shown.noise);
   const std::string reason = evidence.empty() ? "" : " (" + evidence + ")";
+  const std::string level_keys = key_of("add level 0.5");
   return is_below(shown.noise, 0)
-             ? "no noise found" + reason + ", nothing is changed; +: denoise all the same"
-             : "hardly any noise" + reason + "; UP or +: denoise more";
+             ? fmt::format("no noise found{}, nothing is changed; {}: denoise all the same", reason,
+                           level_keys)
+             : fmt::format("hardly any noise{}; {}, {}: denoise more", reason, key_of("add strength 0.1"),
+                           level_keys);
 }
 
 }  // namespace limpid::app

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "app/player/osd.h"
@@ -17,9 +18,11 @@ class Notices {
   using Time = std::chrono::steady_clock::time_point;
 
   const std::string& text() const { return text_; }
+  /// Number of texts that have been shown.
+  std::int64_t count() const { return count_; }
 
   void show(const std::string& text, Time now, bool long_enough_to_read = false) {
-    spdlog::debug(fmt::format("key: {}", text));
+    ++count_;
     text_ = text;
     until_ = now + (long_enough_to_read ? kNewsTime : kNoticeTime);
   }
@@ -48,6 +51,7 @@ class Notices {
   static constexpr std::chrono::milliseconds kNewsTime{4000};  // with the name of a file
 
   std::string text_;
+  std::int64_t count_ = 0;
   Time until_;
 };
 

@@ -86,36 +86,6 @@ TextBox statistics_box(const Statistics& statistics, int line, io::Size window) 
   return {to_lines(statistics, Detail::kLeast), line, width};
 }
 
-bool is_in_scope(KeyScope scope, bool live, bool still_picture) {
-  switch (scope) {
-    case KeyScope::kAll:
-      return true;
-    case KeyScope::kMoving:
-      return !still_picture;
-    case KeyScope::kFilm:
-      return !still_picture && !live;
-    case KeyScope::kFile:
-      return !live;
-    case KeyScope::kCamera:
-      return live;
-  }
-  return false;
-}
-
-std::vector<std::string> key_help_lines(const std::vector<KeyHelp>& help, const char* separator) {
-  std::size_t width = 0;
-  for (const KeyHelp& each : help) {
-    width = std::max(width, each.keys.size());
-  }
-  std::vector<std::string> lines;
-  lines.reserve(help.size());
-  for (const KeyHelp& each : help) {
-    lines.push_back(separator != nullptr ? each.keys + separator + each.action
-                                         : fmt::format("{:<{}}  {}", each.keys, width, each.action));
-  }
-  return lines;
-}
-
 TextBox help_box(const std::vector<std::string>& lines, int line, io::Size window) {
   constexpr int kLeast = 7;
   const int margin = text_margin(line);

@@ -63,29 +63,6 @@ struct News {
   bool is_failure = false;  ///< it stays until a key is pressed
 };
 
-/// The sources that a key is for.
-enum class KeyScope : std::uint8_t {
-  kAll,
-  kMoving,  ///< videos and cameras
-  kFilm,    ///< videos
-  kFile,    ///< videos and pictures
-  kCamera,
-};
-
-/// Keys and mouse actions of the window, for the display and the manuals.
-struct KeyHelp {
-  std::string keys;
-  std::string action;
-  KeyScope scope = KeyScope::kAll;
-  std::vector<std::string> names;  ///< of the keys, as WindowEvent::key
-};
-/// The lines of the table of keys (viewer_keys.cpp).
-const std::vector<KeyHelp>& key_help();
-bool is_in_scope(KeyScope scope, bool live, bool still_picture);
-/// A line for each of `help`; `separator` between keys and action, else these in two columns of equally wide
-/// letters.
-std::vector<std::string> key_help_lines(const std::vector<KeyHelp>& help, const char* separator = nullptr);
-
 /// Lines with tabs between keys and actions, in lines of that height, or lower ones where they would not fit
 /// into a window of that size.
 TextBox help_box(const std::vector<std::string>& lines, int line, io::Size window);

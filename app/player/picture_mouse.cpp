@@ -6,9 +6,8 @@
 
 namespace limpid::app {
 
-PictureRequests PictureMouse::handle(const io::WindowEvent& event) {
+std::string PictureMouse::handle(const io::WindowEvent& event) {
   using Kind = io::WindowEvent::Kind;
-  PictureRequests requests;
   switch (event.kind) {
     case Kind::kPointer:
       position_ = {event.x, event.y};
@@ -20,8 +19,7 @@ PictureRequests PictureMouse::handle(const io::WindowEvent& event) {
       drag(event);
       break;
     case Kind::kPress:
-      requests.toggles_full_screen = press(event);
-      break;
+      return press(event) ? "toggle full-screen" : "";
     case Kind::kLeave:
       screen_.split().leave();
       screen_.redraw();
@@ -29,13 +27,13 @@ PictureRequests PictureMouse::handle(const io::WindowEvent& event) {
     case Kind::kWheel:
       if (event.dy != 0) {
         position_ = {event.x, event.y};
-        requests.zoom = screen_.view().next_zoom(event.dy > 0, screen_.picture_area(state_.side));
+        return event.dy > 0 ? "wheel in" : "wheel out";
       }
       break;
     default:
       break;
   }
-  return requests;
+  return "";
 }
 
 // Returns true for a double click.
@@ -60,6 +58,14 @@ View::Point PictureMouse::pixel() const {
   const io::Size area = screen_.picture_area(state_.side);
   const bool is_right = state_.side == Side::kSideBySide && position_.x >= area.width;
   return screen_.view().to_picture({position_.x - (is_right ? area.width : 0), position_.y}, area);
+}
+
+View::Point PictureMouse::zoom_point() const {
+  const io::Size area = screen_.picture_area(state_.side);
+  const bool is_right = state_.side == Side::kSideBySide && position_.x >= area.width;
+  const View::Point at{position_.x - (is_right ? area.width : 0), position_.y};
+  const bool is_on_picture = at.x >= 0 && at.y >= 0 && at.x < area.width && at.y < area.height;
+  return is_on_picture ? at : View::Point{area.width / 2.0, area.height / 2.0};
 }
 
 // Returns true if the pointer holds the box now.
@@ -90,25 +96,25 @@ void PictureMouse::drag(const io::WindowEvent& event) {
   const bool picture_moves = screen_.view().zoom() > 0 || !has_line();
   position_ = {event.x, event.y};
   if (!screen_.split().drag(event.x - event.dx, event.x, screen_.stage().width, event.touch, picture_moves)) {
-    screen_.view().pan(event.dx, event.dy);
+    screen_.view().pan(event.dx, event.dy, screen_.picture_area(state_.side));
   }
 }
 
-PictureRequests PictureMouse::release(const io::WindowEvent& event, bool has_frame) {
+std::string PictureMouse::release(const io::WindowEvent& event, bool has_frame) {
   constexpr double kClick = 4;
   const bool held_area = area_.box() && area_.box()->is_held();
   const bool moved_area = held_area && area_.box()->release();
-  PictureRequests requests;
+  std::string line;
   if (((event.right && area_.is_marked_now()) || moved_area) && has_frame) {
-    requests.measures_noise = true;
+    line = "measure-noise";
   } else if (holds_picture_ && !held_area && !event.right && dragged_ < kClick && has_frame) {
-    requests.toggles_pause = true;
+    line = "toggle pause";
   }
   holds_picture_ = false;
   corner_.reset();
   area_.end_mark();
   screen_.split().release();
-  return requests;
+  return line;
 }
 
 }  // namespace limpid::app

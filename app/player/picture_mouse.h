@@ -3,21 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "app/player/noise_area.h"
 #include "app/player/player_screen.h"
-#include "app/player/view_state.h"
+#include "app/player/view.h"
 #include "io/screen/window.h"
 
 namespace limpid::app {
-
-/// Requests of the pointer on the picture.
-struct PictureRequests {
-  bool toggles_pause = false;
-  bool toggles_full_screen = false;
-  bool measures_noise = false;  ///< in the area that has been marked or moved
-  std::optional<int> zoom;
-};
 
 /// The pointer on the picture: it drags the split line, the picture and the noise area, marks an area with
 /// the right button, pauses with a click, and zooms with the wheel. The controls receive the same events.
@@ -26,15 +19,17 @@ class PictureMouse {
   PictureMouse(PlayerScreen& screen, NoiseArea& area, const ViewState& state)
       : screen_(screen), area_(area), state_(state) {}
 
-  /// Takes an event of the pointer that is not on the controls.
-  PictureRequests handle(const io::WindowEvent& event);
+  /// Takes an event of the pointer that is not on the controls. The line to execute, or nothing.
+  std::string handle(const io::WindowEvent& event);
   /// A button is released anywhere. `has_frame`: there is something to pause or to measure.
-  PictureRequests release(const io::WindowEvent& event, bool has_frame);
+  std::string release(const io::WindowEvent& event, bool has_frame);
 
   /// True while a button is held that was pressed on the picture.
   bool holds_picture() const { return holds_picture_; }
   /// The last position, in pixels of the window.
   View::Point position() const { return position_; }
+  /// The last position, or the middle if that was not on a picture, in pixels of the area of a picture.
+  View::Point zoom_point() const;
   /// The position in the picture, which may be outside of it.
   View::Point pixel() const;
   /// Counts presses, of which a double click is one.

@@ -2,14 +2,15 @@
 #include "app/player/player_screen.h"
 
 #include <imgui.h>
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <utility>
+#include <iterator>
 
+#include "app/player/properties.h"
 #include "app/player/text_box.h"
+#include "app/player/viewer.h"
 #include "io/screen/display.h"
 
 namespace limpid::app {
@@ -21,13 +22,21 @@ constexpr ImU32 kLineInk = IM_COL32(255, 255, 255, 255);
 constexpr ImU32 kRecordingInk = IM_COL32(230, 40, 40, 255);
 constexpr ImU32 kLineEdgeInk = IM_COL32(0, 0, 0, 128);
 
+View whole_picture(const ViewerOptions& options) {
+  const FrameFormat& format = options.shown_format();
+  const io::DisplayProperties& display = options.shown_display();
+  const bool turned = display.orientation.transposed;
+  return {turned ? io::Size{format.height, format.width} : io::Size{format.width, format.height},
+          turned ? 1 / display.pixel_aspect : display.pixel_aspect};
+}
+
 io::WindowOptions window_options(const ViewerOptions& options) {
   io::WindowOptions result = options.window;
   if (result.size.width <= 0) {
-    const io::DisplayConverter converter(options.shown_format(), options.shown_display());
-    const double aspect = converter.pixel_aspect();
-    result.size = {static_cast<int>(std::lround(converter.width() * std::max(aspect, 1.0))),
-                   static_cast<int>(std::lround(converter.height() * std::max(1 / aspect, 1.0)))};
+    const View picture = whole_picture(options);
+    const double aspect = picture.pixel_aspect();
+    result.size = {static_cast<int>(std::lround(picture.picture().width * std::max(aspect, 1.0))),
+                   static_cast<int>(std::lround(picture.picture().height * std::max(1 / aspect, 1.0)))};
     result.least = {1280, 720};
   }
   return result;
@@ -42,11 +51,6 @@ std::shared_ptr<io::Window> open(const ViewerOptions& options) {
   return options.open_window;
 }
 
-View whole_picture(const ViewerOptions& options) {
-  const io::DisplayConverter converter(options.shown_format(), options.shown_display());
-  return {{converter.width(), converter.height()}, converter.pixel_aspect()};
-}
-
 }  // namespace
 
 Side shown_side(const PlayedFrame& frame, Side side) { return frame.is_waiting ? Side::kNoisy : side; }
@@ -59,10 +63,8 @@ PlayerScreen::PlayerScreen(const ViewerOptions& options)
       view_(whole_picture(options)),
       split_(options.split),
       window_size_(window_->size()) {
-  if (options.controls) {
-    controls_.toggle_panel();
-  }
-  split_.toggle_lock();  // the pointer has controls to go to
+  controls_.open_panel(options.controls);
+  split_.set_locked(true);  // the pointer has controls to go to
   const io::Size size = stage();
   view_.set_zoom(options.zoom, size.width / 2.0, size.height / 2.0, size);
 }
@@ -78,7 +80,7 @@ io::Size PlayerScreen::picture_area(Side side) const {
 
 io::Rectangle PlayerScreen::seen_part(Side side) const {
   const io::Size area = picture_area(side);
-  const int bar = controls_.bar_height(window_->size(), scale());
+  const int bar = Controls::bar_height(scale());
   return view_.picture_part(0, 0, area.width, std::min(area.height, window_->size().height - bar), area);
 }
 
@@ -114,12 +116,13 @@ void PlayerScreen::present() {
 }
 
 // Uploads what the view needs of the frame that is shown.
-void PlayerScreen::upload_pictures(const Scene& scene, Side side) {
-  const PlayedFrame& shown = *scene.shown;
+void PlayerScreen::upload_pictures(const Viewer& viewer, Side side) {
+  const PlayedFrame& shown = *viewer.shown();
   if (side == Side::kPair) {
     // The picture of before stays until the result is there.
     const auto result = [&](std::size_t which) {
-      return scene.pair[which] != nullptr ? scene.pair[which]->denoised : shown.denoised;
+      const PlayedFramePointer own = viewer.pair_result(which);
+      return own != nullptr ? own->denoised : shown.denoised;
     };
     painter_.set_first(options_.shown(result(0)));
     painter_.set_second(options_.shown(result(1)));
@@ -136,17 +139,15 @@ void PlayerScreen::upload_pictures(const Scene& scene, Side side) {
   }
 }
 
-void PlayerScreen::draw_picture(const Scene& scene, const ViewState& state) {
-  const Side side = shown_side(*scene.shown, state.side);
-  upload_pictures(scene, side);
+void PlayerScreen::draw_picture(const Viewer& viewer) {
+  const ViewState& state = viewer.state();
+  const Side side = shown_side(*viewer.shown(), state.side);
+  upload_pictures(viewer, side);
   const io::Size size = stage();
   View::Placement placement = view_.place(picture_area(state.side));
   if (state.mirrored) {
     placement.source.x = view_.picture().width - placement.source.x - placement.source.width;
   }
-  const auto [left_choice, right_choice] =
-      state.swapped ? std::pair(io::PictureChoice::kSecond, io::PictureChoice::kFirst)
-                    : std::pair(io::PictureChoice::kFirst, io::PictureChoice::kSecond);
   const auto draw_part = [&](io::PictureChoice choice, int left, int right) {
     painter_.draw({placement.source,
                    placement.target,
@@ -161,8 +162,8 @@ void PlayerScreen::draw_picture(const Scene& scene, const ViewState& state) {
   switch (side) {
     case Side::kSplit:
     case Side::kPair:
-      draw_part(left_choice, 0, split_.column(size.width));
-      draw_part(right_choice, split_.column(size.width), size.width);
+      draw_part(io::PictureChoice::kFirst, 0, split_.column(size.width));
+      draw_part(io::PictureChoice::kSecond, split_.column(size.width), size.width);
       break;
     case Side::kNoisy:
       draw_part(io::PictureChoice::kFirst, 0, picture_area(state.side).width);
@@ -175,43 +176,48 @@ void PlayerScreen::draw_picture(const Scene& scene, const ViewState& state) {
       draw_part(io::PictureChoice::kSecond, 0, size.width);
       break;
     case Side::kDifference:
-      draw_part(io::PictureChoice::kDifference, 0, size.width);
+      if (!viewer.awaits_final()) {  // a draft differs elsewhere
+        draw_part(io::PictureChoice::kDifference, 0, size.width);
+      }
       break;
     case Side::kSideBySide:
-      draw_part(left_choice, 0, size.width / 2);
+      draw_part(io::PictureChoice::kFirst, 0, size.width / 2);
       placement.target.x += size.width / 2;
-      draw_part(right_choice, size.width / 2, size.width);
+      draw_part(io::PictureChoice::kSecond, size.width / 2, size.width);
       break;
   }
 }
 
 void PlayerScreen::begin() { layer_.begin(window_->size(), scale(), text_line()); }
 
-SceneRequests PlayerScreen::draw(const Scene& scene, ViewState& state, const NoiseArea& area,
-                                 const ControlState& controls, FileList& files) {
-  draw_picture(scene, state);
+std::optional<std::filesystem::path> PlayerScreen::draw(Viewer& viewer, FileList& files) {
+  draw_picture(viewer);
   begin();
-  if (const Side side = shown_side(*scene.shown, state.side); side == Side::kSplit || side == Side::kPair) {
+  const Side side = shown_side(*viewer.shown(), viewer.state().side);
+  if (side == Side::kSplit || side == Side::kPair) {
     draw_line();
   }
-  draw_labels(scene, state);
-  draw_box(area, state.side);
-  draw_text(scene, state);
-  SceneRequests requests;
-  requests.controls = controls_.draw(controls, window_->size(), scale(), Clock::now());
+  if (options_.overlay) {
+    draw_labels(viewer);
+  }
+  draw_box(viewer.area(), viewer.state().side);
+  draw_text(viewer);
+  const int labels = options_.overlay ? 2 * text_line() + 2 * text_margin(text_line()) : 0;
+  controls_.draw(viewer, window_->size(), scale(), labels, Clock::now());
+  std::optional<std::filesystem::path> chosen;
   if (files.is_open()) {
-    requests.file = controls_.draw_files(files, window_->size(),
-                                         [this](const std::string& text) { return layer_.text(text); });
+    chosen = files.draw(window_->size(), controls_.items(),
+                        [this](const std::string& text) { return layer_.text(text); });
   }
   controls_.end();
   layer_.end();
-  return requests;
+  return chosen;
 }
 
-void PlayerScreen::draw_opening(const Scene& scene, ViewState& state) {
+void PlayerScreen::draw_opening(const Viewer& viewer) {
   window_->clear();
   begin();
-  draw_text(scene, state);
+  draw_text(viewer);
   layer_.end();
 }
 
@@ -253,54 +259,31 @@ void PlayerScreen::draw_box(const NoiseArea& noise, Side side) const {
   }
 }
 
-void PlayerScreen::draw_labels(const Scene& scene, ViewState& state) {
-  if (!state.labels) {
-    return;
-  }
+void PlayerScreen::draw_labels(const Viewer& viewer) {
   const io::Size size = stage();
   const int margin = text_margin(text_line());
-  const int bottom = bottom_of_pictures(scene);
+  const int bottom = bottom_of_pictures(viewer);
   const int split = split_.column(size.width);
-  std::string drawn;
   // A label keeps to its side of the line.
   const auto label = [&](const std::string& text, int x, bool left_of_it) {
     const int room = std::max((left_of_it ? x : size.width - x) - 2 * margin, 6 * text_line());
     const TextBox box({text}, text_line(), room);
-    drawn += (drawn.empty() ? "" : " | ") + text;
     box.draw(left_of_it ? x - margin - box.size().width : x + margin, bottom - margin - box.size().height);
   };
-  std::array<std::string, 2> sides{"noisy", scene.result_label};
-  std::array<std::string, 2> pair = scene.pair_labels;
-  if (state.swapped) {
-    std::swap(sides[0], sides[1]);
-    std::swap(pair[0], pair[1]);
-  }
-  switch (shown_side(*scene.shown, state.side)) {
+  const std::array<std::string, 2> labels = viewer.labels();
+  switch (shown_side(*viewer.shown(), viewer.state().side)) {
     case Side::kSplit:
-      label(sides[0], split, true);
-      label(sides[1], split, false);
-      break;
-    case Side::kNoisy:
-      label("noisy", 0, false);
-      break;
-    case Side::kDenoised:
-      label(scene.result_label, 0, false);
-      break;
     case Side::kPair:
-      label(pair[0], split, true);
-      label(pair[1], split, false);
+      label(labels[0], split, true);
+      label(labels[1], split, false);
       break;
     case Side::kSideBySide:
-      label(sides[0], 0, false);
-      label(sides[1], size.width / 2, false);
+      label(labels[0], 0, false);
+      label(labels[1], size.width / 2, false);
       break;
-    case Side::kDifference:
-      label(fmt::format("noisy - denoised, x{:.3g}", state.gain), 0, false);
+    default:
+      label(labels[0], 0, false);
       break;
-  }
-  if (drawn != state.label_text) {
-    spdlog::debug(fmt::format("labels: {}", drawn));
-    state.label_text = std::move(drawn);
   }
 }
 
@@ -317,45 +300,50 @@ void PlayerScreen::draw_recording(const std::string& text) {
                                                   0.35F * height, kRecordingInk);
 }
 
-int PlayerScreen::bottom_of_pictures(const Scene& scene) const {
-  const int window = window_->size().height;
-  const bool bar = shows_controls() && scene.shown != nullptr;
-  return bar ? window - controls_.bar_height(window_->size(), scale()) : window;
+int PlayerScreen::bottom_of_pictures(const Viewer& viewer) const {
+  const int bottom = controls_.is_open() ? stage().height : window_->size().height;
+  const bool has_bar = !controls_.is_open() && shows_controls() && viewer.shown() != nullptr;
+  return has_bar ? bottom - Controls::bar_height(scale()) : bottom;
 }
 
-void PlayerScreen::draw_text(const Scene& scene, const ViewState& state) {
+void PlayerScreen::draw_text(const Viewer& viewer) {
+  const ViewState& state = viewer.state();
+  const bool has_frame = viewer.shown() != nullptr;
   const int line = text_line();
   const int margin = text_margin(line);
   const io::Size size = stage();
   const int inner = size.width - 2 * margin;
-  if (scene.statistics && !state.help) {
-    Statistics shown = *scene.statistics;
+  if (state.statistics && has_frame && !state.help) {
+    Statistics shown = viewer.statistics();
     shown.source = layer_.text(shown.source);
     statistics_box(shown, line, size).draw(margin, margin);
   }
-  if (!scene.recording.empty() && state.labels) {
-    draw_recording(scene.recording);
+  const std::string recording = has_frame && options_.recording ? options_.recording() : "";
+  if (!recording.empty() && options_.overlay) {
+    draw_recording(recording);
   }
-  int bottom = bottom_of_pictures(scene) - margin - 2 * line - margin;  // above the labels
+  int bottom = bottom_of_pictures(viewer) - margin - 2 * line - margin;  // above the labels
   const auto tell = [&](const std::string& text) {
+    if (text.empty()) {
+      return;
+    }
     const TextBox box({layer_.text(text)}, line, inner);
     bottom -= box.size().height;
     box.draw((size.width - box.size().width) / 2, bottom);
     bottom -= margin;
   };
-  if (!scene.notice.empty()) {
-    tell(scene.notice);
-  }
-  if (!scene.pixel.empty() && !state.help) {
-    tell(scene.pixel);
-  }
-  if (!state.hint.empty() && !state.help) {
-    tell(state.hint);
-  }
+  tell(viewer.notice_text());
   if (state.help) {
-    const TextBox box = help_box(scene.help, line, size);
-    box.draw((size.width - box.size().width) / 2, std::max((size.height - box.size().height) / 2, 0));
+    std::vector<KeyGroup> groups;
+    std::ranges::copy_if(key_groups(), std::back_inserter(groups),
+                         [&](const KeyGroup& each) { return viewer.is_in_scope(each.scope); });
+    const TextBox box = help_box(key_help_lines(groups, "\t"), line, size);
+    return box.draw((size.width - box.size().width) / 2, std::max((size.height - box.size().height) / 2, 0));
   }
+  if (state.pixels && has_frame) {
+    tell(viewer.pixel_text());
+  }
+  tell(state.hint);
 }
 
 }  // namespace limpid::app

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -15,7 +14,6 @@
 #include "app/player/osd.h"
 #include "app/player/played_frame.h"
 #include "app/player/view.h"
-#include "app/player/view_state.h"
 #include "app/player/viewer_options.h"
 #include "core/base/not_copyable.h"
 #include "io/screen/control_layer.h"
@@ -25,24 +23,7 @@
 
 namespace limpid::app {
 
-/// Contents of a PlayerScreen besides the state of the view.
-struct Scene {
-  PlayedFramePointer shown;                ///< null before the first frame
-  std::array<PlayedFramePointer, 2> pair;  ///< its results with the settings A and B; null: that of `shown`
-  std::array<std::string, 2> pair_labels;
-  std::string result_label;
-  std::optional<Statistics> statistics;  ///< if they are shown
-  std::vector<std::string> help;         ///< lines, if the help is shown
-  std::string notice;
-  std::string recording;  ///< its state, while one is made
-  std::string pixel;      ///< values of the pixel below the pointer, if they are shown
-};
-
-/// The requests of the user while a scene was drawn.
-struct SceneRequests {
-  ControlRequests controls;
-  std::optional<std::filesystem::path> file;  ///< chosen in the list of files
-};
+class Viewer;
 
 /// The window with the pictures, the texts over them and the controls.
 class PlayerScreen : NotCopyable {
@@ -57,9 +38,11 @@ class PlayerScreen : NotCopyable {
   io::PicturePainter& painter() { return painter_; }
   io::ControlLayer& layer() { return layer_; }
   Controls& controls() { return controls_; }
+  const Controls& controls() const { return controls_; }
   View& view() { return view_; }
   const View& view() const { return view_; }
   SplitLine& split() { return split_; }
+  const SplitLine& split() const { return split_; }
 
   /// Size of the area for pictures, beside the open panel.
   io::Size stage() const { return controls_.stage(window_->size(), scale()); }
@@ -85,24 +68,24 @@ class PlayerScreen : NotCopyable {
   /// The frame has changed: its pictures must be uploaded.
   void forget_pictures() { noisy_uploaded_ = denoised_uploaded_ = false; }
 
-  /// Draws everything. `controls` and `files` are not drawn before the first frame.
-  SceneRequests draw(const Scene& scene, ViewState& state, const NoiseArea& area,
-                     const ControlState& controls, FileList& files);
-  void draw_opening(const Scene& scene, ViewState& state);
+  /// Draws everything. The file that was chosen in the list of files.
+  std::optional<std::filesystem::path> draw(Viewer& viewer, FileList& files);
+  /// Draws the texts alone, before the first frame.
+  void draw_opening(const Viewer& viewer);
   /// Shows what has been drawn.
   void present();
 
  private:
   int text_line() const { return text_size(window_->size(), window_->scale(), options_.text_size); }
-  int bottom_of_pictures(const Scene& scene) const;
+  int bottom_of_pictures(const Viewer& viewer) const;
   void begin();
-  void upload_pictures(const Scene& scene, Side side);
-  void draw_picture(const Scene& scene, const ViewState& state);
+  void upload_pictures(const Viewer& viewer, Side side);
+  void draw_picture(const Viewer& viewer);
   void draw_line() const;
   void draw_box(const NoiseArea& noise, Side side) const;
   void draw_recording(const std::string& text);
-  void draw_labels(const Scene& scene, ViewState& state);
-  void draw_text(const Scene& scene, const ViewState& state);
+  void draw_labels(const Viewer& viewer);
+  void draw_text(const Viewer& viewer);
 
   const ViewerOptions& options_;
   const std::shared_ptr<io::Window> window_;

@@ -52,8 +52,9 @@ void View::set_zoom(int zoom, double x, double y, io::Size window) {
   const double at_y = at.y;
   zoom_ = zoom;
   if (zoom_ > 0) {
-    center_x_ = std::clamp<double>(at_x - (x - window.width / 2.0) / zoom_, 0, picture_.width);
-    center_y_ = std::clamp<double>(at_y - (y - window.height / 2.0) / zoom_, 0, picture_.height);
+    center_x_ = at_x - (x - window.width / 2.0) / zoom_;
+    center_y_ = at_y - (y - window.height / 2.0) / zoom_;
+    keep_inside(window);
   }
 }
 
@@ -78,11 +79,22 @@ void View::mirror() {
   center_x_ = picture_.width - center_x_;
 }
 
-void View::pan(double dx, double dy) {
+void View::pan(double dx, double dy, io::Size window) {
   if (zoom_ > 0) {
-    center_x_ = std::clamp<double>(center_x_ - dx / zoom_, 0, picture_.width);
-    center_y_ = std::clamp<double>(center_y_ - dy / zoom_, 0, picture_.height);
+    center_x_ -= dx / zoom_;
+    center_y_ -= dy / zoom_;
+    keep_inside(window);
   }
+}
+
+// Nothing black is beside a picture that is larger than the window.
+void View::keep_inside(io::Size window) {
+  const auto limited = [this](double center, int length, int shown) {
+    const double half = std::min(shown / 2.0 / zoom_, length / 2.0);
+    return std::clamp(center, half, length - half);
+  };
+  center_x_ = limited(center_x_, picture_.width, window.width);
+  center_y_ = limited(center_y_, picture_.height, window.height);
 }
 
 int View::picture_column(double x, io::Size window) const {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "app/player/passage.h"
 #include "io/screen/window.h"
 
 namespace limpid::app {
@@ -17,6 +20,33 @@ enum class Side : std::uint8_t {
   kPair,        ///< denoised with the settings A left of a line, with B right of it
 };
 
+/// Names of the sides, for the command line and in properties.
+inline constexpr std::array<const char*, 6> kSideNames{"split",      "noisy", "denoised",
+                                                       "difference", "side",  "pair"};
+
+/// The state of a window beside its frame and zoom.
+struct ViewState {
+  Side side = Side::kSplit;
+  double gain = 4;  ///< of the difference
+  double volume = 1;
+  bool muted = false;
+  bool mirrored = false;  ///< left and right of both pictures are exchanged
+  bool pixels = false;    ///< the values of the pixel below the pointer are shown
+  Passage passage;
+  bool loops = false;          ///< the passage, or the whole source, is repeated
+  bool plays_passage = false;  ///< playback ends with the passage
+  bool resumes = false;        ///< when the handle of the passage is released
+  bool help = false;
+  bool statistics = false;
+  std::string hint;  ///< as long as it applies
+
+  bool ended = false;           ///< the last frame is shown
+  bool asks_to_quit = false;    ///< while a file is written
+  bool quits = false;           ///< the window closes
+  bool cancels_output = false;  ///< the file that is written is not finished
+  bool window_is_lost = false;  ///< the window no longer exists
+};
+
 /// Which part of a picture is shown where in a window. Positions in the window are in its pixels.
 class View {
  public:
@@ -25,6 +55,7 @@ class View {
   static constexpr int kGreatestZoom = 8;
 
   io::Size picture() const { return picture_; }
+  double pixel_aspect() const { return pixel_aspect_; }
 
   struct Placement {
     io::Rectangle source;  ///< of the picture
@@ -43,7 +74,7 @@ class View {
   /// Exchanges left and right. place() then has places in the mirrored picture.
   void mirror();
   /// Moves the picture by so many window pixels.
-  void pan(double dx, double dy);
+  void pan(double dx, double dy, io::Size window);
 
   /// Column of the picture at a column of the window, cut to 0 to its width.
   int picture_column(double x, io::Size window) const;
@@ -58,6 +89,7 @@ class View {
   io::Rectangle picture_part(double x0, double y0, double x1, double y1, io::Size window) const;
 
  private:
+  void keep_inside(io::Size window);
   double mirrored(double x) const { return mirrored_ ? picture_.width - x : x; }
 
   io::Size picture_;
@@ -92,7 +124,7 @@ class SplitLine {
   void release() { holds_.reset(); }
 
   bool locked() const { return locked_; }
-  void toggle_lock() { locked_ = !locked_; }
+  void set_locked(bool locked) { locked_ = locked; }
   /// Moves the line to the middle and locks it.
   void center();
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/console/quantity_text.h"
+#include "app/player/properties.h"
 #include "app/player/viewer_report.h"
 #include "core/base/error.h"
 #include "core/frame/frame.h"
@@ -28,9 +29,18 @@ constexpr milliseconds kWritingInterval{200};
 // Time before the window explains what the user is waiting for.
 constexpr milliseconds kHintAfter{300};
 
-io::Size picture_size(const ViewerOptions& options) {
-  const io::DisplayConverter converter(options.shown_format(), options.shown_display());
-  return {converter.width(), converter.height()};
+/// The time that the refinement of a frame with these settings takes, in seconds; 0 if not known.
+double refining_seconds(const PlayerStages& stages, const PlayerSettings& settings) {
+  if (!stages.ladder || !stages.refining_reach) {
+    return 0;
+  }
+  const QualityLadder ladder = stages.ladder(settings);
+  const auto known = std::find_if(ladder.rungs.rbegin(), ladder.rungs.rend(),
+                                  [](const QualityRung& rung) { return rung.seconds.has_value(); });
+  const Reach reach = stages.refining_reach(settings);
+  return known == ladder.rungs.rend() ? 0
+                                      : *known->seconds * ladder.rungs.back().cost / known->cost *
+                                            static_cast<double>(reach.before + reach.after + 1);
 }
 
 }  // namespace
@@ -38,17 +48,16 @@ io::Size picture_size(const ViewerOptions& options) {
 Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options)
     : options_(std::move(options)),
       player_options_(std::move(player_options)),
+      refining_time_([stages](const PlayerSettings& settings) { return refining_seconds(stages, settings); }),
       screen_(options_),
-      area_(options_, stages.engine, picture_size(options_)),
+      area_(options_, stages.engine, screen_.view().picture()),
       mouse_(screen_, area_, state_),
       pixels_(options_, stages.engine),
-      editor_(options_.format.color_model, options_.filters),
       input_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
       output_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
       measurements_(options_, player_options_),
       cameras_(options_.cameras) {
   state_.side = options_.side;
-  state_.labels = options_.overlay;
   state_.statistics = options_.statistics;
   if (options_.mirrored) {
     state_.mirrored = true;
@@ -99,24 +108,32 @@ void Viewer::run(const std::stop_token& stop) {
   if (!options_.screenshot.empty()) {
     player_->set_paused(true);  // frame by frame, so that none is dropped
   }
-  while (!state_.quits && !stop.stop_requested()) {
-    const Player::Taken taken = player_->take(Clock::now());
-    show_taken(taken);
-    follow(Clock::now());
-    draw_if_needed();
-    const bool is_needed = !options_.is_needed || screen_.window().is_on_screen() || options_.is_needed();
-    if (is_needed && awaits_refinement()) {
-      // The screenshot is to show it.
-    } else if (!is_needed || (options_.frames > 0 && report().shown >= options_.frames)) {
-      state_.quits = true;
-    } else if (taken.ended) {
-      handle_end();
-    }
-    if (!state_.quits) {
-      wait_until(taken.ended && state_.ended ? std::nullopt : taken.next_at, stop);
-    }
+  while (step(stop)) {
   }
   finish_showing(stop.stop_requested());
+}
+
+bool Viewer::step(const std::stop_token& stop, milliseconds most) {
+  if (state_.quits || stop.stop_requested()) {
+    return false;
+  }
+  const Player::Taken taken = player_->take(Clock::now());
+  show_taken(taken);
+  follow(Clock::now());
+  draw_if_needed();
+  const bool is_needed = !options_.is_needed || screen_.window().is_on_screen() || options_.is_needed();
+  if (is_needed && awaits_refinement()) {
+    // The screenshot is to show it.
+  } else if (!is_needed || (options_.frames > 0 && report().shown >= options_.frames)) {
+    state_.quits = true;
+  } else if (taken.ended) {
+    handle_end();
+  }
+  if (!state_.quits) {
+    const milliseconds longest = output_.is_writing() ? std::min(kWritingInterval, most) : most;
+    wait_until(taken.ended && state_.ended ? std::nullopt : taken.next_at, Clock::now() + longest, stop);
+  }
+  return !state_.quits && !stop.stop_requested();
 }
 
 void Viewer::show_taken(const Player::Taken& taken) {
@@ -130,7 +147,6 @@ void Viewer::show_taken(const Player::Taken& taken) {
   }
   if (taken.refined != nullptr) {
     hand_to_screen(taken.refined);
-    spdlog::debug(fmt::format("refined: frame {}", shown_->noisy.index));
   }
   if (!saves_.empty() && !player_->will_refine()) {
     save_awaited();
@@ -148,18 +164,15 @@ void Viewer::show(const PlayedFramePointer& frame) {
     spdlog::debug("shown: the first frame");
     const bool has_hint = options_.overlay && options_.screenshot.empty() && !screen_.controls().is_open();
     const std::string first =
-        options_.notice.empty() && has_hint ? "TAB: settings    ?: keys" : options_.notice;
+        options_.notice.empty() && has_hint
+            ? fmt::format("{}: settings    {}: keys", key_of("toggle panel"), key_of("toggle help"))
+            : options_.notice;
     if (!first.empty()) {
       notices_.show(first, Clock::now(), true);
     }
   }
   measurements_.add(*frame, audio_.position());
-  if (player_->paused()) {
-    spdlog::debug(fmt::format("frame: {}", frame->noisy.index));
-  }
   if (awaited_ && frame->settings == *awaited_) {
-    spdlog::debug(fmt::format("shown: frame {} with {}", frame->noisy.index,
-                              sigma_text(frame->level, color_plane_names(options_.format))));
     awaited_.reset();
   }
   if (!options_.screenshot.empty() && report().shown < options_.frames) {
@@ -177,7 +190,7 @@ void Viewer::hand_to_screen(const PlayedFramePointer& frame) {
   screen_.forget_pictures();
   screen_.redraw();
   for (const std::string& key : std::exchange(early_keys_, {})) {
-    press(key);
+    press(key, false);
   }
 }
 
@@ -185,6 +198,9 @@ void Viewer::hand_to_screen(const PlayedFramePointer& frame) {
 void Viewer::follow(Clock::time_point now) {
   const bool is_measured = measurements_.measure(*player_, is_playing(), now);
   follow_audio();
+  if (awaits_final()) {
+    screen_.redraw();  // the label counts seconds
+  }
   if (output_.is_writing() && (state_.asks_to_quit || screen_.shows_controls())) {
     screen_.redraw();
   }
@@ -224,12 +240,9 @@ void Viewer::follow_pair() {
   if (!player_->paused()) {
     return change_side(Side::kSplit);
   }
-  const SettingsPair::Comparison comparison = editor_.pair().compare(shown_, player_->settings());
+  const SettingsPair::Comparison comparison = pair_.compare(shown_, player_->settings());
   if (comparison.has_result) {
     screen_.redraw();
-    if (comparison.is_complete) {
-      spdlog::debug(fmt::format("pair: A and B of frame {}", shown_->noisy.index));
-    }
   }
   if (comparison.next) {
     request_settings(*comparison.next);
@@ -276,7 +289,8 @@ void Viewer::hint(Clock::time_point now) {
 std::string Viewer::standing_hint(Clock::time_point now) const {
   const bool is_long = now - asked_at_ > kHintAfter;
   if (!trouble_.empty()) {
-    return trouble_ + (cameras_.empty() ? "" : "    V: " + cameras_.front().name);
+    return trouble_ +
+           (cameras_.empty() ? "" : fmt::format("    {}: {}", key_of("next-camera"), cameras_.front().name));
   }
   if (shown_ == nullptr) {
     return is_long ? "opening " + options_.source : "";
@@ -306,25 +320,25 @@ void Viewer::draw_if_needed() {
   if (shown_ != nullptr) {
     draw();
   } else {
-    screen_.draw_opening(scene(), state_);
+    screen_.draw_opening(*this);
   }
   measurements_.time_presenting([this] { screen_.present(); });
 }
 
 void Viewer::draw() {
-  const bool was_listing = input_.list().is_open();
-  const SceneRequests requests = screen_.draw(scene(), state_, area_, control_state(), input_.list());
-  grant(requests.controls);
-  if (requests.file) {
-    open_file(requests.file->string());
-  } else if (was_listing && !input_.list().is_open()) {
-    notice("files closed");
+  const std::optional<std::filesystem::path> chosen = screen_.draw(*this, input_.list());
+  for (const std::string& line : std::exchange(requests_, {})) {
+    restore_pair();
+    execute(line, mouse_.gesture());
+  }
+  if (chosen) {
+    open_file(chosen->string());
   }
 }
 
-void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop) {
+void Viewer::wait_until(std::optional<Clock::time_point> next, Clock::time_point until,
+                        const std::stop_token& stop) {
   const Clock::time_point now = Clock::now();
-  Clock::time_point until = now + (output_.is_writing() ? kWritingInterval : PlaybackRates::kInterval);
   const bool draws = screen_.needs_drawing() && (shown_ != nullptr || !state_.hint.empty());
   until = draws ? now : until;
   for (const auto& at : {screen_.controls().changes_at(now), next}) {
@@ -414,91 +428,59 @@ bool Viewer::awaits_refinement() const {
   return !options_.screenshot.empty() && report().shown >= options_.frames && player_->will_refine();
 }
 
-Scene Viewer::scene() {
-  Scene scene;
-  scene.shown = shown_;
-  scene.notice = notices_.text();
-  if (shown_ == nullptr) {
-    return scene;
-  }
-  const PlayerSettings& used = player_->settings();
-  const bool is_late = Clock::now() - asked_at_ > kHintAfter && shown_->settings != used;
-  scene.result_label = result_label(*shown_, is_late, player_options_.live);
-  if (const LoopStatus loop = player_->loop_status(); loop.state == LoopStatus::State::kComputing) {
-    scene.result_label += fmt::format(" - loop: {:.0f} % computed", 100 * loop.share);
-  }
-  if (state_.side == Side::kPair) {
-    scene.pair = {editor_.pair().result(0, shown_->sequence, used),
-                  editor_.pair().result(1, shown_->sequence, used)};
-    const std::array<PlayerSettings, 2> both = editor_.pair().both(used);
-    for (std::size_t i = 0; i < both.size(); ++i) {
-      scene.pair_labels[i] = fmt::format("{}: {}", i == 0 ? "A" : "B",
-                                         scene.pair[i] != nullptr ? settings_text(both[i]) : "computing");
-    }
-  }
-  scene.recording = options_.recording ? options_.recording() : "";
-  if (state_.statistics) {
-    scene.statistics = statistics();
-  }
-  if (state_.pixels) {
-    scene.pixel = pixels_.text(*shown_, mouse_.pixel());
-  }
-  if (state_.help) {
-    std::vector<KeyHelp> help;
-    std::ranges::copy_if(key_help(), std::back_inserter(help), [this](const KeyHelp& each) {
-      return is_in_scope(each.scope, player_options_.live, options_.still_picture);
-    });
-    scene.help = key_help_lines(help, "\t");
-  }
-  return scene;
+PlayedFramePointer Viewer::pair_result(std::size_t which) const {
+  return pair_.result(which, shown_->sequence, player_->settings());
 }
 
-ControlState Viewer::control_state() const {
-  ControlState state;
-  state.position = position();
-  state.duration = options_.duration;
-  state.live = player_options_.live;
-  state.still_picture = options_.still_picture;
-  state.can_seek = player_->can_seek();
-  state.paused = player_->paused() || state_.ended;
-  state.full_screen = screen_.window().is_full_screen();
-  state.speed = player_->speed();
-  state.volume = audio_.exists() ? std::optional(state_.volume) : std::nullopt;
-  state.muted = state_.muted;
-  state.frame = shown_->noisy.index;
-  state.chapters = options_.chapters;
-  state.passage = state_.passage;
-  state.loops = state_.loops;
-  state.settings = state_.side == Side::kPair
-                       ? editor_.pair().both(player_->settings())[editor_.pair().choice() ? 1 : 0]
-                       : player_->settings();
-  state.used = short_text(filter_settings(shown_->is_refined ? shown_->settings : shown_->used));
-  state.noise = shown_->noise;
-  state.evidence = noise_remark(shown_->noise, options_.format.color_model);
-  state.color_model = options_.format.color_model;
-  state.planes = color_plane_names(options_.format);
-  state.linked = editor_.is_linked();
-  state.second_settings = state_.side == Side::kPair ? editor_.pair().choice() : editor_.pair().second();
-  state.has_box = area_.is_source_of(state.settings.noise);
-  state.can_open = options_.refuse_file != nullptr;
-  state.loops_back = options_.loops_back && options_.loops_back();
-  state.cameras = cameras_;
-  state.camera = options_.source;
-  state.microphones = options_.microphones;
-  state.microphone = options_.microphone;
-  state.sound_level = options_.sound_level ? std::optional(options_.sound_level()) : std::nullopt;
-  state.filters = options_.filters;
-  state.side = state_.side;
-  state.swapped = state_.swapped;
-  state.mirrored = state_.mirrored;
-  state.pixels = state_.pixels;
-  state.zoom = screen_.view().zoom();
-  state.gain = state_.gain;
-  state.recording = options_.recording ? options_.recording() : "";
-  state.writing = output_.progress();
-  state.written = io::valid_utf8(std::filesystem::path(output_.path()).filename().string());
-  state.asks_to_quit = state_.asks_to_quit;
-  return state;
+PlayerSettings Viewer::panel_settings() const {
+  return state_.side == Side::kPair ? pair_.both(player_->settings())[pair_.choice() ? 1 : 0]
+                                    : player_->settings();
+}
+
+std::string Viewer::pair_label(std::size_t which) const {
+  return fmt::format(
+      "{}: {}", which == 0 ? "A" : "B",
+      pair_result(which) != nullptr ? settings_text(pair_.both(player_->settings())[which]) : "computing");
+}
+
+bool Viewer::awaits_final() const {
+  return !is_live() && (player_->paused() || state_.ended) && player_->will_refine();
+}
+
+std::string Viewer::result_label() const {
+  ResultState state;
+  state.is_live = is_live();
+  state.is_late = Clock::now() - asked_at_ > kHintAfter && shown_->settings != player_->settings();
+  if (awaits_final()) {
+    const double passed =
+        std::chrono::duration<double>(Clock::now() - std::max(asked_at_, handed_at_)).count();
+    state.final_in = std::max(refining_time_(player_->settings()) - passed, 0.0);
+  }
+  std::string label = app::result_label(*shown_, state);
+  if (const LoopStatus loop = player_->loop_status(); loop.state == LoopStatus::State::kComputing) {
+    label += fmt::format(" - loop: {:.0f} % computed", 100 * loop.share);
+  }
+  return label;
+}
+
+std::array<std::string, 2> Viewer::labels() const {
+  const std::string result = result_label();
+  switch (shown_side(*shown_, state_.side)) {
+    case Side::kSplit:
+    case Side::kSideBySide:
+      return {"noisy", result};
+    case Side::kPair:
+      return {pair_label(0), pair_label(1)};
+    case Side::kDenoised:
+      return {result, ""};
+    case Side::kDifference:
+      return {awaits_final() ? "difference: " + result
+                             : fmt::format("difference x{:.3g}: {}", state_.gain, result),
+              ""};
+    case Side::kNoisy:
+      break;
+  }
+  return {"noisy", ""};
 }
 
 Statistics Viewer::statistics() const {
@@ -559,6 +541,7 @@ void Viewer::handle(const io::WindowEvent& event) {
 // Keys are for the question, an open list or a field, the list of files, or the table of keys.
 void Viewer::handle_key(const io::WindowEvent& event) {
   screen_.redraw_controls();
+  screen_.controls().hide_tooltip();
   io::ControlLayer& layer = screen_.layer();
   if (shown_ != nullptr && layer.has_events()) {
     while (layer.has_events()) {  // clicks that were made before
@@ -567,10 +550,9 @@ void Viewer::handle_key(const io::WindowEvent& event) {
     draw();
   }
   if (state_.asks_to_quit) {
-    for (const auto& [key, reply] :
-         {std::pair{"ENTER", QuitAnswer::kFinish}, {"c", QuitAnswer::kCancel}, {"ESC", QuitAnswer::kBack}}) {
-      if (event.key == key) {
-        return answer(reply);
+    for (const QuitAnswer& each : kQuitAnswers) {
+      if (event.key == each.key) {
+        return answer(each.name);
       }
     }
   } else if (layer.has_keyboard()) {
@@ -587,6 +569,7 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
   using Kind = io::WindowEvent::Kind;
   if (event.kind == Kind::kPress) {
     mouse_.count(event);
+    screen_.controls().hide_tooltip();
   }
   screen_.layer().handle(event);
   if (screen_.shows_controls()) {
@@ -600,69 +583,116 @@ void Viewer::handle_pointer(const io::WindowEvent& event) {
     screen_.controls().notice_pointer(Clock::now(), on_controls);
   }
   if (event.kind == Kind::kRelease) {
-    grant(mouse_.release(event, shown_ != nullptr));
+    execute(mouse_.release(event, shown_ != nullptr));
   } else if (!on_controls) {
-    grant(mouse_.handle(event));
+    execute(mouse_.handle(event));
   }
   if (state_.pixels) {
     screen_.redraw();
   }
 }
 
-// Does what the user requested with the pointer.
-void Viewer::grant(const ControlRequests& requests) {
-  if (requests.settings) {
-    restore_pair();
+void Viewer::press(const std::string& key, bool repeats) {
+  restore_pair();
+  if (notices_.dismiss()) {
+    screen_.redraw();
   }
-  for (const std::string& key : requests.keys) {
-    press(key);
+  if (shown_ == nullptr && key != "q") {
+    if (!repeats) {
+      early_keys_.push_back(key);
+    }
+    return;
   }
-  if (requests.seek) {
-    seek_to(*requests.seek);
-  }
-  if (requests.passage) {
-    drag_passage(*requests.passage);
-  }
-  if (requests.speed) {
-    change_speed(*requests.speed);
-  }
-  if (requests.volume) {
-    change_volume(*requests.volume);
-  }
-  if (requests.gain) {
-    change_gain(*requests.gain);
-  }
-  if (requests.zoom) {
-    const io::Size area = screen_.picture_area(state_.side);
-    change_zoom(*requests.zoom, {area.width / 2.0, area.height / 2.0});
-  }
-  if (requests.camera) {
-    show_camera(*requests.camera);
-  }
-  if (requests.microphone) {
-    use_microphone(options_.microphones[*requests.microphone].id);
-  }
-  if (requests.settings) {
-    change_settings(*requests.settings, settings_text(*requests.settings), mouse_.gesture());
-  }
-  if (requests.quit) {
-    answer(*requests.quit);
+  for (const KeyGroup& group : key_groups()) {
+    const auto binding = std::ranges::find(group.keys, key, &KeyBinding::key);
+    if (binding == group.keys.end()) {
+      continue;
+    }
+    if (!is_in_scope(group.scope)) {
+      return notice(fmt::format("{}: {}", keys_text(group),
+                                group.scope == Scope::kCamera ? "only for cameras"
+                                : is_live()                   ? "not for cameras"
+                                                              : "not for pictures"));
+    }
+    const std::string line(binding->line);
+    const std::string verb = line.substr(0, line.find(' '));
+    const WindowCommand* const command = find_window_command(verb);
+    if (!repeats || verb == "add" || verb == "multiply" || (command != nullptr && command->repeats)) {
+      execute(line);
+    }
+    return;
   }
 }
 
-void Viewer::grant(const PictureRequests& requests) {
-  if (requests.toggles_pause) {
-    toggle_pause();
+void Viewer::execute(const std::string& line, std::uint64_t gesture) {
+  if (line.empty()) {
+    return;
   }
-  if (requests.toggles_full_screen) {
-    screen_.window().toggle_full_screen();
+  gesture_ = gesture;
+  const std::size_t space = line.find(' ');
+  const std::string verb = line.substr(0, space);
+  const std::string rest = space == std::string::npos ? "" : line.substr(space + 1);
+  if (const WindowCommand* const command = find_window_command(verb)) {
+    return command->run(*this, rest);
   }
-  if (requests.measures_noise) {
-    take_noise_of_box();
+  const std::size_t end = rest.find(' ');
+  const std::string operand = end == std::string::npos ? "" : rest.substr(end + 1);
+  const Property* const property = find_property(rest.substr(0, end));
+  if (property == nullptr) {
+    throw Error("the window has no command: " + line);
   }
-  if (requests.zoom) {
-    change_zoom(*requests.zoom, mouse_.position());
+  const double now = property->get(*this);
+  const std::vector<std::string> names =
+      property->names ? property->names(*this) : std::vector<std::string>();
+  const double number = parse_number(operand).value_or(0);
+  const double step = property->range.step;
+  const double base = step > 0 ? std::round(now / step) * step : now;
+  if (verb == "add") {
+    change_property(*property, base + number);
+  } else if (verb == "multiply") {
+    change_property(*property, now * number);
+  } else if (verb != "set") {  // toggle, cycle
+    const auto count = std::max(static_cast<double>(names.size()), 1.0);
+    change_property(*property, std::fmod(now + (operand == "-1" ? count - 1 : 1) + count, count));
+  } else if (const auto name = std::ranges::find(names, operand); name != names.end()) {
+    change_property(*property, static_cast<double>(name - names.begin()));
+  } else {
+    change_property(*property, number);
   }
+}
+
+// Shows the new value, unless the change itself has shown a text.
+void Viewer::change_property(const Property& property, double value) {
+  const std::int64_t notices = notices_.count();
+  const ValueRange& range = property.range;
+  if (!property.names) {
+    value = range.step > 0 ? std::round(value / range.step) * range.step : value;
+    value = std::clamp(value, range.least, range.limit);
+  }
+  property.set(*this, value);
+  screen_.redraw();
+  if (notices_.count() == notices) {
+    std::string title(property.name);
+    std::ranges::replace(title, '-', ' ');
+    notice(title + ": " + text(property.name));
+  }
+}
+
+double Viewer::number(std::string_view name) const { return find_property(name)->get(*this); }
+
+std::string Viewer::text(std::string_view name) const {
+  const Property& property = *find_property(name);
+  const double value = property.get(*this);
+  if (!property.names) {
+    return fmt::format("{:.{}f}{}", value, property.range.decimals, property.range.unit);
+  }
+  const std::vector<std::string> names = property.names(*this);
+  return value >= 0 && value < static_cast<double>(names.size()) ? names[static_cast<std::size_t>(value)]
+                                                                 : "";
+}
+
+bool Viewer::is_in_scope(Scope scope) const {
+  return app::is_in_scope(scope, is_live(), options_.still_picture);
 }
 
 void Viewer::notice(const std::string& text) {

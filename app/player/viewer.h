@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/player/audio_sync.h"
-#include "app/player/file_input.h"
-#include "app/player/file_output.h"
+#include "app/player/controls.h"
 #include "app/player/measurements.h"
 #include "app/player/noise_area.h"
 #include "app/player/notices.h"
@@ -20,19 +22,23 @@
 #include "app/player/pixel_values.h"
 #include "app/player/player.h"
 #include "app/player/player_screen.h"
-#include "app/player/settings_editor.h"
-#include "app/player/view_state.h"
+#include "app/player/settings_pair.h"
+#include "app/player/view.h"
 #include "app/player/viewer_options.h"
+#include "app/player/window_files.h"
 #include "core/base/not_copyable.h"
 #include "core/settings/denoising_settings.h"
 #include "io/screen/audio_output.h"
 
 namespace limpid::app {
 
-/// The window on a Player. Connects its parts: the screen, the pointer and the keys, the settings, and the
-/// files. Belongs to the thread that it is made on.
+/// The window on a Player. Its state is read and changed by properties and commands (properties.h); panels
+/// and the screen read it, and request lines that are executed after the drawing. Belongs to the thread that
+/// it is made on.
 class Viewer : NotCopyable {
  public:
+  using Clock = Player::Clock;
+
   /// Opens the window, unless one is open. `stages` does not need wake, which is the viewer's.
   Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options);
   ~Viewer();
@@ -42,13 +48,55 @@ class Viewer : NotCopyable {
 
   /// Until the user quits, the source has ended or a stop is requested. Throws what a stage has thrown.
   void run(const std::stop_token& stop);
+  /// Shows what is due, and handles events until more is due, but for a limited time. False once the window
+  /// is to close.
+  bool step(const std::stop_token& stop, std::chrono::milliseconds most = PlaybackRates::kInterval);
 
   /// After run(), as Player has them: ends playing, without the frames under way; or ends reading and lets
   /// the frames under way through PlayerStages::denoised, and throws what a stage has thrown.
   bool stop(std::chrono::milliseconds patience) { return player_->stop(patience); }
   void finish() { player_->finish(); }
 
-  /// The statistics, once a frame has been shown; for the viewer's own thread.
+  /// Executes a line: a command with its argument, or "set NAME VALUE", "add NAME NUMBER", "multiply NAME
+  /// NUMBER", "toggle NAME" or "cycle NAME [-1]" with a property. Changes of settings in one gesture are one
+  /// step of undo.
+  void execute(const std::string& line, std::uint64_t gesture = 0);
+  /// Executes a line after the drawing.
+  void request(std::string line) { requests_.push_back(std::move(line)); }
+  /// The value of a property, and as it is shown.
+  double number(std::string_view name) const;
+  std::string text(std::string_view name) const;
+  void handle(const io::WindowEvent& event);
+
+  const ViewerOptions& options() const { return options_; }
+  bool is_live() const { return player_options_.live; }
+  bool is_in_scope(Scope scope) const;
+  const ViewState& state() const { return state_; }
+  const Player& player() const { return *player_; }
+  const PlayerScreen& screen() const { return screen_; }
+  const Controls& controls() const { return screen_.controls(); }
+  const NoiseArea& area() const { return area_; }
+  const FileOutput& output() const { return output_; }
+  bool lists_files() const { return input_.list().is_open(); }
+  const std::string& notice_text() const { return notices_.text(); }
+  bool has_audio() const { return audio_.exists(); }
+  const std::vector<CameraChoice>& cameras() const { return cameras_; }
+  /// Null before the first frame.
+  const PlayedFramePointer& shown() const { return shown_; }
+  /// Its result with the settings A (0) or B (1), if the pair is shown; null if there is none yet.
+  PlayedFramePointer pair_result(std::size_t which) const;
+  /// The settings that the panel shows.
+  PlayerSettings panel_settings() const;
+  /// The labels of the pictures, as the view has one or two.
+  std::array<std::string, 2> labels() const;
+  /// True if the shown picture is to be replaced by the result of `limpid denoise` while the window is
+  /// paused.
+  bool awaits_final() const;
+  /// Seconds, of the shown frame or of the target of a seek.
+  double position() const { return player_->is_seeking() ? player_->position() : shown_->time; }
+  /// Values of the pixel below the pointer.
+  std::string pixel_text() const { return pixels_.text(*shown_, mouse_.pixel()); }
+  /// The statistics, once a frame has been shown.
   Statistics statistics() const;
   const ViewerReport& report() const { return measurements_.report(); }
   /// The window, for the viewer of the next source.
@@ -62,13 +110,10 @@ class Viewer : NotCopyable {
   const std::string& next_input() const { return input_.next(); }
   /// The camera to show next, after run(); nothing if there is none.
   const std::optional<CameraChoice>& next_camera() const { return next_camera_; }
-  /// For the viewer's own thread.
-  const ViewState& state() const { return state_; }
   const PlayerCounters& counters() const { return player_->counters(); }
 
  private:
-  friend struct ViewerKeys;
-  using Clock = Player::Clock;
+  friend struct ViewerTables;
 
   void keep_results_on_gpu(PlayerStages& stages);
 
@@ -85,57 +130,47 @@ class Viewer : NotCopyable {
   std::string standing_hint(Clock::time_point now) const;
   void draw_if_needed();
   void draw();
-  void wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop);
+  void wait_until(std::optional<Clock::time_point> next, Clock::time_point until,
+                  const std::stop_token& stop);
   void handle_end();
   void finish_showing(bool is_interrupted);
   void take_screenshot();
   void save_awaited();
-
-  // The contents of the window.
-  Scene scene();
-  ControlState control_state() const;
   bool awaits_refinement() const;
-  /// Seconds, of the shown frame or of the target of a seek.
-  double position() const { return player_->is_seeking() ? player_->position() : shown_->time; }
+  std::string result_label() const;
+  std::string pair_label(std::size_t which) const;
   /// True if playback is limited to the passage.
   bool is_bounded() const { return state_.loops || state_.plays_passage; }
   bool is_playing() const { return !player_->paused() && !state_.ended; }
 
   // Events.
-  void handle(const io::WindowEvent& event);
   void handle_key(const io::WindowEvent& event);
   void handle_pointer(const io::WindowEvent& event);
-  void press(const std::string& key, bool repeats = false);
-  void grant(const ControlRequests& requests);
-  void grant(const PictureRequests& requests);
+  void press(const std::string& key, bool repeats);
+  void change_property(const Property& property, double value);
   void notice(const std::string& text);
 
   // Actions.
   void close_top();
   void ask_to_quit();
-  void answer(QuitAnswer answer);
-  void toggle_pause();
+  void answer(const std::string& answer);
+  void set_paused(bool paused);
   /// Goes to a time within the passage that is played. False, with a notice, if the source can't.
   bool go_to(double seconds);
   void seek_to(double seconds);
-  void step_back();
-  void change_speed(double speed);
-  void change_volume(double volume);
-  void toggle_mute();
+  void step_frames(bool forward);
   void go_to_chapter(int step);
-  void toggle_mirror();
   void change_side(Side side);
-  void change_gain(double gain);
   void change_zoom(int zoom, View::Point at);
-  /// Applies settings, and keeps those before for undo. `gesture`: as SettingsHistory::add() takes it.
-  void change_settings(const PlayerSettings& settings, const std::string& text, std::uint64_t gesture = 0);
+  /// Applies settings, and keeps those before for undo.
+  void change_settings(const PlayerSettings& settings, const std::string& text = "");
   /// False if the settings aren't possible.
   bool apply_settings(PlayerSettings settings, const std::string& text);
   void request_settings(const PlayerSettings& settings);
+  void undo(bool again);
   void take_noise_of_box();
   void propose_box();
   void flip_settings();
-  void copy_settings();
   void show_pair();
   void restore_pair();
   void show_camera(std::size_t number);
@@ -143,10 +178,12 @@ class Viewer : NotCopyable {
   void use_microphone(const std::string& device);
   void mark_passage(std::optional<double>& end, double time);
   void show_whole();
+  void set_loop(bool loops);
   void step_loop();
   /// Begins to play the passage at `target` if it is repeated, and ends that otherwise.
   void use_passage(double target);
-  void drag_passage(const PassageRequest& request);
+  void drag_passage(const std::string& argument);
+  void release_passage();
   void copy_command();
   void show_files(bool profiles);
   void open_file(const std::string& path);
@@ -154,14 +191,17 @@ class Viewer : NotCopyable {
 
   const ViewerOptions options_;
   const PlayerOptions player_options_;
+  const std::function<double(const PlayerSettings&)> refining_time_;  ///< in seconds; 0 if not known
   ViewState state_;
   Notices notices_;
   PlayerScreen screen_;
   LoopStatus::State loop_state_ = LoopStatus::State::kNone;  ///< as shown
   NoiseArea area_;
   PictureMouse mouse_;
-  PixelValues pixels_;
-  SettingsEditor editor_;
+  mutable PixelValues pixels_;
+  SettingsPair pair_;
+  std::array<SettingsHistory, 2> history_;  ///< of A and B
+  std::uint64_t gesture_ = 0;               ///< of the line that is executed
   FileInput input_;
   FileOutput output_;
   Measurements measurements_;
@@ -171,6 +211,7 @@ class Viewer : NotCopyable {
   std::optional<CameraChoice> next_camera_;
 
   PlayedFramePointer shown_;
+  std::vector<std::string> requests_;          ///< lines to be executed after the drawing
   std::vector<std::string> early_keys_;        ///< pressed before there was a frame
   std::vector<std::function<void()>> saves_;   ///< to be done when the shown frame is refined
   std::optional<PlayerSettings> awaited_;      ///< settings that no frame has been shown with yet

@@ -4,25 +4,20 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
 
 #include "app/console/quantity_text.h"
+#include "app/player/properties.h"
 #include "app/player/viewer.h"
+#include "app/player/viewer_report.h"
 #include "core/base/error.h"
 #include "core/engine/noise_tracker.h"
 #include "core/filter/filter.h"
 #include "io/screen/fonts.h"
 
 namespace limpid::app {
-namespace {
-
-constexpr double kSlowest = 0.05;
-constexpr double kFastest = 20;
-
-}  // namespace
 
 // ESC closes one thing at a time, and never the window.
 void Viewer::close_top() {
@@ -55,22 +50,9 @@ void Viewer::show_next_camera() {
 }
 
 void Viewer::change_side(Side side) {
-  // The same key again goes back to the split view.
+  // The side that is shown, chosen again, goes back to the split view.
   state_.side = side == state_.side ? Side::kSplit : side;
-  static constexpr std::array<const char*, 6> kNames{"split",      "noisy",        "denoised",
-                                                     "difference", "side by side", "settings A and B"};
   screen_.forget_pictures();
-  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(state_.side)]));
-}
-
-void Viewer::change_speed(double speed) {
-  speed = std::clamp(speed, kSlowest, kFastest);
-  if (std::abs(speed - 1) < 0.01) {
-    speed = 1;
-  }
-  player_->set_speed(speed);
-  audio_.set_speed(speed, player_->position());
-  notice(fmt::format("speed x{:.2f}", speed));
 }
 
 bool Viewer::go_to(double seconds) {
@@ -98,30 +80,46 @@ void Viewer::seek_to(double seconds) {
   }
 }
 
-void Viewer::toggle_pause() {
-  if (state_.ended && player_->can_seek()) {
+void Viewer::set_paused(bool paused) {
+  if (state_.ended && !paused && player_->can_seek()) {
     player_->set_paused(false);
     seek_to(0);  // or to the beginning of the passage
     return notice("from the beginning");
   }
-  player_->set_paused(!player_->paused());
-  if (!player_->paused()) {
+  player_->set_paused(paused);
+  if (!paused) {
     audio_.seek(player_->position());  // frames may have been stepped through
   }
-  notice(player_->paused() ? "paused" : "playing");
+  notice(paused ? "paused" : "playing");
 }
 
 // Changes of one gesture are undone together.
-void Viewer::change_settings(const PlayerSettings& settings, const std::string& text, std::uint64_t gesture) {
+void Viewer::change_settings(const PlayerSettings& settings, const std::string& text) {
   const PlayerSettings before = player_->settings();
   if (apply_settings(settings, text) && before != player_->settings()) {
-    editor_.keep(before, gesture);
+    history_[pair_.second() ? 1 : 0].add(before, gesture_);
   }
 }
 
+void Viewer::undo(bool again) {
+  const PlayerSettings& used = player_->settings();
+  SettingsHistory& history = history_[pair_.second() ? 1 : 0];
+  const std::optional<PlayerSettings> settings = again ? history.redo(used) : history.undo(used);
+  const std::string word = again ? "redo" : "undo";
+  if (!settings) {
+    return notice("nothing to " + word);
+  }
+  apply_settings(*settings, word + ": " + settings_text(*settings));
+}
+
 bool Viewer::apply_settings(PlayerSettings settings, const std::string& text) {
+  const auto tell = [&] {
+    if (!text.empty()) {
+      notice(text);
+    }
+  };
   if (settings == player_->settings()) {
-    notice(text);
+    tell();
     return false;
   }
   // Filters have profiles of their own.
@@ -140,11 +138,11 @@ bool Viewer::apply_settings(PlayerSettings settings, const std::string& text) {
   }
   area_.suit(settings.noise);
   if (state_.side == Side::kPair) {
-    editor_.pair().note_request(settings);
+    pair_.note_request(settings);
   }
   measurements_.forget_slowness();
   request_settings(settings);
-  notice(text);
+  tell();
   return true;
 }
 
@@ -169,28 +167,22 @@ void Viewer::propose_box() {
 
 void Viewer::change_zoom(int zoom, View::Point at) {
   screen_.view().set_zoom(zoom, at.x, at.y, screen_.picture_area(state_.side));
-  notice(zoom == 0 ? "zoom: fit" : fmt::format("zoom: {}:1", zoom));
 }
 
 void Viewer::flip_settings() {
-  const PlayerSettings other = editor_.pair().flip(player_->settings());
-  editor_.pair().choose();
-  apply_settings(other,
-                 fmt::format("settings {}: {}", editor_.pair().second() ? "B" : "A", settings_text(other)));
-}
-
-void Viewer::copy_settings() {
-  editor_.pair().copy(player_->settings());
-  notice(fmt::format("settings copied to {}", editor_.pair().second() ? "A" : "B"));
+  const PlayerSettings other = pair_.flip(player_->settings());
+  pair_.choose();
+  apply_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
 }
 
 // Both settings are shown of a paused picture.
 void Viewer::show_pair() {
-  if (!editor_.pair().is_complete()) {
-    return notice("there are no settings B; B copies the settings, b flips to them");
+  if (!pair_.is_complete()) {
+    return notice(fmt::format("there are no settings B; {} copies the settings, {} flips to them",
+                              key_of("copy-settings"), key_of("toggle settings")));
   }
   player_->set_paused(true);
-  editor_.pair().begin_comparison();
+  pair_.begin_comparison();
   change_side(Side::kPair);
 }
 
@@ -199,7 +191,7 @@ void Viewer::restore_pair() {
   if (state_.side != Side::kPair) {
     return;
   }
-  if (const std::optional<PlayerSettings> chosen = editor_.pair().restore(player_->settings())) {
+  if (const std::optional<PlayerSettings> chosen = pair_.restore(player_->settings())) {
     player_->set_settings(*chosen);
   }
 }
@@ -216,31 +208,6 @@ void Viewer::show_camera(std::size_t number) {
   next_camera_ = cameras_[number];
   state_.quits = true;
   notice("camera: " + next_camera_->name);
-}
-
-void Viewer::change_gain(double gain) {
-  constexpr double kMostGain = 32;
-  state_.gain = std::clamp(gain, 1.0, kMostGain);
-  notice(fmt::format("gain of the difference x{:.3g}", state_.gain));
-}
-
-void Viewer::change_volume(double volume) {
-  if (!audio_.exists()) {
-    return notice("no audio");
-  }
-  state_.volume = std::clamp(volume, 0.0, 1.0);
-  state_.muted = false;
-  audio_.set_volume(state_.volume);
-  notice(fmt::format("volume {:.0f} %", 100 * state_.volume));
-}
-
-void Viewer::toggle_mute() {
-  if (!audio_.exists()) {
-    return notice("no audio");
-  }
-  state_.muted = !state_.muted;
-  audio_.set_volume(state_.muted ? 0 : state_.volume);
-  notice(state_.muted ? "muted" : fmt::format("volume {:.0f} %", 100 * state_.volume));
 }
 
 // One chapter back goes to the beginning of this one, unless that has just begun.
@@ -260,12 +227,6 @@ void Viewer::go_to_chapter(int step) {
   seek_to(chapter->begin);
   notice(fmt::format("chapter {} of {}{}", chapter - chapters.begin() + 1, chapters.size(),
                      chapter->title.empty() ? "" : ": " + io::valid_utf8(chapter->title)));
-}
-
-void Viewer::toggle_mirror() {
-  state_.mirrored = !state_.mirrored;
-  screen_.view().mirror();
-  notice(state_.mirrored ? "mirrored" : "not mirrored");
 }
 
 void Viewer::mark_passage(std::optional<double>& end, double time) {
@@ -298,54 +259,69 @@ void Viewer::show_whole() {
   }
 }
 
-// Marks the beginning, then the end, and begins to repeat; ends that.
-void Viewer::step_loop() {
+// Repeats the passage, or the whole source.
+void Viewer::set_loop(bool loops) {
   if (!player_->can_seek()) {
     return notice("this source can't go back or forth");
   }
-  if (state_.loops) {
-    state_.loops = state_.plays_passage = false;
+  state_.loops = loops;
+  state_.plays_passage = false;
+  if (!loops) {
     notice("no loop");
     return use_passage(position());
+  }
+  const Passage& passage = state_.passage;
+  notice(passage == Passage{} ? "loop of the whole file"
+                              : fmt::format("loop from {} to {}", time_text(passage.begin.value_or(0)),
+                                            passage.end ? time_text(*passage.end) : "the end"));
+  use_passage(passage.begin.value_or(0));
+}
+
+// Marks the beginning, then the end, and begins to repeat; ends that.
+void Viewer::step_loop() {
+  if (!player_->can_seek() || state_.loops) {
+    return set_loop(false);
   }
   // A quarter of a frame more than the frames have, so that rounding leaves none out.
   const double frame = 1 / player_options_.frames_per_second;
   if (state_.passage == Passage{}) {
     state_.passage.begin = std::max(position() - frame / 4, 0.0);
-    return notice(fmt::format("loop from {}; l sets its end", time_text(*state_.passage.begin)));
+    return notice(
+        fmt::format("loop from {}; {} sets its end", time_text(*state_.passage.begin), key_of("step-loop")));
   }
   if (!state_.passage.end) {
     mark_passage(state_.passage.end, position() + 3 * frame / 4);
   }
   if (state_.passage.end) {
-    state_.loops = true;
-    notice(fmt::format("loop from {} to {}", time_text(state_.passage.begin.value_or(0)),
-                       time_text(*state_.passage.end)));
-    use_passage(state_.passage.begin.value_or(0));
+    set_loop(true);
   }
 }
 
-// While a handle is dragged, the frame at its place is shown.
-void Viewer::drag_passage(const PassageRequest& request) {
-  state_.passage = request.passage;
-  if (request.is_final) {
-    player_->set_paused(player_->paused() && !std::exchange(state_.resumes, false));
-    notice(fmt::format("passage {} to {}", time_text(request.passage.begin.value_or(0)),
-                       time_text(request.passage.end.value_or(options_.duration))));
-    use_passage(is_bounded() ? request.passage.begin.value_or(0) : request.at);
-  } else {
-    state_.resumes = state_.resumes || !player_->paused();
-    player_->set_paused(true);
-    player_->set_passage(std::nullopt, false);
-    player_->seek(request.at);
-    audio_.seek_with_picture(request.at);
-    state_.ended = false;
-    asked_at_ = Clock::now();
-  }
-  screen_.redraw();
+// While a handle is dragged, the frame at its place is shown. `argument`: "begin 2.5" or "end 2.5".
+void Viewer::drag_passage(const std::string& argument) {
+  const double time = parse_number(argument.substr(argument.find(' '))).value_or(0);
+  (argument.starts_with("begin") ? state_.passage.begin : state_.passage.end) = time;
+  state_.resumes = state_.resumes || !player_->paused();
+  player_->set_paused(true);
+  player_->set_passage(std::nullopt, false);
+  player_->seek(time);
+  audio_.seek_with_picture(time);
+  state_.ended = false;
+  asked_at_ = Clock::now();
 }
 
-void Viewer::step_back() {
+void Viewer::release_passage() {
+  const Passage& passage = state_.passage;
+  player_->set_paused(player_->paused() && !std::exchange(state_.resumes, false));
+  notice(fmt::format("passage {} to {}", time_text(passage.begin.value_or(0)),
+                     time_text(passage.end.value_or(options_.duration))));
+  use_passage(is_bounded() ? passage.begin.value_or(0) : position());
+}
+
+void Viewer::step_frames(bool forward) {
+  if (forward) {
+    return player_->step_forward();
+  }
   asked_at_ = Clock::now();
   state_.ended = false;
   player_->step_back();
@@ -392,20 +368,20 @@ void Viewer::save(const std::function<void()>& pictures) {
 }
 
 void Viewer::ask_to_quit() {
+  output_.poll();  // it may just have ended
   if (!output_.is_writing()) {
     state_.quits = true;
     return;
   }
   state_.asks_to_quit = true;
   screen_.redraw();
-  spdlog::debug("question: quit while a file is written");
 }
 
-void Viewer::answer(QuitAnswer answer) {
+void Viewer::answer(const std::string& answer) {
   state_.asks_to_quit = false;
   screen_.redraw();
-  state_.quits = answer != QuitAnswer::kBack;
-  state_.cancels_output = answer == QuitAnswer::kCancel;
+  state_.quits = answer != "back";
+  state_.cancels_output = answer == "cancel";
 }
 
 }  // namespace limpid::app

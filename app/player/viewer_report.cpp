@@ -4,7 +4,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <chrono>
+#include <cmath>
 
+#include "app/console/quantity_text.h"
 #include "app/pipeline/noise_text.h"
 #include "core/filter/filter.h"
 #include "core/settings/noise_settings.h"
@@ -33,21 +35,29 @@ std::string short_text(const FilterSettings& filter) {
   return filter.profile ? filter.name + " " + *filter.profile : filter.name;
 }
 
-std::string result_label(const PlayedFrame& frame, bool is_late, bool live) {
-  if (frame.is_waiting || is_late) {
-    return "computing";
-  }
+bool is_final(const PlayedFrame& frame) {
   const bool is_chosen = filter_settings(frame.used) == filter_settings(frame.settings);
-  if (live && is_chosen) {
-    return "denoised";
-  }
   const auto has_no_better = [&] {
     return frame.used.looks_ahead || live_filter(frame.settings) == offline_filter(frame.settings);
   };
-  if (!live && (frame.is_refined || (is_chosen && has_no_better()))) {
+  return !frame.is_waiting && (frame.is_refined || (is_chosen && has_no_better()));
+}
+
+std::string result_label(const PlayedFrame& frame, const ResultState& state) {
+  const std::string left = state.final_in.value_or(0) >= 1 ? duration_text(std::ceil(*state.final_in)) : "";
+  if (frame.is_waiting || state.is_late) {
+    return "computing" + (left.empty() ? "" : ", " + left);
+  }
+  const std::string filter = short_text(filter_settings(frame.used));
+  if (state.is_live) {
+    const bool is_chosen = filter_settings(frame.used) == filter_settings(frame.settings);
+    return is_chosen ? "denoised" : fmt::format("denoised ({})", filter);
+  }
+  if (is_final(frame)) {
     return "denoised, final";
   }
-  return fmt::format("denoised, draft ({})", short_text(filter_settings(frame.used)));
+  const std::string coming = left.empty() ? ", final to come" : ", final in " + left;
+  return fmt::format("denoised, draft ({}){}", filter, state.final_in ? coming : "");
 }
 
 std::string settings_text(const PlayerSettings& settings) {

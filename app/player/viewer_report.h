@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +34,21 @@ std::string filter_text(const PlayerSettings& settings);
 /// Filter and profile for labels, such as "vbm4d np".
 std::string short_text(const FilterSettings& filter);
 
+/// What a label says beside the frame.
+struct ResultState {
+  bool is_live = false;
+  bool is_late = false;  ///< settings that were requested some time ago are to come
+  std::optional<double>
+      final_in;  ///< seconds until the result of `limpid denoise`, if it will come; 0: unknown
+};
+
 /// The label of a result: "denoised, final" if `limpid denoise` writes it; "denoised, draft (bilateral)"
-/// after a quicker filter, or without the later frames that the filter needs; "computing" if `is_late`:
-/// settings that were requested some time ago are to come.
-std::string result_label(const PlayedFrame& frame, bool is_late, bool live);
+/// after a quicker filter, or without the later frames that the filter needs, and "final in 12 s" if it will
+/// come; "denoised" for cameras, with the filter if it is not the chosen one; "computing" before there is a
+/// result.
+std::string result_label(const PlayedFrame& frame, const ResultState& state);
+/// True if `limpid denoise` writes this result.
+bool is_final(const PlayedFrame& frame);
 
 /// Filter and strength, such as "vbm4d np, strength 1.2".
 std::string settings_text(const PlayerSettings& settings);

@@ -4,13 +4,16 @@
 
 #include <gtest/gtest.h>
 #include <imgui.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <tuple>
@@ -18,8 +21,9 @@
 #include <vector>
 
 #include "app/console/shell_text.h"
-#include "app/player/background_write.h"
 #include "app/player/noise_box.h"
+#include "app/player/properties.h"
+#include "app/player/window_files.h"
 #include "core/settings/denoising_settings.h"
 #include "core/settings/noise_profile.h"
 #include "tests/app/player/viewer_script.h"
@@ -58,6 +62,13 @@ void push_button(Place at, Uint32 type, Uint8 clicks = 1, Uint32 mouse = 0) {
   SDL_PushEvent(&event);
 }
 
+void push_exposure() {
+  SDL_Event event{};
+  event.type = SDL_WINDOWEVENT;
+  event.window.event = SDL_WINDOWEVENT_EXPOSED;
+  SDL_PushEvent(&event);
+}
+
 /// Pushes the events that SDL makes of a finger: those of a second mouse, which moves before it presses.
 void push_finger(Place from, Place to) {
   push_motion(from, 0, SDL_TOUCH_MOUSEID);
@@ -89,28 +100,25 @@ class ControlsScript : public ViewerScript {
     player_options.settings.filter.name = "bilateral";
   }
 
-  /// Where a control is; waits until it rests there, as ImGui places new windows in their second frame.
-  static Place find(const DebugLog& log, const std::string& name) {
-    Place place;
-    EXPECT_TRUE(log.says("control: " + name + " at ")) << name;
-    for (Place before{-2, -2}; before.x != place.x || before.y != place.y;) {
-      before = place;
-      std::this_thread::sleep_for(300ms);
-      place = last_place(log, "control: " + name + " at ");
-    }
-    return place;
+  /// The middle of a control, once it is there and rests, as ImGui places new windows in their second frame.
+  Place find(const std::string& name) {
+    std::optional<io::Rectangle> place;
+    int rested = 0;
+    waits([&] {
+      push_exposure();  // to draw
+      const auto before = std::exchange(place, viewer().controls().items().place(name));
+      rested = place && before == place ? rested + 1 : 0;
+      return rested > 2;
+    });
+    EXPECT_TRUE(place) << name;
+    return place ? Place{place->x + place->width / 2, place->y + place->height / 2} : Place{};
   }
-  static Place last_place(const DebugLog& log, const std::string& beginning) {
-    Place place;
-    for (const std::string& line : log.lines()) {
-      if (line.starts_with(beginning)) {
-        std::sscanf(line.c_str() + beginning.size(), "%d,%d", &place.x, &place.y);
-      }
-    }
-    return place;
+  bool has_control(const std::string& name) {
+    find("toggle panel");
+    return viewer().controls().items().place(name).has_value();
   }
-  static void click(const DebugLog& log, const std::string& name) {
-    const Place place = find(log, name);
+  void click(const std::string& name) {
+    const Place place = find(name);
     push_motion(place, 0);
     push_button(place, SDL_MOUSEBUTTONDOWN);
     push_button(place, SDL_MOUSEBUTTONUP);
@@ -118,111 +126,148 @@ class ControlsScript : public ViewerScript {
   static void drag(Place from, Place to) {
     push_motion(from, 0);
     push_button(from, SDL_MOUSEBUTTONDOWN);
-    push_motion(to, SDL_BUTTON_LMASK);
+    push_motion(to, SDL_BUTTON_LMASK, 0, {to.x - from.x, to.y - from.y});
     push_button(to, SDL_MOUSEBUTTONUP);
   }
 };
 
 TEST(ControlsTest, ThePassageHasHandlesOnTheTimeLine) {
   ControlsScript script;
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    const Place begin = ControlsScript::find(log, "passage begin");
-    ControlsScript::drag(begin, {begin.x + 256, begin.y});
-    EXPECT_TRUE(log.says("key: passage 0:02.0"));
-    const Place end = ControlsScript::find(log, "passage end");
-    ControlsScript::drag(end, {end.x - 256, end.y});
-    EXPECT_TRUE(log.says(" to 0:07.9"));
-    const Place moved = ControlsScript::find(log, "passage end");
-    ControlsScript::drag(moved, {0, moved.y});
-    EXPECT_TRUE(log.says("key: passage", 3));
-    EXPECT_NEAR(ControlsScript::find(log, "passage end").x, ControlsScript::find(log, "passage begin").x, 30)
-        << "the end stays behind the begin";
-    ControlsScript::click(log, "loop");
-    EXPECT_TRUE(log.says("key: loop from 0:02"));
-    ControlsScript::click(log, "loop");
-    EXPECT_TRUE(log.says("key: no loop"));
+    EXPECT_TRUE(script.shows(1));
+    const auto passage = [&] { return viewer.state().passage; };
+    const auto drag = [&](const std::string& handle, int by) {
+      const Place at = script.find("drag-passage " + handle);
+      ControlsScript::drag(at, {at.x + by, at.y});
+    };
+    drag("begin", 256);
+    EXPECT_TRUE(script.waits([&] { return passage().begin; }));
+    EXPECT_NEAR(*passage().begin, 2, 0.05);
+    EXPECT_TRUE(script.says("passage 0:02.0"));
+    drag("end", -256);
+    EXPECT_TRUE(script.says(" to 0:07.9"));
+    drag("end", -1200);
+    EXPECT_TRUE(script.waits([&] { return *passage().end < 3; }));
+    EXPECT_GT(*passage().end, *passage().begin) << "the end stays behind the begin";
+    script.click("toggle loop");
+    EXPECT_TRUE(script.says("loop from 0:02"));
+    script.click("toggle loop");
+    EXPECT_TRUE(script.says("no loop"));
+  });
+}
+
+TEST(ControlsTest, ALoopOfTheWholeFileTakesOneClick) {
+  ControlsScript script;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(script.shows(1));
+    const Place out = script.find("mark end");
+    script.click("toggle loop");
+    EXPECT_TRUE(script.has("loop", "on"));
+    EXPECT_EQ(viewer.state().passage, Passage{});
+    script.click("mark begin");
+    EXPECT_TRUE(script.waits([&] { return viewer.state().passage.begin.has_value(); }));
+    EXPECT_FALSE(viewer.state().passage.end);
+    EXPECT_EQ(script.find("mark end").x, out.x) << "buttons stay where they are";
   });
 }
 
 using Said = std::pair<std::string, std::string>;
 
+/// Every control that executes a line has the effect of that line.
 TEST(ControlsTest, EveryControlDoesItsWork) {
   ControlsScript script;
   script.options.filters = {"bilateral", "bm3d", "vbm4d", "recursive"};
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    for (const auto& [name, said] : {Said{"play", "key: paused"},
-                                     {"step forward", "frame: "},
-                                     {"step back", "frame: "},
-                                     {"noise of the clip", "key: noise estimated"},
-                                     {"noise level", "key: sigma Y"},
-                                     {"linked", "key: luma and chroma separate"},
-                                     {"noise of a region", "are needed to measure noise"},
-                                     {"noise profile", "key: files"},
-                                     {"cancel files", "key: files closed"},
-                                     {"automatic", "key: quality: automatic"},
-                                     {"noisy", "key: view: noisy"},
-                                     {"denoised", "key: view: denoised"},
-                                     {"side by side", "key: view: side by side"},
-                                     {"difference", "key: view: difference"},
-                                     {"split", "key: view: split"},
-                                     {"zoom 2:1", "key: zoom: 2:1"},
-                                     {"zoom Fit", "key: zoom: fit"},
-                                     {"settings B", "key: settings B"},
-                                     {"copy settings", "key: settings copied to A"},
-                                     {"pair", "key: view: settings A and B"},
-                                     {"split", "key: view: split"},
-                                     {"strength Strong", "key: bilateral, strength 1.4"},
-                                     {"quality Fast", "key: vbm4d fast, strength 1.4"},
-                                     {"undo", "key: undo: bilateral, strength 1.4"},
-                                     {"redo", "key: redo: vbm4d"},
-                                     {"output", "control: in at "},
-                                     {"in", "key: passage 0:"},
-                                     {"out", "key: passage 0:"},
-                                     {"whole file", "key: the whole file"},
-                                     {"save noise", "key: measure the noise in a box first"},
-                                     {"adjust", "control: strength at "},
-                                     {"copy command", "key: copied: limpid denoise clip.mkv"},
-                                     {"help", "key: keys"},
-                                     {"settings", "key: settings closed"}}) {
-      const int before = log.count(said);
-      ControlsScript::click(log, name);
-      EXPECT_TRUE(log.says(said, before + 1)) << name;
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
+    for (const auto& [line, property] : {Said{"toggle pause", "pause on"},
+                                         {"set noise number", "noise number"},
+                                         {"set noise clip", "noise clip"},
+                                         {"set view noisy", "view noisy"},
+                                         {"set view denoised", "view denoised"},
+                                         {"set view side", "view side"},
+                                         {"set view difference", "view difference"},
+                                         {"set view split", "view split"},
+                                         {"set zoom 2:1", "zoom 2:1"},
+                                         {"set zoom Fit", "zoom Fit"},
+                                         {"set settings B", "settings B"},
+                                         {"set strength 1.4", "strength 1.40"},
+                                         {"set quality Fast", "filter vbm4d"},
+                                         {"undo", "filter bilateral"},
+                                         {"redo", "filter vbm4d"},
+                                         {"set settings A", "settings A"},
+                                         {"set view pair", "view pair"},
+                                         {"set view split", "view split"},
+                                         {"toggle help", "help on"},
+                                         {"toggle panel", "panel off"}}) {
+      script.click(line);
+      const std::size_t space = property.find(' ');
+      EXPECT_TRUE(script.has(property.substr(0, space), property.substr(space + 1))) << line;
     }
-    ControlsScript::click(log, "full screen");
-    EXPECT_TRUE(log.says("control: play at ", 2)) << "the size of the window has changed";
+  });
+}
+
+TEST(ControlsTest, ButtonsOfFilesAndFramesDoTheirWork) {
+  ControlsScript script;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(script.shows(1));
+    for (const auto& [line, said] : {Said{"set noise area", "are needed to measure noise"},
+                                     {"copy-settings", "settings copied to B"},
+                                     {"mark begin", "passage 0:"},
+                                     {"mark end", "passage 0:"},
+                                     {"whole-file", "the whole file"},
+                                     {"copy-command", "copied: limpid denoise clip.mkv"}}) {
+      script.click(line);
+      EXPECT_TRUE(script.says(said)) << line;
+    }
+    script.click("save");
+    script.click("save-noise");
+    EXPECT_TRUE(script.says("measure the noise in a box first: n, or drag"));
+    script.click("toggle pause");
+    EXPECT_TRUE(script.has("pause", "on"));
+    script.rests(200ms);
+    const auto frame = [&] { return viewer.shown()->noisy.index; };
+    const std::int64_t first = frame();
+    script.click("step 1");
+    EXPECT_TRUE(script.waits([&] { return frame() > first; }));
+    const std::int64_t second = frame();
+    script.click("step -1");
+    EXPECT_TRUE(script.waits([&] { return frame() < second; }));
+    script.click("set noise file");
+    EXPECT_TRUE(script.waits([&] { return viewer.lists_files(); }));
+    script.click("cancel files");
+    EXPECT_TRUE(script.waits([&] { return !viewer.lists_files(); }));
+    script.click("toggle full-screen");
+    EXPECT_TRUE(script.has("full-screen", "on"));
   });
 }
 
 TEST(ControlsTest, SlidersAndListsChangeSettings) {
   ControlsScript script;
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    const Place strength = ControlsScript::find(log, "strength");
+    EXPECT_TRUE(script.shows(1));
+    const Place strength = script.find("strength");
     ControlsScript::drag(strength, {strength.x + 30, strength.y});
-    EXPECT_TRUE(log.says("key: bilateral, strength 2."));
-    ControlsScript::click(log, "all filters");
-    ControlsScript::click(log, "filter");
-    ControlsScript::click(log, "filter bm3d");
-    EXPECT_TRUE(log.says("key: bm3d np, strength 2."));
-    ControlsScript::click(log, "profile");
-    ControlsScript::click(log, "profile fast");
-    EXPECT_TRUE(log.says("key: bm3d fast, strength 2."));
-    ControlsScript::click(log, "speed");
-    ControlsScript::click(log, "speed 0.25");
-    EXPECT_TRUE(log.says("key: speed x0.25"));
+    EXPECT_TRUE(script.waits([&] { return viewer.number("strength") > 2; }));
+    const double steps = viewer.number("strength") / 0.05;
+    EXPECT_NEAR(steps, std::round(steps), 1e-3) << "the value is what is shown";
+    script.click("more filters");
+    script.click("filter");
+    script.click("set filter bm3d");
+    EXPECT_TRUE(script.has("filter", "bm3d"));
+    script.click("profile");
+    script.click("set profile fast");
+    EXPECT_TRUE(script.has("profile", "fast"));
+    script.click("speed");
+    script.click("set speed 0.25");
+    EXPECT_TRUE(script.has("speed", "0.25"));
     press("6");
-    ControlsScript::drag(ControlsScript::find(log, "gain"), {1250, ControlsScript::find(log, "gain").y});
-    EXPECT_TRUE(log.says("key: gain of the difference x"));
-    const Place line = ControlsScript::find(log, "time line");
-    push_motion({1279, 899}, 0);  // the corner of the window is on it
+    ControlsScript::drag(script.find("gain"), {1250, script.find("gain").y});
+    EXPECT_TRUE(script.waits([&] { return viewer.number("gain") > 8; }));
+    script.find("position");
+    push_motion({1279, 899}, 0);  // the corner of the window is on the time line
     push_button({1279, 899}, SDL_MOUSEBUTTONDOWN);
     push_button({1279, 899}, SDL_MOUSEBUTTONUP);
-    EXPECT_TRUE(log.says("key: 0:09")) << line.y;
+    EXPECT_TRUE(script.says("0:09"));
   });
 }
 
@@ -232,16 +277,12 @@ TEST(ControlsTest, AMicrophoneIsChosenAndHasALevel) {
   script.options.sound_level = [] { return 0.1F; };
   script.options.microphones = {{"default", "Default"}, {"hw:1", "Headset"}};
   script.options.microphone = "default";
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    ControlsScript::click(log, "output");
-    ControlsScript::find(log, "level");
-    ControlsScript::click(log, "microphone");
-    ControlsScript::click(log, "microphone hw:1");
-    EXPECT_TRUE(log.says("key: microphone: hw:1"));
-    std::this_thread::sleep_for(100ms);
-    ASSERT_TRUE(viewer.next_camera());
+    EXPECT_TRUE(script.shows(1));
+    script.find("level of audio");
+    script.click("microphone");
+    script.click("set microphone Headset");
+    EXPECT_TRUE(script.waits([&] { return viewer.next_camera().has_value(); }));
     EXPECT_EQ(viewer.next_camera()->microphone, "hw:1");
     EXPECT_TRUE(viewer.next_camera()->node.empty()) << "the same camera";
   });
@@ -259,17 +300,14 @@ TEST(ControlsTest, AnotherCameraIsChosenWhileOneIsGone) {
     other.node = "/dev/video2";
     return std::vector{other};
   };
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(script.shows(1));
     press("V");
-    EXPECT_TRUE(log.says("key: no other camera"));
+    EXPECT_TRUE(script.says("no other camera"));
     is_gone = true;
-    EXPECT_TRUE(log.says("hint: /dev/video0 is gone: waiting for it    V: Other"));
+    EXPECT_TRUE(script.hints("/dev/video0 is gone: waiting for it    V: Other"));
     press("V");
-    EXPECT_TRUE(log.says("key: camera: Other"));
-    std::this_thread::sleep_for(100ms);
-    ASSERT_TRUE(viewer.next_camera());
+    EXPECT_TRUE(script.waits([&] { return viewer.next_camera().has_value(); }));
     EXPECT_EQ(viewer.next_camera()->node, "/dev/video2");
   });
 }
@@ -277,340 +315,355 @@ TEST(ControlsTest, AnotherCameraIsChosenWhileOneIsGone) {
 TEST(ControlsTest, EveryKeyDoesItsWork) {
   ControlsScript script;
   script.options.chapters = {{0, ""}, {5, "End"}};
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    for (const auto& [key, said] : {Said{"TAB", "key: settings closed"},
-                                    {" ", "key: paused"},
-                                    {"Shift+UP", "key: strength 1.1"},
-                                    {"Shift+DOWN", "key: strength 1"},
-                                    {"UP", "key: 0:10"},
-                                    {"DOWN", "key: 0:00"},
-                                    {"Shift+RIGHT", "key: 0:01"},
-                                    {"Shift+LEFT", "key: 0:00"},
-                                    {"PGUP", "key: chapter 2 of 2: End"},
-                                    {"PGUP", "key: the last chapter"},
-                                    {"PGDN", "key: chapter 1 of 2"},
-                                    {"Ctrl+Z", "key: undo: bilateral, strength 1.1"},
-                                    {"Ctrl+Y", "key: redo: bilateral, strength 1"},
-                                    {"d", "key: 5 % of the original in the result"},
-                                    {"D", "key: 0 % of the original in the result"},
-                                    {"+", "key: sigma Y 6.0 U 6.0 V 6.0"},
-                                    {"k", "key: luma and chroma separate"},
-                                    {"Ctrl+UP", "key: strength 1,1.1"},
-                                    {"Ctrl+DOWN", "key: strength 1"},
-                                    {"5", "key: there are no settings B"},
-                                    {")", "key: sigma Y 6.0 U 7.0 V 7.0"},
-                                    {"(", "key: sigma Y 6.0 U 6.0 V 6.0"},
-                                    {"a", "key: noise estimated"},
-                                    {"v", "key: sigma Y"},
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
+    for (const auto& [key, said] : {Said{" ", "paused"},
+                                    {"Shift+UP", "strength: 1.10"},
+                                    {"Shift+DOWN", "strength: 1.00"},
+                                    {"UP", "0:10"},
+                                    {"DOWN", "0:00"},
+                                    {"Shift+RIGHT", "0:01"},
+                                    {"Shift+LEFT", "0:00"},
+                                    {"PGUP", "chapter 2 of 2: End"},
+                                    {"PGUP", "the last chapter"},
+                                    {"PGDN", "chapter 1 of 2"},
+                                    {"Ctrl+Z", "undo: bilateral, strength 1.1"},
+                                    {"Ctrl+Y", "redo: bilateral, strength 1"},
+                                    {"d", "original: 5 %"},
+                                    {"D", "original: 0 %"},
+                                    {"+", "level: 5.5"},
+                                    {"Ctrl+UP", "chroma strength: 1.10"},
+                                    {"Ctrl+DOWN", "chroma strength: 1.00"},
+                                    {"5", "there are no settings B; B copies the settings, b flips to them"},
+                                    {")", "chroma level: 6.0"},
+                                    {"(", "chroma level: 5.5"},
+                                    {"a", "noise: clip"},
+                                    {"v", "noise: number"},
                                     {"n", "are needed to measure noise"},
-                                    {"e", "key: filter bm3d"},
-                                    {"c", "key: profile"},
-                                    {"C", "key: profile"},
-                                    {"E", "key: filter bilateral"},
-                                    {"Q", "key: quality: automatic"},
-                                    {"B", "key: settings copied to B"},
-                                    {"b", "key: settings B: bilateral"},
-                                    {"5", "key: view: settings A and B"},
-                                    {"3", "key: view: split"},
-                                    {"Ctrl+N", "key: measure the noise in a box first"},
-                                    {"4", "key: view: side by side"},
-                                    {"g", "key: gain of the difference x8"},
-                                    {"G", "key: gain of the difference x4"},
-                                    {"x", "key: denoised on the left"},
-                                    {"x", "key: denoised on the right"},
-                                    {"h", "key: mirrored"},
-                                    {"h", "key: not mirrored"},
-                                    {"P", "key: pixel values"},
-                                    {"P", "key: no pixel values"},
-                                    {"9", "key: no audio"},
-                                    {"0", "key: no audio"},
-                                    {"m", "key: no audio"},
-                                    {"/", "key: no audio"},
-                                    {"*", "key: no audio"},
-                                    {"I", "key: passage 0:"},
-                                    {"O", "key: passage 0:"},
-                                    {"X", "key: the whole file"},
-                                    {"Ctrl+C", "key: copied: limpid denoise"},
-                                    {"z", "key: zoom: "},
-                                    {"Z", "key: zoom: fit"},
-                                    {"W", "key: no file is being written"},
-                                    {"[", "key: speed x0.91"},
-                                    {"BACKSPACE", "key: speed x1.00"},
-                                    {"{", "key: speed x0.50"},
-                                    {"}", "key: speed x1.00"}}) {
-      const int before = log.count(said);
+                                    {"e", "filter: bm3d"},
+                                    {"c", "profile: "},
+                                    {"C", "profile: "},
+                                    {"E", "filter: bilateral"},
+                                    {"Q", "pace: on"},
+                                    {"B", "settings copied to B"},
+                                    {"b", "settings B: bilateral"},
+                                    {"5", "view: pair"},
+                                    {"3", "view: split"},
+                                    {"Ctrl+N", "measure the noise in a box first"},
+                                    {"4", "view: side"},
+                                    {"g", "gain: 8"},
+                                    {"G", "gain: 4"},
+                                    {"h", "h: only for cameras"},
+                                    {"P", "pixels: on"},
+                                    {"P", "pixels: off"},
+                                    {"9", "no audio"},
+                                    {"t", "line follows: on"},
+                                    {"|", "split line in the middle"},
+                                    {"m", "no audio"},
+                                    {"I", "passage 0:"},
+                                    {"i", "statistics: on"},
+                                    {"O", "passage 0:"},
+                                    {"X", "the whole file"},
+                                    {"Ctrl+C", "copied: limpid denoise"},
+                                    {"z", "zoom: "},
+                                    {"Z", "zoom: Fit"},
+                                    {"W", "no file is being written"},
+                                    {"[", "speed: 0.91"},
+                                    {"BACKSPACE", "speed: 1.00"},
+                                    {"{", "speed: 0.50"},
+                                    {"}", "speed: 1.00"}}) {
       press(key);
-      EXPECT_TRUE(log.says(said, before + 1)) << key;
+      EXPECT_TRUE(script.says(said)) << key;
     }
   });
 }
 
-TEST(ControlsTest, AClickPausesADoubleClickFillsTheScreenAndTheRestHidesTheControls) {
+// A property has one value, and one name for it, wherever it is shown.
+TEST(PropertiesTest, EveryValueCanBeSetAndRead) {
+  ControlsScript script;
+  script.options.filters = {"bilateral", "bm3d"};
+  script.play([&](Viewer& viewer) {
+    EXPECT_TRUE(script.shows(1));
+    viewer.execute("set pause on");
+    viewer.execute("copy-settings");
+    for (const Property& property : properties()) {
+      const std::string name(property.name);
+      if (!viewer.is_in_scope(property.scope) || name == "position" || name == "volume" || name == "mute" ||
+          name == "pause" || name == "noise" || name == "quality") {
+        continue;  // they have no audio to change, or ask for more
+      }
+      EXPECT_FALSE(property.text.empty()) << name;
+      for (const std::string& value :
+           property.names ? property.names(viewer) : std::vector<std::string>{"1", "2"}) {
+        viewer.execute("set " + name + " " + value);
+        script.settles();
+        EXPECT_EQ(property.names ? viewer.text(name) : fmt::format("{:g}", viewer.number(name)), value)
+            << name;
+      }
+    }
+  });
+}
+
+TEST(PropertiesTest, NumbersStayInTheirRange) {
+  ControlsScript script;
+  script.play([&](Viewer& viewer) {
+    EXPECT_TRUE(script.shows(1));
+    for (const auto& [line, name, value] : {std::tuple{"set strength 99", "strength", 10.0},
+                                            {"add strength -20", "strength", 0.0},
+                                            {"set strength 1.26", "strength", 1.25},
+                                            {"add strength 0.1", "strength", 1.35},
+                                            {"set gain 100", "gain", 32.0},
+                                            {"multiply speed 1000", "speed", 20.0},
+                                            {"set original 120", "original", 100.0}}) {
+      viewer.execute(line);
+      EXPECT_NEAR(viewer.number(name), value, 1e-6) << line;
+    }
+    EXPECT_THROW(viewer.execute("set nothing 1"), Error);
+  });
+}
+
+TEST(PropertiesTest, ChromaFollowsTheStrengthWhileBothAreEqual) {
+  ControlsScript script;
+  script.play([&](Viewer& viewer) {
+    EXPECT_TRUE(script.shows(1));
+    viewer.execute("set strength 2");
+    EXPECT_EQ(viewer.number("chroma-strength"), 2);
+    viewer.execute("set chroma-strength 1");
+    viewer.execute("set strength 3");
+    EXPECT_EQ(viewer.number("chroma-strength"), 1);
+    viewer.execute("set level 10");
+    EXPECT_EQ(viewer.number("chroma-level"), 10) << "it was 5, as luma";
+  });
+}
+
+TEST(ControlsTest, AClickPausesAndADragMovesTheLine) {
   ControlsScript script;
   script.options.controls = false;
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
     const Place picture{300, 300};
     push_motion(picture, 0);
-    EXPECT_TRUE(log.says("control: play at ")) << "the pointer has moved";
+    script.find("toggle pause");  // the pointer has moved
     push_button(picture, SDL_MOUSEBUTTONDOWN);
     push_button(picture, SDL_MOUSEBUTTONUP);
-    EXPECT_TRUE(log.says("key: paused"));
+    EXPECT_TRUE(script.has("pause", "on"));
     ControlsScript::drag(picture, {picture.x + 90, picture.y});
-    EXPECT_EQ(log.count("key: playing"), 0) << "the line has been moved";
+    script.settles();
+    EXPECT_EQ(script.viewer().text("pause"), "on") << "the line has been moved";
   });
 }
 
 // The first click of a double click chose the file in the window of the file before.
 TEST(ControlsTest, TheRestOfADoubleClickDoesNothing) {
   ControlsScript script;
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    ControlsScript::find(log, "play");
-    const int placed = log.count("control: play at ");
+    EXPECT_TRUE(script.shows(1));
     push_button({300, 300}, SDL_MOUSEBUTTONDOWN, 2);
     push_button({300, 300}, SDL_MOUSEBUTTONUP);
     press("i");
-    EXPECT_TRUE(log.says("key: statistics"));
-    EXPECT_EQ(log.count("key: paused"), 0);
-    std::this_thread::sleep_for(300ms);
-    EXPECT_EQ(log.count("control: play at "), placed) << "the size of the window has not changed";
+    EXPECT_TRUE(script.has("statistics", "on"));
+    EXPECT_EQ(viewer.text("pause"), "off");
+    EXPECT_EQ(viewer.text("full-screen"), "off");
   });
 }
 
 TEST(ControlsTest, AFingerDoesWhatAMouseDoes) {
   ControlsScript script;
   script.options.controls = false;
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(script.shows(1));
     const Place picture{300, 300};
     push_finger(picture, picture);
-    EXPECT_TRUE(log.says("key: paused"));
-    const Place play = ControlsScript::find(log, "play");
+    EXPECT_TRUE(script.has("pause", "on"));
+    const Place play = script.find("toggle pause");
     push_finger(play, play);
-    EXPECT_TRUE(log.says("key: playing"));
+    EXPECT_TRUE(script.has("pause", "off"));
     push_finger(picture, {picture.x + 90, picture.y});
     press("TAB");
-    const Place strength = ControlsScript::find(log, "strength");
+    const Place strength = script.find("strength");
     push_finger(strength, {strength.x + 30, strength.y});
-    EXPECT_TRUE(log.says("key: bilateral, strength 2."));
-    EXPECT_EQ(log.count("key: paused"), 1) << "the line has been moved";
+    EXPECT_TRUE(script.waits([&] { return viewer.number("strength") > 2; }));
+    EXPECT_EQ(viewer.text("pause"), "off") << "the line has been moved";
   });
 }
 
-TEST(ControlsTest, SmallWindowsHaveASecondRowInsteadOfThePanel) {
-  ControlsScript script;
-  script.options.controls = false;
-  script.options.window.size = {640, 360};
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    push_motion({300, 100}, 0);
-    ControlsScript::find(log, "play");
-    EXPECT_EQ(log.count("control: strength"), 0);
-    ControlsScript::click(log, "settings");
-    EXPECT_TRUE(log.says("control: strength at "));
-    EXPECT_TRUE(log.says("control: write at "));
-    ControlsScript::click(log, "strength Light");
-    EXPECT_TRUE(log.says("key: bilateral, strength 0.7"));
-    EXPECT_EQ(log.count("control: adjust"), 0);
-    EXPECT_GT(ControlsScript::find(log, "strength").y, 360 - 88);
-  });
-}
+class WindowSizes : public testing::TestWithParam<std::pair<int, int>> {};
 
-class NarrowWindow : public testing::TestWithParam<int> {};
-
-TEST_P(NarrowWindow, KeepsAllButtons) {
+TEST_P(WindowSizes, HaveAllControlsInSight) {
   ControlsScript script;
-  script.options.window.size = {GetParam(), 970};
+  const auto [width, height] = GetParam();
+  script.options.window.size = {width, height};
   script.options.refuse_file = [](const std::string&) { return std::string(); };
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+  script.play([&, width = width, height = height] {
+    EXPECT_TRUE(script.shows(1));
     std::map<std::pair<int, int>, std::string> places;
     for (const char* const name :
-         {"play", "step back", "step forward", "speed", "open", "settings", "help", "full screen", "strength",
-          "strength Light", "strength Medium", "strength Strong", "write"}) {
-      const Place place = ControlsScript::find(log, name);
-      EXPECT_TRUE(place.x > 0 && place.x < GetParam() - 10) << name << " at " << place.x;
-      EXPECT_TRUE(place.y > 970 - 160) << name << " at " << place.y;
+         {"toggle pause", "step -1", "step 1", "open", "toggle panel", "toggle help", "toggle full-screen",
+          "strength", "set strength 0.7", "set strength 1", "set strength 1.4", "write", "copy-command"}) {
+      const Place place = script.find(name);
+      EXPECT_TRUE(place.x > 0 && place.x < width - 10) << name << " at " << place.x;
+      EXPECT_TRUE(place.y > 0 && place.y < height) << name << " at " << place.y;
       EXPECT_EQ(places.emplace(std::pair(place.x, place.y), name).first->second, name);
     }
-    ControlsScript::click(log, "strength Strong");
-    EXPECT_TRUE(log.says("strength 1.4"));
+    for (const char* const name :
+         {"mark begin", "speed", "set view pair", "set noise area", "set quality Good"}) {
+      script.find(name);  // perhaps below the visible part of the panel
+    }
+    script.click("set strength 1.4");
+    EXPECT_TRUE(script.has("strength", "1.40"));
+    const io::Size stage = script.viewer().screen().stage();
+    EXPECT_GE(stage.width * stage.height * 4, width * height) << "a quarter of the window is for the picture";
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, NarrowWindow, testing::Values(360, 546));
+INSTANTIATE_TEST_SUITE_P(Sizes, WindowSizes,
+                         testing::Values(std::pair(360, 640), std::pair(540, 960), std::pair(640, 360),
+                                         std::pair(1280, 720)));
 
-TEST(BarTest, NarrowWindowsHaveTheVolume) {
-  ImGui::CreateContext();
-  ImGui::GetIO().IniFilename = nullptr;
-  ImGui::GetIO().Fonts->AddFontDefault();
-  ImGui::GetIO().Fonts->Build();
-  ControlState state;
-  state.duration = 9;
-  state.can_seek = state.can_open = true;
-  state.volume = 0.5;
-  state.settings.filter.name = "bm3d";
-  for (const int width : {360, 546, 640, 1280}) {
-    const DebugLog log;
-    const io::Size window{width, 970};
-    ImGui::GetIO().DisplaySize = {static_cast<float>(width), 970};
-    Controls controls(true);
-    controls.toggle_panel();
-    ImGui::NewFrame();
-    controls.draw(state, window, 1, Controls::Clock::now());
-    controls.end();
-    ImGui::EndFrame();
-    for (const char* const name : {"mute", "volume"}) {
-      EXPECT_EQ(log.count(std::string("control: ") + name + " at "), 1) << name << " in " << width;
-    }
-  }
-  ImGui::DestroyContext();
+TEST(ControlsTest, TheWholePanelIsInSightIn720Rows) {
+  ControlsScript script;
+  script.options.window.size = {1280, 720};
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
+    press("6");  // with the gain
+    EXPECT_LT(script.find("gain").y, script.find("save").y);
+    EXPECT_LT(script.find("save").y, script.find("write").y);
+  });
 }
 
 TEST(ControlsTest, AnOpenListGetsTheKeysAndEscNeverQuits) {
   ControlsScript script;
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    ControlsScript::click(log, "all filters");
-    ControlsScript::click(log, "filter");
-    ControlsScript::find(log, "filter bm3d");
+    EXPECT_TRUE(script.shows(1));
+    script.click("more filters");
+    script.click("filter");
+    script.find("set filter bm3d");
     press("DOWN");
     press("ENTER");
-    EXPECT_TRUE(log.says("key: bm3d np, strength 1"));
-    EXPECT_EQ(log.count("key: strength"), 0);
-    ControlsScript::click(log, "filter");
-    EXPECT_TRUE(log.says("control: filter bm3d at ", 2));
+    EXPECT_TRUE(script.has("filter", "bm3d"));
+    EXPECT_EQ(viewer.number("strength"), 1);
+    script.click("filter");
+    script.find("set filter bm3d");
     press("ESC");
     press("i");
-    EXPECT_TRUE(log.says("key: statistics")) << "the list is closed";
+    EXPECT_TRUE(script.has("statistics", "on")) << "the list is closed";
     press("?");
     press("ESC");  // closes the help
     for (int i = 0; i < 3; ++i) {
       press("ESC");
     }
     press("?");
-    EXPECT_TRUE(log.says("key: keys", 2)) << "the help was closed, and the window was not";
+    EXPECT_TRUE(script.has("help", "on")) << "the help was closed, and the window was not";
   });
 }
 
 TEST(ControlsTest, AHeldKeyRepeatsStepsAndNotSwitches) {
   ControlsScript script;
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    hold(SDLK_SPACE, " ", 30);
-    hold(SDLK_TAB, nullptr, 30);
+    EXPECT_TRUE(script.shows(1));
+    hold(SDLK_SPACE, " ", 31);
+    hold(SDLK_TAB, nullptr, 31);
     hold(SDLK_KP_PLUS, "+", 3);
-    EXPECT_TRUE(log.says("key: sigma Y 8.0"));
-    EXPECT_EQ(log.count("key: paused"), 1);
-    EXPECT_EQ(log.count("key: playing"), 0);
-    EXPECT_EQ(log.count("key: settings closed"), 1);
-    EXPECT_EQ(log.count("key: settings open"), 0);
+    EXPECT_TRUE(script.has("level", "6.5"));
+    EXPECT_EQ(viewer.text("pause"), "on");
+    EXPECT_EQ(viewer.text("panel"), "off");
   });
-}
-
-void type_into(const DebugLog& log, const std::string& field, const std::vector<std::string>& keys) {
-  ControlsScript::click(log, field);
-  for (const std::string& key : keys) {
-    press(key);
-  }
 }
 
 TEST(ControlsTest, ValuesAreTypedResetAndUndone) {
   ControlsScript script;
-  const DebugLog log;
+  const auto type_into = [&script](const std::string& field, const std::vector<std::string>& keys) {
+    script.click(field);
+    for (const std::string& key : keys) {
+      press(key);
+    }
+  };
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    type_into(log, "strength value", {"1", ",", "7", "ENTER"});
-    EXPECT_TRUE(log.says("key: bilateral, strength 1.7"));
-    type_into(log, "mix value", {"2", "5", "ENTER"});
-    EXPECT_TRUE(log.says("strength 1.7, 25 % of the original"));
-    type_into(log, "strength value", {"3", "ESC"});
+    EXPECT_TRUE(script.shows(1));
+    type_into("strength value", {"1", ",", "7", "ENTER"});
+    EXPECT_TRUE(script.has("strength", "1.70"));
+    type_into("original value", {"2", "5", "ENTER"});
+    EXPECT_TRUE(script.has("original", "25 %"));
+    type_into("strength value", {"a", "b", "ENTER"});
+    EXPECT_TRUE(script.says("not a number: ab"));
+    type_into("strength value", {"3", "ESC"});
     press("i");
-    EXPECT_TRUE(log.says("key: statistics")) << "the field is left";
-    EXPECT_EQ(log.count("key: view"), 0) << "digits are no keys in a field";
-    EXPECT_EQ(log.count("strength 3"), 0) << "ESC discards the text";
-    const Place strength = ControlsScript::find(log, "strength");
+    EXPECT_TRUE(script.has("statistics", "on")) << "the field is left";
+    EXPECT_EQ(viewer.text("view"), "split") << "digits are no keys in a field";
+    EXPECT_EQ(viewer.text("strength"), "1.70") << "ESC discards the text";
+    const Place strength = script.find("strength");
     for (const Uint8 clicks : {Uint8{1}, Uint8{2}}) {
       push_motion(strength, 0);
       push_button(strength, SDL_MOUSEBUTTONDOWN, clicks);
       push_button(strength, SDL_MOUSEBUTTONUP, clicks);
     }
-    EXPECT_TRUE(log.says("key: bilateral, strength 1, 25 % of the original"));
+    EXPECT_TRUE(script.has("strength", "1.00"));
     press("Ctrl+Z");
-    EXPECT_TRUE(log.says("key: undo: bilateral, strength 1.7, 25 %")) << "a double click is one step";
+    EXPECT_TRUE(script.has("strength", "1.70")) << "a double click is one step";
     press("Ctrl+Y");
-    EXPECT_TRUE(log.says("key: redo: bilateral, strength 1, 25 %"));
+    EXPECT_TRUE(script.has("strength", "1.00"));
+    EXPECT_EQ(viewer.text("original"), "25 %");
   });
 }
 
 TEST(ControlsTest, EverySettingIsUndoneAndRedone) {
   ControlsScript script;
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    press(" ");
+  script.play([&](Viewer& viewer) {
+    EXPECT_TRUE(script.shows(1));
+    viewer.execute("set pause on");
     const PlayerSettings first = viewer.chosen();
-    const std::vector<const char*> keys{"Shift+UP", "k", "Ctrl+UP", "d", "+", ")", "a", "v", "e", "c", "Q"};
-    for (const char* const key : keys) {
-      press(key);
+    const std::vector<const char*> lines{"add strength 0.1",     "add chroma-strength 0.1",
+                                         "add original 5",       "add level 0.5",
+                                         "add chroma-level 0.5", "set noise clip",
+                                         "set noise number",     "cycle filter",
+                                         "cycle profile",        "toggle pace"};
+    for (const char* const line : lines) {
+      viewer.execute(line);
     }
-    EXPECT_TRUE(log.says("key: quality: automatic"));
     const PlayerSettings last = viewer.chosen();
-    const int steps = static_cast<int>(keys.size()) - 1;  // linking is no setting of the denoiser
-    for (const auto& [key, said, none, settings] :
-         {std::tuple{"Ctrl+Z", "key: undo: ", "key: nothing to undo", first},
-          {"Ctrl+Y", "key: redo: ", "key: nothing to redo", last}}) {
-      for (int i = 0; i <= steps; ++i) {
-        press(key);
+    for (const auto& [line, settings] : {std::pair{"undo", first}, {"redo", last}}) {
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        viewer.execute(line);
+        EXPECT_EQ(viewer.notice_text().find("nothing"), std::string::npos) << i;
       }
-      EXPECT_TRUE(log.says(none)) << key;
-      EXPECT_EQ(log.count(said), steps);
-      EXPECT_EQ(viewer.chosen(), settings) << key;
+      EXPECT_EQ(viewer.chosen(), settings) << line;
+      viewer.execute(line);
+      EXPECT_EQ(viewer.notice_text(), std::string("nothing to ") + line);
     }
+    viewer.execute("set settings B");
+    viewer.execute("undo");
+    EXPECT_EQ(viewer.notice_text(), "nothing to undo") << "B has a history of its own";
   });
 }
 
-TEST(ControlsTest, TooltipsAppearAfterAWhileAndBesideTheControl) {
-  const test::TemporaryFolder folder;
+/// True if a row of the window above the bar is not black, as with a tooltip.
+bool has_tooltip(const Viewer& viewer) {
+  const io::RgbImage window = viewer.window()->snapshot();
+  const io::Pixel* const row = window.row(900 - 54 - 14);
+  return std::any_of(row, row + 120, [](io::Pixel pixel) { return io::green(pixel) > 15; });
+}
+
+TEST(ControlsTest, TooltipsAppearAfterAWhileAndEndAtAKey) {
   ControlsScript script;
-  script.options.picture_folder = folder.path();
   script.options.overlay = false;
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    press(" ");
-    press("S");
-    EXPECT_TRUE(log.says("key: picture saved", 1));
-    const Place place = ControlsScript::find(log, "step back");
-    push_motion(place, 0);
-    press("S");
-    EXPECT_TRUE(log.says("key: picture saved", 2));
-    std::this_thread::sleep_for(700ms);
-    press("S");
-    EXPECT_TRUE(log.says("key: picture saved", 3));
+  script.play([&](Viewer& viewer) {
+    EXPECT_TRUE(script.shows(1));
+    viewer.execute("set pause on");
+    push_motion(script.find("step -1"), 0);
+    script.settles();
+    EXPECT_FALSE(has_tooltip(viewer));
+    EXPECT_TRUE(script.waits([&] {
+      push_exposure();
+      return has_tooltip(viewer);
+    }));
+    press("b");
+    EXPECT_TRUE(script.waits([&] {
+      push_exposure();
+      return !has_tooltip(viewer);
+    }));
+    script.rests(700ms);
+    EXPECT_FALSE(has_tooltip(viewer)) << "until the pointer is on another control";
   });
-  std::vector<Frame> windows;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    windows.push_back(io::read_clip(entry.path()).frames.at(0));
-  }
-  ASSERT_EQ(windows.size(), 3U);
-  int with_tooltip = 0;
-  for (const Frame& window : windows) {
-    // A row of the panel's ground color above the bar: the picture is black there, or a tooltip.
-    const auto* const row = window.planes[0].row<std::uint8_t>(900 - 54 - 14);
-    with_tooltip += std::any_of(row, row + 120, [](std::uint8_t sample) { return sample > 15; }) ? 1 : 0;
-  }
-  EXPECT_EQ(with_tooltip, 1);
 }
 
 /// A window on noisy pictures in which noise can be measured, with files in a temporary folder.
@@ -648,44 +701,41 @@ TEST(FilesTest, SettingsAreSavedAndLoaded) {
   FilesScript script;
   script.player_options.settings.noise.strength = {1.5F, 0.5F};
   script.player_options.settings.noise.mix = 0.25F;
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    ControlsScript::click(log, "output");
-    ControlsScript::click(log, "save settings");
-    EXPECT_TRUE(log.says("key: written: " + script.file("clip-settings.json")));
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
+    script.click("save");
+    script.click("save-settings");
+    EXPECT_TRUE(script.says("written: " + script.file("clip-settings.json")));
     const DenoisingSettings saved = read_settings(script.file("clip-settings.json"));
     EXPECT_EQ(saved.noise, script.player_options.settings.noise);
     EXPECT_EQ(to_string(saved.filter), "bilateral");
     press("Ctrl+S");
-    EXPECT_TRUE(log.says("key: written: " + script.file("clip-settings-2.json"))) << "no file is replaced";
+    EXPECT_TRUE(script.says("written: " + script.file("clip-settings-2.json"))) << "no file is replaced";
 
     std::ofstream(script.file("look.json"))
         << R"({"limpid_settings": 1, "filter": "bm3d:profile=fast:step=5"})";
     FilesScript::drop(script.file("look.json"));
-    EXPECT_TRUE(log.says("key: settings of look.json"));
+    EXPECT_TRUE(script.says("settings of look.json"));
     press("Ctrl+S");
-    EXPECT_TRUE(log.says("key: written: " + script.file("clip-settings-3.json")));
+    EXPECT_TRUE(script.says("written: " + script.file("clip-settings-3.json")));
     EXPECT_EQ(to_string(read_settings(script.file("clip-settings-3.json")).filter),
               "bm3d:quality=fast:step=5");
 
     std::ofstream(script.file("wrong.json")) << "{}";
     FilesScript::drop(script.file("wrong.json"));
-    EXPECT_TRUE(log.says("wrong.json' is not a settings file"));
+    EXPECT_TRUE(script.says("wrong.json' is not a settings file"));
     FilesScript::drop(script.file("bad.mkv"));
-    EXPECT_TRUE(log.says("key: " + script.file("bad.mkv") + ": is damaged"));
+    EXPECT_TRUE(script.says("" + script.file("bad.mkv") + ": is damaged"));
   });
 }
 
 TEST(FilesTest, ADroppedVideoIsShownNext) {
   FilesScript script;
-  Viewer viewer(script.options, script.stages, script.player_options);
-  std::jthread user([&] {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(script.shows(1));
     FilesScript::drop("/films/other.mkv");
+    EXPECT_TRUE(script.waits([&] { return viewer.next_input() == "/films/other.mkv"; }));
   });
-  viewer.run({});
-  EXPECT_EQ(viewer.next_input(), "/films/other.mkv");
 }
 
 TEST(FilesTest, AFileIsChosenWithThePointerAndWithKeys) {
@@ -695,32 +745,35 @@ TEST(FilesTest, AFileIsChosenWithThePointerAndWithKeys) {
     std::ofstream(script.folder.path() / "looks" / name) << R"({"limpid_settings": 1, "strength": 0.5})";
   }
   std::ofstream(script.file("notes.txt")) << "x";
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    ControlsScript::click(log, "open");
-    ControlsScript::click(log, "file looks");
-    ControlsScript::click(log, "file strong.json");
-    EXPECT_TRUE(log.says("key: settings of strong.json"));
-    EXPECT_EQ(log.count("control: file notes.txt"), 0);
+    EXPECT_TRUE(script.shows(1));
+    const auto lists = [&](bool shown) {
+      return script.waits([&] { return viewer.lists_files() == shown; });
+    };
+    script.click("open");
+    script.click("file looks");
+    script.click("file strong.json");
+    EXPECT_TRUE(script.says("settings of strong.json"));
+    EXPECT_TRUE(lists(false));
     press("N");
-    EXPECT_TRUE(log.says("key: files", 2));
+    EXPECT_TRUE(lists(true));
+    EXPECT_FALSE(script.has_control("file notes.txt"));
     for (const char* const key : {"BACKSPACE", "HOME", "l", "ENTER", "s", "ENTER"}) {
       press(key);
     }
-    EXPECT_TRUE(log.says("key: settings of soft.json"));
+    EXPECT_TRUE(script.says("settings of soft.json"));
     press("?");
-    ControlsScript::click(log, "noise profile");
-    EXPECT_TRUE(log.says("key: files", 3));
-    ControlsScript::click(log, "cancel files");
-    EXPECT_TRUE(log.says("key: files closed"));
+    EXPECT_TRUE(script.has("help", "on"));
+    script.click("set noise file");
+    EXPECT_TRUE(lists(true));
+    EXPECT_EQ(viewer.text("help"), "off");
+    script.click("cancel files");
+    EXPECT_TRUE(lists(false));
     press("Ctrl+O");
-    EXPECT_TRUE(log.says("key: files", 5));
+    EXPECT_TRUE(lists(true));
     press("ESC");
     press("i");
-    EXPECT_TRUE(log.says("key: statistics")) << "the list is closed, and the window is not";
-    press("?");
-    EXPECT_TRUE(log.says("key: keys", 2)) << "the list has closed the help";
+    EXPECT_TRUE(script.has("statistics", "on")) << "the list is closed, and the window is not";
   });
 }
 
@@ -728,14 +781,15 @@ TEST(FilesTest, TheNoiseOfABoxIsMeasuredAgainWhereItIsMoved) {
   FilesScript script;
   script.options.controls = false;
   script.options.window.size = {1024, 768};  // 4:1
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(script.shows(1));
+    const auto box = [&] { return viewer.area().box() ? viewer.area().box()->box() : io::Rectangle{}; };
     press(" ");
     press("n");
-    EXPECT_TRUE(log.says("key: noise measured in the box"));
+    EXPECT_TRUE(script.says("noise measured in the box"));
+    EXPECT_EQ(viewer.text("noise"), "area");
     press("Ctrl+N");
-    EXPECT_TRUE(log.says("key: written: " + script.file("clip-noise.json")));
+    EXPECT_TRUE(script.says("written: " + script.file("clip-noise.json")));
     const NoiseProfile first = read_noise_profile(script.file("clip-noise.json"));
     EXPECT_NEAR(first.noise.sigma[0], 12, 3);
     // A box of 160x120 samples by the right button, then its left upper handle.
@@ -761,13 +815,13 @@ TEST(FilesTest, TheNoiseOfABoxIsMeasuredAgainWhereItIsMoved) {
       SDL_PushEvent(&event);
     }
     button({600, 560}, SDL_MOUSEBUTTONUP, SDL_BUTTON_RIGHT);
-    EXPECT_TRUE(log.says("key: noise measured in the box", 2));
-    EXPECT_TRUE(log.says("box: 100x90 at 50,50"));
+    EXPECT_TRUE(script.waits([&] { return box() == io::Rectangle{50, 50, 100, 90}; }));
+    EXPECT_TRUE(script.says("noise measured in the box"));
     ControlsScript::drag({200, 200}, {100, 160});
-    EXPECT_TRUE(log.says("key: noise measured in the box", 3));
-    EXPECT_TRUE(log.says("box: 125x100 at 25,40"));
+    EXPECT_TRUE(script.waits([&] { return box() == io::Rectangle{25, 40, 125, 100}; }));
+    EXPECT_EQ(viewer.text("noise"), "area");
     press("a");
-    EXPECT_TRUE(log.says("key: noise estimated from the clip"));
+    EXPECT_TRUE(script.has("noise", "clip"));
   });
 }
 
@@ -777,21 +831,21 @@ TEST(FilesTest, BothSettingsAreShownOfAPausedPicture) {
                                           const NoiseModel& level) {
     return script.stages.engine->make_denoiser(live_filter(settings), level, frame.format);
   };
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
     for (const char* const key : {"B", "b", "Shift+UP", "Shift+UP", "Shift+UP"}) {
       press(key);
     }
-    EXPECT_TRUE(log.says("key: strength 1.3"));
+    EXPECT_TRUE(script.has("strength", "1.30"));
     press("5");
-    EXPECT_TRUE(log.says("| B: computing") || log.says("A: computing |")) << "no result has another name";
-    EXPECT_TRUE(log.says("pair: A and B of frame ")) << "both are denoised";
-    EXPECT_TRUE(log.says("labels: A: bilateral, strength 1 | B: bilateral, strength 1.3"));
+    EXPECT_TRUE(script.labels(": computing")) << "no result has another name";
+    EXPECT_TRUE(script.labels("A: bilateral, strength 1 | B: bilateral, strength 1.3"));
     press(".");
-    EXPECT_TRUE(log.says("pair: A and B of frame ", 2)) << "and of the next frame";
+    EXPECT_TRUE(script.labels(": computing"));
+    EXPECT_TRUE(script.labels("A: bilateral, strength 1 | B: bilateral, strength 1.3"))
+        << "of the next frame";
     press("1");
-    EXPECT_TRUE(log.says("key: view: noisy"));
+    EXPECT_TRUE(script.has("view", "noisy"));
   });
 }
 
@@ -831,22 +885,20 @@ TEST(ClosingTest, AsksWhileAFileIsWritten) {
     ControlsScript script;
     script.options.input = (folder.path() / "clip.mkv").string();
     script.options.program = writing_program(folder);
-    const DebugLog log;
-    Viewer viewer(script.options, script.stages, script.player_options);
-    const std::jthread user([&, answer = key] {
-      EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    script.play([&, answer = key](const Viewer& viewer) {
+      EXPECT_TRUE(script.shows(1));
       press("w");
-      ControlsScript::find(log, "progress");
+      script.find("progress");
       press("w");
-      EXPECT_TRUE(log.says("; W cancels it")) << "the key does not cancel";
+      EXPECT_TRUE(script.says("; W cancels it")) << "the key does not cancel";
       push_close();
-      EXPECT_TRUE(log.says("question: quit"));
+      EXPECT_TRUE(script.waits([&] { return viewer.state().asks_to_quit; }));
       press("ESC");
+      EXPECT_TRUE(script.waits([&] { return !viewer.state().asks_to_quit; })) << "ESC keeps the window";
       press("q");
-      EXPECT_TRUE(log.says("question: quit", 2)) << "ESC keeps the window";
+      EXPECT_TRUE(script.waits([&] { return viewer.state().asks_to_quit; }));
       press(answer);
     });
-    viewer.run({});
     EXPECT_EQ(result_of(folder), result);
   }
 }
@@ -856,18 +908,14 @@ TEST(ClosingTest, AStopCancelsTheFile) {
   ControlsScript script;
   script.options.input = (folder.path() / "clip.mkv").string();
   script.options.program = writing_program(folder);
-  const DebugLog log;
-  Viewer viewer(script.options, script.stages, script.player_options);
+  Viewer& viewer = script.open();
+  EXPECT_TRUE(script.shows(1));
+  press("w");
+  script.find("progress");
   std::stop_source stop;
-  const std::jthread user([&] {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    press("w");
-    ControlsScript::find(log, "progress");
-    stop.request_stop();
-  });
+  stop.request_stop();
   viewer.run(stop.get_token());
   EXPECT_EQ(result_of(folder), "partial");
-  EXPECT_TRUE(log.says("is not complete: it was canceled"));
 }
 
 TEST(ClosingTest, AFullDiskIsReportedAndTheWindowClosesWithoutAQuestion) {
@@ -878,13 +926,14 @@ TEST(ClosingTest, AFullDiskIsReportedAndTheWindowClosesWithoutAQuestion) {
   std::ofstream(script.options.program)
       << "#!/bin/sh\necho 'clip-denoised.mkv: No space left on device' >&2\nexit 1\n";
   std::filesystem::permissions(script.options.program, std::filesystem::perms::owner_all);
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(script.shows(1));
     press("w");
-    EXPECT_TRUE(log.says("clip-denoised.mkv is not complete: clip-denoised.mkv: No space left on device"));
+    EXPECT_TRUE(script.says("clip-denoised.mkv is not complete: clip-denoised.mkv: No space left on device"));
+    press("q");
+    script.settles();
+    EXPECT_TRUE(viewer.state().quits);
   });
-  EXPECT_EQ(log.count("question: "), 0);
 }
 
 TEST(ClosingTest, WriteProgressAndCancelAreInSight) {
@@ -893,16 +942,15 @@ TEST(ClosingTest, WriteProgressAndCancelAreInSight) {
   script.options.window.size = {1280, 720};
   script.options.input = (folder.path() / "clip.mkv").string();
   script.options.program = writing_program(folder, 3000);
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    ControlsScript::click(log, "write");
-    for (const char* const name : {"write", "copy command", "progress", "cancel"}) {
-      const Place place = ControlsScript::find(log, name);
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
+    script.click("write");
+    for (const char* const name : {"write", "copy-command", "progress", "cancel-writing"}) {
+      const Place place = script.find(name);
       EXPECT_TRUE(place.y > 0 && place.y < 720 - 54) << name << " at " << place.y;
     }
-    ControlsScript::click(log, "cancel");
-    EXPECT_TRUE(log.says("clip-denoised.mkv is not complete"));
+    script.click("cancel-writing");
+    EXPECT_TRUE(script.says("clip-denoised.mkv is not complete"));
   });
   EXPECT_EQ(result_of(folder), "partial");
 }

@@ -283,116 +283,105 @@ class LoopWindow : public ViewerScript {
 };
 
 TEST(LoopTest, ARepeatedPassageIsPlayedFromMemoryWithoutADroppedFrame) {
-  const DebugLog log;
   LoopWindow window;
   window.options.loop = true;
   window.options.passage = {0.496, 1.0};
   window.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(log.says("labels: noisy | denoised, draft (vbm4d np) - loop:"));
-    EXPECT_TRUE(log.says("key: loop: final result from memory"));
-    EXPECT_TRUE(log.says("labels: noisy | denoised, final"));
+    EXPECT_TRUE(window.labels("noisy | denoised, draft (vbm4d np) - loop:"));
+    EXPECT_TRUE(window.says("loop: final result from memory"));
+    EXPECT_TRUE(window.labels("noisy | denoised, final"));
     EXPECT_GT(LoopWindow::dropped(viewer), 0) << "the draft was too slow";
     const std::int64_t denoised = viewer.counters().denoise.frames;
     bool is_smooth = false;
     for (int i = 0; i < 30 && !is_smooth; ++i) {  // other programs run beside the test
       const std::int64_t before = LoopWindow::dropped(viewer);
-      EXPECT_TRUE(ViewerScript::shows(viewer, viewer.counters().shown + 60));
+      EXPECT_TRUE(window.shows(viewer.counters().shown + 60));
       is_smooth = LoopWindow::dropped(viewer) == before;
     }
     EXPECT_TRUE(is_smooth);
     EXPECT_EQ(viewer.counters().denoise.frames, denoised);
   });
-  EXPECT_EQ(log.count("loop: 50 frames are complete"), 1);
 }
 
 TEST(LoopTest, SpeedsBesideAComputationAreNotKept) {
-  const DebugLog log;
   LoopWindow window;
   window.options.loop = true;
   window.options.passage = {0.5, 1.5};
   std::atomic<int> kept = 0;
   window.stages.measured = [&kept](const PlayerSettings&, double) { ++kept; };
   window.stages.make_renderer = window.stages.make_denoiser;  // which is slow
-  window.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 30));
-    EXPECT_EQ(log.count("frames are complete"), 0);
+  window.play([&] {
+    EXPECT_TRUE(window.shows(30));
     EXPECT_EQ(kept, 0);
   });
 }
 
 TEST(LoopTest, AChangedSettingIsComputedAgainWhileTheDraftPlays) {
-  const DebugLog log;
   LoopWindow window;
   window.options.loop = true;
   window.options.passage = {0.5, 0.8};
   window.play([&](const Viewer& viewer) {
-    ASSERT_TRUE(log.says("loop: 30 frames are complete"));
-    ASSERT_TRUE(log.says("labels: noisy | denoised, final"));
+    ASSERT_TRUE(window.labels("noisy | denoised, final"));
     press("d");
-    EXPECT_TRUE(log.says("labels: noisy | denoised, draft (vbm4d np)"));
-    EXPECT_TRUE(log.says("loop: 30 frames are complete", 2));
-    EXPECT_TRUE(log.says("labels: noisy | denoised, final", 2));
+    EXPECT_TRUE(window.labels("noisy | denoised, draft (vbm4d np)"));
+    EXPECT_TRUE(window.labels("noisy | denoised, final"));
     EXPECT_EQ(viewer.chosen().noise.mix, 0.05F);
   });
 }
 
 TEST(LoopTest, KeysSetTheBeginAndTheEndAndStopIt) {
-  const DebugLog log;
   LoopWindow window;
   const Statistics end = window.play([&](const Viewer& viewer) {
-    ASSERT_TRUE(ViewerScript::shows(viewer, 1));
+    ASSERT_TRUE(window.shows(1));
     press("l");
-    EXPECT_TRUE(log.says("key: loop from 0:0"));
-    ASSERT_TRUE(ViewerScript::shows(viewer, viewer.counters().shown + 10));
+    EXPECT_TRUE(window.says("loop from 0:0"));
+    ASSERT_TRUE(window.shows(viewer.counters().shown + 10));
     press("l");
-    EXPECT_TRUE(log.says(" to 0:0"));
-    EXPECT_TRUE(log.says("key: loop: final result from memory"));
+    EXPECT_TRUE(window.says(" to 0:0"));
+    EXPECT_TRUE(window.says("loop: final result from memory"));
     press("l");
-    EXPECT_TRUE(log.says("key: no loop"));
+    EXPECT_TRUE(window.says("no loop"));
   });
   EXPECT_NE(end.state, "end");
 }
 
 TEST(LoopTest, APassageThatIsTooLongIsToldAndRepeatedAllTheSame) {
-  const DebugLog log;
   LoopWindow window;
   window.options.loop = true;
   window.options.passage = {0.5, 0.7};
   window.player_options.loop_bytes = 1000;
   window.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(log.says("key: loop: too long for --loop-memory"));
+    EXPECT_TRUE(window.says("loop: too long for --loop-memory"));
     const std::int64_t shown = viewer.counters().shown;
-    EXPECT_TRUE(ViewerScript::shows(viewer, shown + 20));
+    EXPECT_TRUE(window.shows(shown + 20));
     EXPECT_LT(viewer.counters().shown, 1000);
   });
-  EXPECT_EQ(log.count("shown: the end"), 0);
 }
 
 TEST(LoopTest, APausedLastFrameStays) {
-  const DebugLog log;
   LoopWindow window;
   window.options.keep_open = true;
   window.options.loop = true;
   window.options.passage = {0.5, 0.509};  // one frame
   window.play([&](const Viewer& viewer) {
-    ASSERT_TRUE(ViewerScript::shows(viewer, 5));
+    ASSERT_TRUE(window.shows(5));
     press(" ");
-    ASSERT_TRUE(log.says("key: paused"));
-    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(window.says("paused"));
+    window.rests(100ms);
     const std::int64_t shown = viewer.counters().shown;
-    std::this_thread::sleep_for(300ms);
+    window.rests(300ms);
     EXPECT_EQ(viewer.counters().shown, shown);
     press(" ");
-    EXPECT_TRUE(ViewerScript::shows(viewer, shown + 5)) << "the loop goes on";
+    EXPECT_TRUE(window.shows(shown + 5)) << "the loop goes on";
   });
 }
 
 TEST(LoopTest, APassageWithoutALoopIsPlayedOnce) {
-  const DebugLog log;
   LoopWindow window;
   window.options.keep_open = true;
   window.options.passage = {0.5, 0.6};
-  const Statistics end = window.play([&](const Viewer&) { EXPECT_TRUE(log.says("shown: the end")); });
+  const Statistics end = window.play(
+      [&](const Viewer& viewer) { EXPECT_TRUE(window.waits([&] { return viewer.state().ended; })); });
   EXPECT_GE(end.frame, 50);
   EXPECT_LT(end.frame, 60);
 }

@@ -4,19 +4,21 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/console/quantity_text.h"
-#include "app/player/control_items.h"
 #include "app/player/controls.h"
 #include "app/player/osd.h"
-#include "app/player/settings_editor.h"
-#include "app/player/settings_history.h"
+#include "app/player/properties.h"
+#include "app/player/settings_pair.h"
 #include "app/player/viewer_report.h"
 #include "io/screen/fonts.h"
 
@@ -41,15 +43,17 @@ TEST(ViewTest, ZoomKeepsWhatIsUnderThePointerAndPanMovesIt) {
   const int column = view.picture_column(300, kWindow);
   view.set_zoom(4, 300, 200, kWindow);
   EXPECT_NEAR(view.picture_column(300, kWindow), column, 1);
-  view.pan(40, 0);
+  view.pan(40, 0, kWindow);
   EXPECT_NEAR(view.picture_column(340, kWindow), column, 1);
   const View::Placement placement = view.place(kWindow);
   EXPECT_EQ(placement.target.width, 4 * placement.source.width);
   EXPECT_LE(placement.target.x, 0);
   EXPECT_GE(placement.target.x + placement.target.width, kWindow.width);
   EXPECT_LT(placement.source.width, 204) << "only what is seen is drawn";
-  view.pan(1e6, 1e6);
-  EXPECT_GT(view.place(kWindow).source.width, 0) << "it never leaves the window";
+  view.pan(1e6, 1e6, kWindow);
+  EXPECT_EQ(view.place(kWindow).target.x, 0) << "nothing is beside it";
+  view.set_zoom(8, 2000, 2000, kWindow);
+  EXPECT_EQ(view.place(kWindow).target.x + view.place(kWindow).target.width, kWindow.width);
 }
 
 TEST(ViewTest, AMirroredPictureHasItsPlacesExchanged) {
@@ -113,7 +117,7 @@ TEST(SplitLineTest, StaysWhereItWasSeenWhenThePointerLeaves) {
 
 TEST(SplitLineTest, IsDraggedAnywhereInTheWholePictureAndByItselfInACloseUp) {
   SplitLine line(0.5);
-  line.toggle_lock();
+  line.set_locked(true);
   line.point(100, 1000);
   line.point(200, 1000);
   EXPECT_EQ(line.column(1000), 500) << "locked";
@@ -126,7 +130,7 @@ TEST(SplitLineTest, IsDraggedAnywhereInTheWholePictureAndByItselfInACloseUp) {
   EXPECT_TRUE(line.drag(310, 350, 1000, false, true));
   EXPECT_EQ(line.column(1000), 350);
   line.release();
-  line.toggle_lock();
+  line.set_locked(false);
   EXPECT_TRUE(line.drag(340, 600, 1000, true, true)) << "a finger";
   line.release();
   EXPECT_FALSE(line.drag(600, 650, 1000, false, true)) << "the pointer is always at a line that follows it";
@@ -252,68 +256,98 @@ TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
   EXPECT_GT(box({480, 320}).height, text_size({480, 320}, 1, 1)) << "not only the least";
 }
 
-TEST(KeyTableTest, EachKeyHasOneAction) {
-  std::set<std::string> seen;
-  for (const KeyHelp& line : key_help()) {
-    EXPECT_FALSE(line.action.empty()) << line.keys;
-    for (const std::string& name : line.names) {
-      EXPECT_TRUE(seen.insert(name).second) << name;
+std::string first_word(std::string_view line) { return std::string(line.substr(0, line.find(' '))); }
+
+TEST(KeyTableTest, EachKeyHasOneActionThatExists) {
+  std::set<std::string_view> seen;
+  for (const KeyGroup& group : key_groups()) {
+    EXPECT_FALSE(group.help.empty()) << keys_text(group);
+    for (const KeyBinding& binding : group.keys) {
+      EXPECT_TRUE(seen.insert(binding.key).second) << binding.key;
+      const std::string verb = first_word(binding.line);
+      if (find_window_command(verb) == nullptr) {
+        EXPECT_NE(find_property(first_word(binding.line.substr(verb.size() + 1))), nullptr) << binding.line;
+      }
     }
+  }
+}
+
+TEST(KeyTableTest, TooltipsNameTheKeysOfTheirControl) {
+  EXPECT_EQ(tooltip_of("undo"), "Undo the last change of a setting. Keys: Ctrl+Z");
+  EXPECT_EQ(tooltip_of("gain"), "Gain of the difference. Keys: g, G");
+  EXPECT_EQ(keys_of("set view noisy"), "1");
+  EXPECT_EQ(keys_of("add strength 0.1"), "Shift+UP");
+}
+
+// Keys in texts come from the table, so that no text names a key that does something else.
+TEST(KeyTableTest, NoTextRepeatsAKey) {
+  const std::regex by_hand("(Keys?: |; )([A-Z][a-zA-Z+]*|[a-z+-]|[A-Z])(:| cancels| and )");
+  for (const auto& entry : std::filesystem::directory_iterator(LIMPID_SOURCE_DIR "/app/player")) {
+    std::ifstream file(entry.path());
+    const std::string source(std::istreambuf_iterator<char>(file), {});
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(source, found, by_hand)) << entry.path() << ": " << found.str();
   }
 }
 
 TEST(KeyTableTest, TheDocumentationListsAllKeys) {
   std::ifstream file(std::string(LIMPID_SOURCE_DIR) + "/docs/window.md");
   const std::string page(std::istreambuf_iterator<char>(file), {});
-  for (const KeyHelp& line : key_help()) {
-    std::string keys = line.keys;
+  for (const KeyGroup& group : key_groups()) {
+    std::string keys = keys_text(group);
     if (const std::size_t bar = keys.find('|'); bar != std::string::npos) {
       keys.insert(bar, 1, '\\');
     }
-    const std::string row = "| `" + keys + "` | " + line.action + " |";
+    const std::string row = "| `" + keys + "` | " + std::string(group.help) + " |";
     EXPECT_NE(page.find(row), std::string::npos) << row;
   }
 }
 
-TEST(ResultLabelTest, SaysWhetherTheResultIsADraft) {
+TEST(ResultLabelTest, SaysWhetherTheResultIsADraftAndWhenTheFinalComes) {
   PlayedFrame frame;
   frame.settings.filter = {.name = "vbm4d", .profile = "np", .parameters = {}};
   frame.used = frame.settings;
   frame.used.filter = {.name = "bilateral", .profile = std::nullopt, .parameters = {}};
-  EXPECT_EQ(result_label(frame, false, false), "denoised, draft (bilateral)");
-  EXPECT_EQ(result_label(frame, true, false), "computing") << "other settings were requested";
+  EXPECT_EQ(result_label(frame, {}), "denoised, draft (bilateral)");
+  EXPECT_EQ(result_label(frame, {.is_live = false, .is_late = false, .final_in = 11.2}),
+            "denoised, draft (bilateral), final in 12 s");
+  EXPECT_EQ(result_label(frame, {.is_live = false, .is_late = false, .final_in = 0}),
+            "denoised, draft (bilateral), final to come");
+  EXPECT_EQ(result_label(frame, {.is_live = false, .is_late = true, .final_in = {}}), "computing")
+      << "other settings were requested";
+  EXPECT_EQ(result_label(frame, {.is_live = false, .is_late = true, .final_in = 3}), "computing, 3 s");
+  EXPECT_EQ(result_label(frame, {.is_live = true, .is_late = false, .final_in = {}}), "denoised (bilateral)")
+      << "a camera has no final";
   frame.used = frame.settings;
-  EXPECT_EQ(result_label(frame, false, false), "denoised, draft (vbm4d np)") << "no later frames";
-  EXPECT_EQ(result_label(frame, false, true), "denoised") << "a camera has no better result";
+  EXPECT_EQ(result_label(frame, {}), "denoised, draft (vbm4d np)") << "no later frames";
+  EXPECT_EQ(result_label(frame, {.is_live = true, .is_late = false, .final_in = {}}), "denoised");
   frame.used.looks_ahead = true;
-  EXPECT_EQ(result_label(frame, false, false), "denoised, final");
+  EXPECT_EQ(result_label(frame, {}), "denoised, final");
   frame.used = {};
   frame.used.filter = {.name = "bilateral", .profile = std::nullopt, .parameters = {}};
   frame.is_refined = true;
-  EXPECT_EQ(result_label(frame, false, false), "denoised, final");
+  EXPECT_EQ(result_label(frame, {}), "denoised, final");
   frame.is_refined = false;
   frame.settings = frame.used;
-  EXPECT_EQ(result_label(frame, false, false), "denoised, final")
-      << "bilateral was chosen, and needs no frames";
+  EXPECT_EQ(result_label(frame, {}), "denoised, final") << "bilateral was chosen, and needs no frames";
   frame.is_waiting = true;
-  EXPECT_EQ(result_label(frame, false, false), "computing");
+  EXPECT_EQ(result_label(frame, {}), "computing");
 }
 
 TEST(ControlsTest, AnOpenPanelAndItsBarTakeTheirOwnSpace) {
   Controls controls(true);
   EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{1280, 720}));
-  controls.toggle_panel();
+  controls.open_panel(true);
   EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{976, 666}));
   EXPECT_EQ(controls.stage({1920, 1080}, 2), (io::Size{1312, 972}));
-  EXPECT_EQ(controls.stage({640, 360}, 1), (io::Size{640, 272})) << "two rows instead of the panel";
-  EXPECT_EQ(controls.stage({546, 970}, 1), (io::Size{546, 848})) << "a row for named strengths and volume";
-  EXPECT_EQ(controls.stage({360, 640}, 1), (io::Size{360, 484})) << "and one for steps and speed";
+  EXPECT_EQ(controls.stage({640, 360}, 1), (io::Size{336, 306}));
+  EXPECT_EQ(controls.stage({540, 960}, 1), (io::Size{540, 453})) << "the panel is below";
 }
 
 TEST(ControlItemsTest, NumbersAreTypedWithAPointOrAComma) {
-  EXPECT_EQ(parse_number("1,7"), 1.7F);
-  EXPECT_EQ(parse_number(" 2.5"), 2.5F);
-  EXPECT_EQ(parse_number("40 %"), 40.0F);
+  EXPECT_EQ(parse_number("1,7"), 1.7);
+  EXPECT_EQ(parse_number(" 2.5"), 2.5);
+  EXPECT_EQ(parse_number("40 %"), 40);
   EXPECT_EQ(parse_number("strong"), std::nullopt);
   EXPECT_EQ(parse_number(""), std::nullopt);
 }
@@ -340,58 +374,9 @@ TEST(SettingsHistoryTest, ChangesOfOneGestureAreOneStep) {
   EXPECT_FALSE(history.redo(settings(1))) << "another change";
 }
 
-PlayerSettings vbm4d_settings() {
-  PlayerSettings settings;
-  settings.filter = {.name = "vbm4d", .profile = "np", .parameters = {}};
-  return settings;
-}
-
-TEST(SettingsEditorTest, StepsAreRoundedAndStayInRange) {
-  SettingsEditor editor(ColorModel::kYuv, {"bilateral", "vbm4d"});
-  PlayerSettings settings = vbm4d_settings();
-  settings.noise.strength = {1.26F, 1.26F};
-  EXPECT_EQ(editor.strength(settings, 1, true, false).settings.noise.strength, (Strength{1.4F, 1.4F}));
-  editor.toggle_linked();
-  EXPECT_EQ(editor.strength(settings, 1, false, true).settings.noise.strength, (Strength{1.26F, 1.4F}));
-  EXPECT_EQ(editor.mix(settings, -1).settings.noise.mix, 0);
-  EXPECT_EQ(editor.mix(settings, 1).text, "5 % of the original in the result");
-  const NoiseModel estimate{{10.4F, 6, 6}};
-  const PlayerSettings by_hand = editor.level_by_hand(settings, estimate).settings;
-  EXPECT_EQ(by_hand.noise.noise->noise.sigma, estimate.sigma);
-  EXPECT_EQ(by_hand.noise.strength, settings.noise.strength) << "the strength stays";
-  EXPECT_EQ(editor.level(by_hand, {}, -1, true, false).settings.noise.noise->noise.sigma[0], 10);
-  EXPECT_EQ(editor.level(settings, estimate, 1, true, true).text, "sigma Y 11.0 U 7.0 V 7.0");
-}
-
-TEST(SettingsEditorTest, FiltersAndProfilesFollowEachOther) {
-  const SettingsEditor editor(ColorModel::kYuv, {"bilateral", "vbm4d"});
-  const PlayerSettings settings = vbm4d_settings();
-  EXPECT_EQ(editor.filter(settings, 1).settings.filter.name, "bilateral");
-  EXPECT_EQ(editor.profile(settings, 1).settings.filter.profile, "high");
-  PlayerSettings bilateral = settings;
-  bilateral.filter.name = "bilateral";
-  EXPECT_EQ(editor.profile(bilateral, 1).settings, bilateral);
-  EXPECT_EQ(editor.profile(bilateral, 1).text, "bilateral has no profiles");
-  const SettingsEditor single(ColorModel::kYuv, {"vbm4d"});
-  EXPECT_EQ(single.filter(settings, 1).settings, settings);
-}
-
-TEST(SettingsEditorTest, SettingsAAndBHaveHistoriesOfTheirOwn) {
-  SettingsEditor editor(ColorModel::kYuv, {"vbm4d"});
-  const PlayerSettings first = vbm4d_settings();
-  const PlayerSettings second = editor.mix(first, 1).settings;
-  editor.keep(first, 0);
-  editor.pair().flip(second);
-  EXPECT_EQ(editor.undo(second).text, "nothing to undo");
-  editor.pair().flip(second);
-  EXPECT_EQ(editor.undo(second).settings, first);
-  EXPECT_EQ(editor.redo(first).settings, second);
-  EXPECT_EQ(editor.redo(second).text, "nothing to redo");
-}
-
 TEST(OsdTest, TheKeysFitIntoTheWindow) {
   const ImGuiFrame frame;
-  const std::vector<std::string> lines = key_help_lines(key_help(), "\t");
+  const std::vector<std::string> lines = key_help_lines(key_groups(), "\t");
   for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {360, 640}, {640, 260}}) {
     const int line = text_size(window, 1, 1);
     const io::Size box = help_box(lines, line, window).size();

@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -119,7 +120,8 @@ class DebugLog {
       std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(kLines);
 };
 
-/// A window on `frames` frames and somebody who presses keys.
+/// A window on `frames` frames and somebody who uses it: the window does its work while something is waited
+/// for.
 class ViewerScript {
  public:
   ViewerOptions options;
@@ -158,32 +160,81 @@ class ViewerScript {
     player_options.settings.noise.noise = NoiseProfile{NoiseModel{{5, 5, 5}}, std::nullopt};
   }
 
-  /// Shows until `user` has returned and `q` is pressed. Returns what the window told then.
-  Statistics play(const std::function<void(const Viewer&)>& user) {
-    Viewer viewer(options, stages, player_options);
-    std::jthread thread([&] {
-      user(viewer);
-      press("q");
-    });
-    viewer.run({});
-    return viewer.statistics();
+  /// Opens the window. It exists until the end of the script.
+  Viewer& open() {
+    viewer_ = std::make_unique<Viewer>(options, stages, player_options);
+    return *viewer_;
+  }
+  Viewer& viewer() { return *viewer_; }
+  /// Lets `user` use the window, and closes it. Returns the statistics then.
+  template <typename User>
+  Statistics play(const User& user) {
+    open();
+    if constexpr (std::is_invocable_v<User, Viewer&>) {
+      user(*viewer_);
+    } else {
+      user();
+    }
+    press("q");
+    viewer_->run({});
+    const Statistics statistics = viewer_->statistics();
+    viewer_.reset();
+    return statistics;
   }
 
-  /// Waits until so many frames have been shown; false if they aren't.
-  static bool shows(const Viewer& viewer, std::int64_t frames) {
-    return reaches(viewer.counters().shown, frames);
+  /// Lets the window work until `is_true`; false if that takes too long, or if the window closes.
+  template <typename Condition>
+  bool waits(const Condition& is_true) {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    bool goes_on = true;
+    while (!is_true()) {
+      if (!goes_on || std::chrono::steady_clock::now() >= end) {
+        return false;
+      }
+      goes_on = viewer_->step({}, 5ms);
+    }
+    return true;
+  }
+  /// Lets the window work for a time.
+  void rests(std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    waits([end] { return std::chrono::steady_clock::now() >= end; });
+  }
+  /// Lets the window handle all events that were pushed.
+  void settles() {
+    for (int i = 0; i < 4; ++i) {
+      viewer_->step({}, 5ms);
+    }
+  }
+  bool shows(std::int64_t count) {
+    return waits([&] { return viewer_->counters().shown >= count; });
   }
   template <typename Count>
-  static bool reaches(const std::atomic<Count>& count, Count value) {
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    while (count < value && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(500us);
-    }
-    return count >= value;
+  bool reaches(const std::atomic<Count>& count, Count value) {
+    return waits([&] { return count >= value; });
+  }
+  /// A notice or hint with that text.
+  bool says(const std::string& part) {
+    return waits([&] { return viewer_->notice_text().find(part) != std::string::npos; });
+  }
+  bool hints(const std::string& part) {
+    return waits([&] { return viewer_->state().hint.find(part) != std::string::npos; });
+  }
+  /// The labels of the pictures, with " | " between two of them.
+  std::string label() const {
+    const auto [first, second] = viewer_->labels();
+    return second.empty() ? first : first + " | " + second;
+  }
+  bool labels(const std::string& text) {
+    return waits([&] { return viewer_->shown() != nullptr && label().find(text) != std::string::npos; });
+  }
+  bool has(const std::string& property, const std::string& value) {
+    return waits([&] { return viewer_->text(property) == value; });
   }
 
  private:
   int next_ = 0;
+  std::unique_ptr<Viewer> viewer_;
 };
 
 }  // namespace limpid::app

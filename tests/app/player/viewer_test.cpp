@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "app/options/filter_options.h"
+#include "app/player/properties.h"
 #include "core/engines.h"
 #include "tests/app/player/never_done.h"
 #include "tests/app/player/viewer_script.h"
@@ -97,22 +98,14 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
 
   const auto play = [&](int keys, std::int64_t frames) {
     Viewer viewer(options, stages, player_options);
-    std::jthread user([&] {
-      std::mt19937 random(5);
-      const auto end = std::chrono::steady_clock::now() + 60s;  // a slow machine gets more keys, if need be
-      for (int key = 0;
-           key < keys || (viewer.counters().shown < frames && std::chrono::steady_clock::now() < end);
-           ++key) {
-        const std::int64_t shown = viewer.counters().shown;
-        press(kNames[random() % kNames.size()]);
-        // On to the next with the next frame; there may be none, as it may be paused.
-        const auto patience = std::chrono::steady_clock::now() + 3ms;
-        while (viewer.counters().shown == shown && std::chrono::steady_clock::now() < patience) {
-          std::this_thread::sleep_for(200us);
-        }
-      }
-      press("q");
-    });
+    std::mt19937 random(5);
+    const auto end = std::chrono::steady_clock::now() + 60s;  // a slow machine gets more keys, if need be
+    for (int key = 0;
+         key < keys || (viewer.counters().shown < frames && std::chrono::steady_clock::now() < end); ++key) {
+      press(kNames[random() % kNames.size()]);
+      viewer.step({}, 3ms);  // there may be no frame, as it may be paused
+    }
+    press("q");
     viewer.run({});
     EXPECT_TRUE(viewer.report().times.empty()) << "nobody has asked for them";
     return viewer.report().shown;
@@ -135,31 +128,29 @@ TEST(ViewerTest, AQuickerFilterHelpsBeforeTheFirstFrameIsDenoised) {
                                     const NoiseModel& level) -> std::unique_ptr<Denoiser> {
     return settings.filter.name == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
   };
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::reaches(begun, 1));
-    EXPECT_TRUE(log.says("hint: denoising the first frame; Q: automatic quality"));
+  script.play([&] {
+    EXPECT_TRUE(script.reaches(begun, 1));
+    EXPECT_TRUE(script.hints("denoising the first frame; Q: automatic quality"));
     for (const char* const key : {"?", "?", "s", "0", "1", "2", "3", "z", "Z", "c"}) {
       press(key);  // there is nothing of a denoised frame yet
     }
-    EXPECT_TRUE(ViewerScript::reaches(begun, 2)) << "with the other profile";
+    EXPECT_TRUE(script.reaches(begun, 2)) << "with the other profile";
     press("e");
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(script.shows(1));
   });
 }
 
 TEST(ViewerTest, GoesOnFromTheBeginningAndKeepsTheWindowWhenItLeavesTheFullScreen) {
   ViewerScript script;
   script.options.keep_open = true;
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(log.says("shown: the end"));
+    EXPECT_TRUE(script.waits([&] { return viewer.state().ended; }));
     const std::int64_t seen = viewer.counters().shown;
     press("f");
     press("ESC");
     press(" ");
     // Some may be dropped, but not the first and the last.
-    EXPECT_TRUE(ViewerScript::shows(viewer, seen + 2));
+    EXPECT_TRUE(script.shows(seen + 2));
     press("END");
   });
 }
@@ -178,13 +169,12 @@ TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
   script.stages.make_denoiser = [&begun](const PlayerSettings& settings, const Frame&, const NoiseModel&) {
     return std::make_unique<NeverDone>(begun, settings.filter.profile == "np" ? 1 : 0);
   };
-  const DebugLog log;
-  const Statistics told = script.play([&](const Viewer&) {
+  const Statistics told = script.play([&] {
     EXPECT_TRUE(
-        log.says("hint: too slow: 0 of 100 frames a second shown; pause for the final picture; "
-                 "Q: automatic quality"));
+        script.hints("too slow: 0 of 100 frames a second shown; pause for the final picture; "
+                     "Q: automatic quality"));
     press("c");
-    EXPECT_TRUE(log.says("hint: denoising with the new settings; Q: automatic quality"));
+    EXPECT_TRUE(script.hints("denoising with the new settings; Q: automatic quality"));
   });
   EXPECT_EQ(stages_of(told), (std::vector<std::string>{"decode", "denoise", "present"}));
   ASSERT_GT(told.loads.size(), 1U);
@@ -203,9 +193,7 @@ void come_slowly(ViewerScript& script, std::chrono::milliseconds between) {
 TEST(ViewerTest, TellsThatDecodingIsTooSlow) {
   ViewerScript script;
   come_slowly(script, 50ms);
-  const DebugLog log;
-  script.play(
-      [&](const Viewer&) { EXPECT_TRUE(log.says("hint: too slow: this source can't be decoded in time")); });
+  script.play([&] { EXPECT_TRUE(script.hints("too slow: this source can't be decoded in time")); });
 }
 
 TEST(ViewerTest, TellsThatNoNoiseWasFound) {
@@ -217,13 +205,20 @@ TEST(ViewerTest, TellsThatNoNoiseWasFound) {
       std::fill_n(plane.row<std::uint8_t>(y), plane.width, std::uint8_t{128});
     }
   }
-  const DebugLog log;
-  script.play([&](const Viewer&) {
-    EXPECT_TRUE(log.says("hint: no noise found ("));
-    EXPECT_TRUE(log.says("), nothing is changed; +: denoise all the same"));
+  script.play([&] {
+    EXPECT_TRUE(script.hints("no noise found ("));
+    EXPECT_TRUE(script.hints("), nothing is changed; +: denoise all the same"));
     press("+");
-    EXPECT_TRUE(log.says("with sigma Y 0.5"));
+    EXPECT_TRUE(script.has("level", "0.5"));
   });
+}
+
+TEST(ViewerTest, HintsNameTheKeysOfTheTable) {
+  PlayedFrame frame;
+  frame.settings.noise.strength = {1, 1};
+  frame.noise.sigma = {0.4F, 0.4F, 0.4F};
+  EXPECT_EQ(noise_hint(frame), "hardly any noise; Shift+UP, +: denoise more");
+  EXPECT_EQ(key_of("add strength 0.1"), "Shift+UP");
 }
 
 TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
@@ -237,14 +232,14 @@ TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
     arrives.wait(false);
     seek(seconds, before, given_up, rest...);
   };
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(script.shows(1));
     press("END");
-    EXPECT_TRUE(log.says("hint: seeking 1:00"));
+    EXPECT_TRUE(script.hints("seeking 1:00"));
     arrives = true;
     arrives.notify_all();
-    EXPECT_TRUE(log.says("frame: 5999")) << "paused, to be looked at";
+    EXPECT_TRUE(script.waits([&] { return viewer.shown()->noisy.index == 5999; }))
+        << "paused, to be looked at";
   });
 }
 
@@ -256,10 +251,8 @@ TEST(ViewerTest, ReadingALiveSourceIsNoLoad) {
   script.stages.make_denoiser = [&begun](const PlayerSettings&, const Frame&, const NoiseModel&) {
     return std::make_unique<NeverDone>(begun, 1);
   };
-  const DebugLog log;
-  const Statistics told = script.play([&](const Viewer&) {
-    EXPECT_TRUE(log.says("hint: too slow: 0 of 100 frames a second shown; Q: automatic quality"));
-  });
+  const Statistics told = script.play(
+      [&] { EXPECT_TRUE(script.hints("too slow: 0 of 100 frames a second shown; Q: automatic quality")); });
   EXPECT_EQ(stages_of(told), (std::vector<std::string>{"denoise", "present"}));
   EXPECT_EQ(told.state, "live");
 }
@@ -268,10 +261,9 @@ TEST(ViewerTest, ALiveSourceMayHaveFewFrames) {
   ViewerScript script;
   come_slowly(script, 200ms);
   script.player_options.live = true;
-  const DebugLog log;
-  script.play([&](const Viewer&) {
-    EXPECT_TRUE(log.says("rates: ", 4)) << "more than it takes for a hint";
-    EXPECT_EQ(log.count("hint: too slow"), 0);
+  script.play([&](const Viewer& viewer) {
+    script.rests(4500ms);  // more than it takes for a hint
+    EXPECT_EQ(viewer.state().hint, "");
   });
 }
 
@@ -288,13 +280,12 @@ TEST(ViewerTest, SavedPicturesOfAPauseAreRefined) {
     none.sigma.fill(0);  // to be told from what is shown first
     return script.stages.engine->make_denoiser(FilterText("bilateral").filter(), none, frame.format);
   };
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(log.says("shown: the end"));
+    EXPECT_TRUE(script.waits([&] { return viewer.state().ended; }));
     press("END");  // which pauses
-    EXPECT_TRUE(ViewerScript::shows(viewer, viewer.counters().shown + 1));
+    EXPECT_TRUE(script.shows(viewer.counters().shown + 1));
     press("s");
-    EXPECT_TRUE(log.says("pictures saved"));
+    EXPECT_TRUE(script.says("pictures saved"));
   });
   EXPECT_GT(refined, 0);
   const auto bytes_of = [&](const std::string& name) {
@@ -312,8 +303,7 @@ TEST(ViewerTest, AStillPictureHasNoRateAndARecordingItsSign) {
     script.player_options.frames_per_second = 0.1;  // it stays until the key
     script.options.still_picture = still;
     script.options.recording = [] { return "REC 0:01 0.1 MB"; };
-    const Statistics told =
-        script.play([](const Viewer& viewer) { EXPECT_TRUE(ViewerScript::shows(viewer, 1)); });
+    const Statistics told = script.play([&] { EXPECT_TRUE(script.shows(1)); });
     EXPECT_EQ(told.source_fps, still ? 0 : 0.1);
     EXPECT_EQ(told.state, "playing   REC 0:01 0.1 MB");
   }
@@ -322,10 +312,9 @@ TEST(ViewerTest, AStillPictureHasNoRateAndARecordingItsSign) {
 TEST(ViewerTest, AKeyRecordsWhereThatIsPossible) {
   ViewerScript script;
   script.options.keep_open = true;
-  const DebugLog log;
-  script.play([&](const Viewer&) {
+  script.play([&] {
     press("r");
-    EXPECT_TRUE(log.says("key: r L V: only for cameras"));
+    EXPECT_TRUE(script.says("r L V h: only for cameras"));
   });
 }
 
@@ -336,31 +325,29 @@ TEST(ViewerTest, TheWindowSaysThatItOpensTheSource) {
     arrives.wait(false);
     return read();
   };
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(log.says("hint: opening clip"));
+  script.play([&] {
+    EXPECT_TRUE(script.hints("opening clip"));
     arrives = true;
     arrives.notify_all();
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    EXPECT_TRUE(log.says("key: TAB: settings    ?: keys")) << "where to begin";
+    EXPECT_TRUE(script.shows(1));
+    EXPECT_TRUE(script.says("TAB: settings    ?: keys")) << "where to begin";
   });
 }
 
 TEST(ViewerTest, SettingsThatChangeNothingAreExplained) {
   ViewerScript script;
   script.options.keep_open = true;
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
     for (int i = 0; i < 10; ++i) {
       press("Shift+DOWN");
     }
-    EXPECT_TRUE(log.says("hint: nothing is changed: the strength is 0; Shift+UP: raise it"));
+    EXPECT_TRUE(script.hints("nothing is changed: the strength is 0; Shift+UP: raise it"));
     press("Shift+UP");
     for (int i = 0; i < 20; ++i) {
       press("d");
     }
-    EXPECT_TRUE(log.says("hint: nothing is changed: the result is the original; D: less of it"));
+    EXPECT_TRUE(script.hints("nothing is changed: the result is the original; D: less of it"));
   });
 }
 
@@ -374,7 +361,7 @@ TEST(ViewerTest, TheNoiseFigureDoesNotDependOnTheStrength) {
     script.options.format = script.picture.format;
     script.player_options.settings.noise = {};
     script.player_options.settings.noise.strength = i == 0 ? Strength{} : Strength{2, 2};
-    told[i] = script.play([](const Viewer& viewer) { EXPECT_TRUE(ViewerScript::shows(viewer, 1)); });
+    told[i] = script.play([&] { EXPECT_TRUE(script.shows(1)); });
   }
   EXPECT_GT(told[0].level.sigma[0], 5);
   EXPECT_EQ(told[0].level, told[1].level);
@@ -389,21 +376,20 @@ TEST(ViewerTest, APictureHasNoTransport) {
   script.options.controls = true;
   script.options.still_picture = true;
   script.options.window.size = {1280, 720};
-  const DebugLog log;
   script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    EXPECT_TRUE(log.says("control: strength at "));
+    EXPECT_TRUE(script.shows(1));
+    EXPECT_TRUE(script.waits([&] { return viewer.controls().items().place("strength").has_value(); }));
     for (const char* const key : {" ", "RIGHT", "I"}) {
       press(key);
     }
-    EXPECT_TRUE(log.says("key: SPACE p, click: not for pictures"));
-    EXPECT_TRUE(log.says("key: I O X l, drag the handles: not for pictures"));
+    EXPECT_TRUE(script.says("I O X l, drag the handles: not for pictures"));
+    EXPECT_FALSE(viewer.player().paused());
     press("?");
-    EXPECT_TRUE(log.says("key: keys"));
+    EXPECT_TRUE(script.has("help", "on"));
+    for (const char* const control : {"toggle pause", "step -1", "position", "speed", "mark begin"}) {
+      EXPECT_FALSE(viewer.controls().items().place(control)) << control;
+    }
   });
-  for (const char* const control : {"play", "step back", "time line", "speed", "in"}) {
-    EXPECT_EQ(log.count(std::string("control: ") + control + " at "), 0) << control;
-  }
 }
 
 TEST(ViewerTest, TellsNewsAndEndsWhereNobodyNeedsIt) {
@@ -418,15 +404,12 @@ TEST(ViewerTest, TellsNewsAndEndsWhereNobodyNeedsIt) {
   };
   script.options.news = [&] { return records && asked++ == 0 ? News{"the disk is full", true} : News{}; };
   script.options.is_needed = [&] { return asked == 0; };
-  const DebugLog log;
-  Viewer viewer(script.options, script.stages, script.player_options);
-  const std::jthread user([&] {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
-    press("r");
-  });
+  Viewer& viewer = script.open();
+  EXPECT_TRUE(script.shows(1));
+  press("r");
+  EXPECT_TRUE(script.says("recording begins"));
+  EXPECT_TRUE(script.says("the disk is full"));
   viewer.run({});
-  EXPECT_TRUE(log.says("key: recording begins"));
-  EXPECT_TRUE(log.says("news: the disk is full"));
 }
 
 /// A square of a picture, by its upper left corner.
@@ -476,18 +459,17 @@ TEST(ViewerTest, TakesTheNoiseOfWhatIsMarked) {
   fill(script.picture, 80);
   script.options.format = format;
   script.options.display.orientation.transposed = true;
-  const DebugLog log;
   const Statistics told = script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    EXPECT_TRUE(script.shows(1));
     press(" ");
     mark(10, 10, 30, 80);
-    EXPECT_TRUE(log.says("20x70 marked; 64x64 are needed to measure noise"));
+    EXPECT_TRUE(script.says("20x70 marked; 64x64 are needed to measure noise"));
     mark(150, 155, 10, 85);
-    EXPECT_TRUE(log.says("no noise was found in the box"));
+    EXPECT_TRUE(script.says("no noise was found in the box"));
     const std::int64_t seen = viewer.counters().shown;
     mark(2, 2, 152, 76);
-    EXPECT_TRUE(log.says("noise measured in the box"));
-    EXPECT_TRUE(ViewerScript::shows(viewer, seen + 1));
+    EXPECT_TRUE(script.says("noise measured in the box"));
+    EXPECT_TRUE(script.shows(seen + 1));
   });
   EXPECT_FALSE(told.estimated);
   EXPECT_NEAR(told.level.sigma[0], 12, 1);
@@ -500,13 +482,13 @@ TEST(ViewerTest, StatisticsComeAndGoByAKey) {
   script.options.keep_open = true;
   script.options.side = Side::kDenoised;
   script.options.picture_folder = folder.path();
-  const DebugLog log;
-  script.play([&](const Viewer& viewer) {
-    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
     for (const char* const key : {"S", "i", "S", "i", "S"}) {
       press(key);
     }
-    EXPECT_TRUE(log.says("clip-000000-3-window.png"));
+    EXPECT_TRUE(
+        script.waits([&] { return std::filesystem::exists(folder.path() / "clip-000000-3-window.png"); }));
   });
   struct Corners {
     std::string statistics;

@@ -448,35 +448,15 @@ TEST_F(WebcamOnScreenTest, GlassToGlassLatency) {
   }
 }
 
-TEST_F(WebcamOnScreenTest, TheWindowHasALoopbackSwitchAndAMenuOfCameras) {
-  Process live(
-      on_screen(joined({"webcam", kCamera, "--controls", "--window-size", "900x900", "--log-level", "debug"},
-                       {"--profile", "fast", "--sigma", "5"}),
-                camera("yuyv", 0, "color=gray:size=64x48")));
-  const std::string window = find_window("limpid");
-  expect_said(live, "shown: the first frame");
-  const auto click = [&](const std::string& name) {
-    const std::string beginning = "control: " + name + " at ";
-    expect_said(live, beginning);
-    std::this_thread::sleep_for(500ms);  // lists find their place in their second frame
-    const std::string said = live.err_so_far();
-    int x = 0;
-    int y = 0;
-    std::sscanf(said.c_str() + said.rfind(beginning) + beginning.size(), "%d,%d", &x, &y);
-    point(window, x, y);
-    xdotool({"click", "1"});
-  };
-  click("output");
-  click("loopback");
+TEST_F(WebcamOnScreenTest, AKeySwitchesTheLoopback) {
+  Process live(on_screen(joined({"webcam", kCamera, "--log-level", "debug"}, kQuick),
+                         camera("yuyv", 0, "color=gray:size=64x48")));
+  find_window("limpid");
+  type({"L"});
   expect_said(live, "news: loopback to /dev/video71: select the camera \"Stand-in loopback\"");
   type({"L"});
   expect_said(live, "news: loopback off");
   EXPECT_GT(std::filesystem::file_size(path("loopback.yuv")), 0U);
-  click("camera");
-  click("camera 0");
-  expect_said(live, "key: camera: Stand-in");
-  expect_said(live, "shown: the first frame", 2);
-  EXPECT_EQ(find_window("limpid"), window) << "the same window";
   type({"q"});
   EXPECT_EQ(live.wait().exit_code, 0);
 }
@@ -549,10 +529,8 @@ TEST_F(WebcamOnScreenTest, TheWindowOutlivesItsRecording) {
       camera("yuyv", 0, kNoise))));
   expect_said(live, "news: the recording has ended: " + path("out.mkv") + ": can't write");
   EXPECT_GE(frame_count(path("out.partial.mkv")), 1U) << "at once";
-  type({"e"});
-  expect_said(live, "key: filter");
-  type({"c"});
-  expect_said(live, "shown: frame");
+  type({"e", "c"});
+  std::this_thread::sleep_for(500ms);
   EXPECT_FALSE(live.has_ended());
   type({"q"});
   expect_failure(live.wait(), 1, {"out.mkv: can't write: File too large", "out.partial.mkv has the"});

@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "app/player/audio_sync.h"
-#include "app/player/file_input.h"
-#include "app/player/file_output.h"
 #include "app/player/noise_area.h"
 #include "app/player/notices.h"
 #include "app/player/picture_mouse.h"
 #include "app/player/pixel_values.h"
 #include "app/player/player_screen.h"
 #include "app/player/settings_pair.h"
+#include "app/player/window_files.h"
 #include "core/engines.h"
 #include "tests/oracle/pictures.h"
 #include "tests/temporary_folder.h"
@@ -174,17 +173,19 @@ TEST_F(WindowPart, ThePointerPausesZoomsAndMarks) {
   PictureMouse mouse(screen, area, state);
   mouse.handle(pointer_event(Kind::kPress, 100, 100));
   EXPECT_TRUE(mouse.holds_picture());
-  EXPECT_FALSE(mouse.release(pointer_event(Kind::kRelease, 100, 100), false).toggles_pause)
-      << "there is no frame";
+  EXPECT_EQ(mouse.release(pointer_event(Kind::kRelease, 100, 100), false), "") << "there is no frame";
   io::WindowEvent press = pointer_event(Kind::kPress, 100, 100);
   mouse.handle(press);
-  EXPECT_TRUE(mouse.release(pointer_event(Kind::kRelease, 100, 100), true).toggles_pause);
+  EXPECT_EQ(mouse.release(pointer_event(Kind::kRelease, 100, 100), true), "toggle pause");
   press.clicks = 2;
-  EXPECT_TRUE(mouse.handle(press).toggles_full_screen);
+  EXPECT_EQ(mouse.handle(press), "toggle full-screen");
   mouse.release(pointer_event(Kind::kRelease, 100, 100), true);
-  io::WindowEvent wheel = pointer_event(Kind::kWheel, 10, 10);
+  io::WindowEvent wheel = pointer_event(Kind::kWheel, 10, 20);
   wheel.dy = 1;
-  EXPECT_TRUE(mouse.handle(wheel).zoom);
+  EXPECT_EQ(mouse.handle(wheel), "wheel in");
+  EXPECT_EQ(mouse.zoom_point().y, 20);
+  mouse.handle(pointer_event(Kind::kPointer, 1e4, 10));
+  EXPECT_EQ(mouse.zoom_point().x, 320) << "the middle, as the pointer is not on the picture";
   io::WindowEvent right = pointer_event(Kind::kPress, 100, 100);
   right.right = true;
   mouse.handle(right);
@@ -194,9 +195,7 @@ TEST_F(WindowPart, ThePointerPausesZoomsAndMarks) {
   mouse.handle(right);
   EXPECT_TRUE(area.is_marked_now());
   right.kind = Kind::kRelease;
-  const PictureRequests requests = mouse.release(right, true);
-  EXPECT_TRUE(requests.measures_noise);
-  EXPECT_FALSE(requests.toggles_pause);
+  EXPECT_EQ(mouse.release(right, true), "measure-noise");
   EXPECT_EQ(area.box()->box(), (io::Rectangle{10, 10, 20, 20}));
 }
 

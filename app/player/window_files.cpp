@@ -1,25 +1,176 @@
 // SPDX-License-Identifier: MIT
-#include "app/player/file_output.h"
+#include "app/player/window_files.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <chrono>
+#include <csignal>
+#include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
+#include <string_view>
+#include <thread>
 
 #include "app/console/durable_file.h"
 #include "app/console/shell_text.h"
+#include "app/player/properties.h"
 #include "core/base/error.h"
+#include "core/base/regular_file.h"
+#include "core/engine/noise_control.h"
+#include "core/settings/json_reader.h"
 #include "core/settings/noise_profile.h"
+#include "io/media/writer.h"
 #include "io/screen/display.h"
 #include "io/screen/fonts.h"
 #include "io/screen/png.h"
 
 namespace limpid::app {
+
+BackgroundWrite::BackgroundWrite(std::vector<std::string> command) {
+  log_.reset(std::tmpfile());  // NOLINT(cppcoreguidelines-owning-memory)
+  if (log_ == nullptr) {
+    throw Error(command.front() + ": cannot be started: no temporary file: " + std::strerror(errno));
+  }
+  fcntl(fileno(log_.get()), F_SETFD, FD_CLOEXEC);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, fileno(log_.get()), STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  // A group of its own: a Ctrl-C in the terminal is for the window.
+  sigset_t interrupt;  // which cancel() sends, even if this process ignores it
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  posix_spawnattr_setsigdefault(&attributes, &interrupt);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> words;
+  std::transform(command.begin(), command.end(), std::back_inserter(words),
+                 [](std::string& word) { return word.data(); });
+  words.push_back(nullptr);
+  const int failure = posix_spawn(&process_, words[0], &files, &attributes, words.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (failure != 0) {
+    throw Error(command.front() + ": cannot be started: " + std::strerror(failure));
+  }
+}
+
+BackgroundWrite::~BackgroundWrite() {
+  if (exit_code_ || left_alone_) {
+    return;
+  }
+  cancel();
+  // An encoder may take longer. The process ends by itself, and nothing waits for it.
+  constexpr std::chrono::seconds kPatience{1};
+  for (const auto end = std::chrono::steady_clock::now() + kPatience;
+       !poll() && std::chrono::steady_clock::now() < end;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+void BackgroundWrite::cancel() { kill(process_, SIGINT); }
+
+std::optional<int> BackgroundWrite::poll() {
+  read();
+  int status = 0;
+  if (!exit_code_ && waitpid(process_, &status, WNOHANG) == process_) {
+    read();
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
+  return exit_code_;
+}
+
+void BackgroundWrite::read() {
+  std::array<char, 4096> bytes{};
+  for (ssize_t count = 0; (count = pread(fileno(log_.get()), bytes.data(), bytes.size(), read_)) > 0;
+       read_ += count) {
+    unread_.append(bytes.data(), static_cast<std::size_t>(count));
+  }
+  for (std::size_t end = 0; (end = unread_.find('\n')) != std::string::npos;) {
+    take_line(unread_.substr(0, end));
+    unread_.erase(0, end + 1);
+  }
+}
+
+void BackgroundWrite::take_line(const std::string& line) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object()) {
+    message_ = line;
+  } else if (const auto percent = json.find("percent"); percent != json.end() && percent->is_number()) {
+    progress_ = percent->get<double>() / 100;
+  }
+}
+
+std::string free_output(const std::string& input) {
+  static constexpr std::array<std::string_view, 9> kKept{".mkv", ".mp4", ".mov",  ".webm", ".avi",
+                                                         ".png", ".tif", ".tiff", ".jpg"};
+  const std::filesystem::path path(input);
+  const bool kept = std::ranges::find(kKept, path.extension().string()) != kKept.end();
+  const std::string extension =
+      kept && input.find('%') == std::string::npos ? path.extension().string() : ".mkv";
+  return free_path((path.parent_path() / path.stem()).string() + "-denoised", extension);
+}
+
+void FileInput::show_list(bool profiles) {
+  const std::filesystem::path folder =
+      list_.folder().empty() ? std::filesystem::path(options_.input).parent_path() : list_.folder();
+  const bool media = !profiles && options_.refuse_file;
+  list_.open(
+      folder, media ? "Open a video, picture or settings file" : "Open settings or a noise profile",
+      [media](const std::string& name) { return has_settings(name) || (media && io::is_media_name(name)); });
+  notice_("files");
+}
+
+std::optional<ReadSettings> FileInput::read_settings_of(const std::string& path, PlayerSettings used) const {
+  std::string text = "settings of " + std::filesystem::path(path).filename().string();
+  try {
+    const std::string document = read_regular_file(path, kMostDocumentBytes);
+    if (document.find("\"limpid_noise_profile\"") != std::string::npos &&
+        document.find("\"limpid_settings\"") == std::string::npos) {
+      used.noise.noise = read_noise_profile(path);
+    } else {
+      const DenoisingSettings settings = read_settings(path);
+      if (!settings.filter.name.empty()) {
+        used.filter = settings.filter;
+        used.filter.profile = settings.filter.profile.value_or(filter_type(used.filter.name).default_profile);
+      }
+      used.noise = settings.noise;
+      text += settings.fields == options_.fields ? "" : "; --fields stays as it was at the start";
+    }
+    NoiseControl(used.noise, *engine_).check(options_.format);
+  } catch (const Error& error) {
+    notice_(error.what());
+    return std::nullopt;
+  }
+  return ReadSettings{std::move(used), std::move(text)};
+}
+
+bool FileInput::choose(const std::string& path, bool is_writing) {
+  const std::string why = !options_.refuse_file ? "this window shows a camera; limpid preview shows files"
+                                                : options_.refuse_file(path);
+  if (!why.empty() || is_writing) {
+    notice_(!why.empty() ? why : "a file is being written; " + key_of("cancel-writing") + " cancels it");
+    return false;
+  }
+  next_ = path;
+  return true;
+}
+
 namespace {
 
 constexpr io::Pixel kSavedLineColor = io::make_pixel(255, 255, 255);
@@ -131,7 +282,8 @@ void FileOutput::save_settings(const DenoisingSettings& settings) const {
 
 void FileOutput::save_noise(const NoiseSettings& noise) const {
   if (!noise.noise || !noise.noise->color_model) {
-    return notice_("measure the noise in a box first: n, or drag with the right mouse button");
+    return notice_(fmt::format("measure the noise in a box first: {}, or drag with the right mouse button",
+                               key_of("set noise area")));
   }
   save_json(free_path(stem() + "-noise", ".json"), to_json(*noise.noise).dump(2));
 }
@@ -146,7 +298,7 @@ void FileOutput::save_json(const std::string& path, const std::string& text) con
 
 void FileOutput::start(const PlayerSettings& settings, const Passage& passage) {
   if (is_writing()) {
-    return notice_("writing " + path_ + "; W cancels it");
+    return notice_(fmt::format("writing {}; {} cancels it", path_, key_of("cancel-writing")));
   }
   if (!options_.command) {
     return notice_("this source cannot be written to a file");
