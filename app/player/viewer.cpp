@@ -148,7 +148,7 @@ void Viewer::show_taken(const Player::Taken& taken) {
   if (taken.refined != nullptr) {
     hand_to_screen(taken.refined);
   }
-  if (!saves_.empty() && !player_->will_refine()) {
+  if (!saves_.empty() && !awaited_ && !player_->will_refine()) {
     save_awaited();
   }
   if (taken.begins) {

@@ -358,13 +358,13 @@ void Viewer::open_file(const std::string& path) {
   }
 }
 
-// Pictures are saved after refinement.
+// Pictures are saved with the settings in use, after refinement.
 void Viewer::save(const std::function<void()>& pictures) {
-  if (!player_->will_refine()) {
+  if (!awaited_ && !player_->will_refine()) {
     return pictures();
   }
   saves_.push_back(pictures);
-  notice("to be saved when it is refined");
+  notice("to be saved when the final result is there");
 }
 
 void Viewer::ask_to_quit() {

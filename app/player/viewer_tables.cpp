@@ -20,18 +20,9 @@ namespace {
 
 struct NamedQuality {
   const char* name;
-  const char* filter;
-  const char* profile;
+  const char* word;  ///< one of quality_words(), of the default filter
 };
-using NamedQualities = std::array<NamedQuality, 3>;
-constexpr NamedQualities kVideoQualities{
-    {{"Best", "vbm4d", "high"}, {"Good", "vbm4d", "np"}, {"Fast", "recursive", "np"}}};
-constexpr NamedQualities kPictureQualities{
-    {{"Best", "bm3d", "high"}, {"Good", "bm3d", "np"}, {"Fast", "bm3d", "fast"}}};
-
-const NamedQualities& qualities(const Viewer& v) {
-  return v.options().still_picture ? kPictureQualities : kVideoQualities;
-}
+constexpr std::array<NamedQuality, 3> kQualities{{{"High", "high"}, {"Good", "good"}, {"Fast", "fast"}}};
 
 std::vector<std::string> off_and_on(const Viewer& /*viewer*/) { return {"off", "on"}; }
 
@@ -265,24 +256,24 @@ std::vector<Property> ViewerTables::filters() {
            "Filter and profile for files and pauses; playing uses a quicker filter if this one is too slow",
            Scope::kAll,
            {},
-           [](const Viewer& v) {
+           [](const Viewer& /*v*/) {
              std::vector<std::string> names;
-             std::ranges::transform(qualities(v), std::back_inserter(names), &NamedQuality::name);
+             std::ranges::transform(kQualities, std::back_inserter(names), &NamedQuality::name);
              return names;
            },
            [](const Viewer& v) {
              const FilterSettings filter = v.panel_settings().filter;
              const auto is_used = [&](const NamedQuality& each) {
-               return filter.name == each.filter && filter.profile == each.profile;
+               return filter.name == default_filter(v.options_.still_picture) &&
+                      filter.profile == profile_for(filter_type(filter.name).profiles, each.word);
              };
-             const NamedQualities& all = qualities(v);
-             const auto* const used = std::ranges::find_if(all, is_used);
-             return used == all.end() ? -1.0 : static_cast<double>(used - all.begin());
+             const auto* const used = std::ranges::find_if(kQualities, is_used);
+             return used == kQualities.end() ? -1.0 : static_cast<double>(used - kQualities.begin());
            },
            change([](const Viewer& v, PlayerSettings& settings, double value) {
-             const NamedQuality& chosen = qualities(v)[static_cast<std::size_t>(value)];
-             settings.filter.name = chosen.filter;
-             settings.filter.profile = chosen.profile;
+             settings.filter.name = default_filter(v.options_.still_picture);
+             settings.filter.profile = profile_for(filter_type(settings.filter.name).profiles,
+                                                   kQualities[static_cast<std::size_t>(value)].word);
            })},
           {"filter",
            "Filter",

@@ -313,6 +313,7 @@ TEST(ViewerTest, AKeyRecordsWhereThatIsPossible) {
   ViewerScript script;
   script.options.keep_open = true;
   script.play([&] {
+    EXPECT_TRUE(script.shows(1));
     press("r");
     EXPECT_TRUE(script.says("r L V h: only for cameras"));
   });
