@@ -156,6 +156,28 @@ TEST(DifferenceNoise, AChangeOfAStillPageIsNoEvidence) {
   EXPECT_EQ(model.evidence.source, NoiseSource::kRepeatedFrames);
 }
 
+// The class between them has texture in all blocks. The nearer class counts more for it.
+TEST(DifferenceNoise, AHiddenLevelIsThatOfTheNearestClasses) {
+  ChannelStatistics channel;
+  channel.differences.resize(std::size_t{kClasses} * kActivities);
+  const auto add = [&](int number, double variance, double least_texture, double uniformity) {
+    int activity = 0;
+    while (texture_of(activity) < least_texture) {
+      ++activity;
+    }
+    Energies& bin = channel.differences[static_cast<std::size_t>(number * kActivities + activity)];
+    bin.blocks = 1000;
+    bin.octaves = bin.blocks * std::log2(uniformity * variance);
+    bin.energy.fill(bin.blocks * variance);
+  };
+  add(2, 4 * 4, 4, 1);
+  add(3, 12 * 12, 4000, 0.5);
+  add(7, 40 * 40, 400, 1);
+  const auto found = difference_noise(channel, ChannelKind::kLuma);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->curve[3] / found->curve[2], 1.15F, 0.08F);
+}
+
 // A 16-bit camera with 2.2 values per photon and an offset of 100.
 TEST(DifferenceNoise, TheCurveSpansThePartOfTheRangeThatIsFilled) {
   constexpr double kNumber = 1.0 / 257;  // in 8-bit code values
