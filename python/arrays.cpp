@@ -3,7 +3,9 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 
 namespace limpid::python {
@@ -88,30 +90,14 @@ nb::tuple Array::shape() const {
 }
 
 std::string Array::dtype() const {
+  constexpr const char* kNames[] = {"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
   const dlpack::dtype type = view_.dtype();
-  std::string name;
-  switch (static_cast<dlpack::dtype_code>(type.code)) {
-    case dlpack::dtype_code::Int:
-      name = "int";
-      break;
-    case dlpack::dtype_code::UInt:
-      name = "uint";
-      break;
-    case dlpack::dtype_code::Float:
-      name = "float";
-      break;
-    case dlpack::dtype_code::Bfloat:
-      name = "bfloat";
-      break;
-    case dlpack::dtype_code::Complex:
-      name = "complex";
-      break;
-    case dlpack::dtype_code::Bool:
-      return "bool";
-    default:
-      name = "DLPack type " + std::to_string(type.code) + " of bits ";
+  if (type.code == static_cast<std::uint8_t>(dlpack::dtype_code::Bool)) {
+    return "bool";
   }
-  return name + std::to_string(type.bits);
+  const bool is_known = type.code < std::size(kNames);
+  return (is_known ? kNames[type.code] : "DLPack type " + std::to_string(type.code) + " of bits ") +
+         std::to_string(type.bits);
 }
 
 std::optional<int> Array::ordinal() const {

@@ -4,10 +4,8 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <exception>
 #include <iterator>
@@ -15,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -288,11 +285,12 @@ GstStateChangeReturn change_state(GstElement* object, GstStateChange change) {
 }
 
 // An enumeration of names, as a property has it. The first name stands for the library's default.
-GType enum_of(const char* type, const std::vector<const char*>& names) {
+GType enum_of(const char* type, const std::vector<std::string>& names) {
   static std::deque<std::vector<GEnumValue>> kept;
   std::vector<GEnumValue>& values = kept.emplace_back();
-  for (const char* name : names) {
-    values.push_back({static_cast<gint>(values.size()), name, name});
+  for (const std::string& name : names) {
+    const gchar* const own = g_intern_string(name.c_str());
+    values.push_back({static_cast<gint>(values.size()), own, own});
   }
   values.push_back({});
   return g_enum_register_static(type, values.data());
@@ -339,19 +337,12 @@ void limpid_denoise_class_init(LimpidDenoiseClass* own) {
   const auto text = [](const char* name, const char* help) {
     return g_param_spec_string(name, name, help, "", kFlags);
   };
-  std::vector<const char*> filters{"default"};
-  std::vector<const char*> profiles{"default"};
+  std::vector<std::string> filters{"default"};
   for (const limpid_filter_info& filter : limpid::plugins::filters()) {
-    filters.push_back(filter.name);
-    for (std::int32_t p = 0; p < filter.profile_count; ++p) {
-      const std::string_view name = filter.profiles[p];
-      if (std::find(profiles.begin(), profiles.end(), name) == profiles.end()) {
-        profiles.push_back(filter.profiles[p]);
-      }
-    }
+    filters.emplace_back(filter.name);
   }
   const auto choice = [](const char* name, const char* help, const char* type,
-                         const std::vector<const char*>& names) {
+                         const std::vector<std::string>& names) {
     return g_param_spec_enum(name, name, help, enum_of(type, names), 0, kFlags);
   };
   GParamSpec* properties[] = {
@@ -359,7 +350,10 @@ void limpid_denoise_class_init(LimpidDenoiseClass* own) {
       text("noise",
            "Noise: auto, standard deviation in 8-bit code values (10 or 10,5,5), or profile of limpid noise"),
       choice("filter", "Filter", "LimpidFilter", filters),
-      choice("profile", "Quality, from fastest to best", "LimpidProfile", profiles),
+      choice("quality", "Quality, from fastest to best", "LimpidQuality",
+             {"default", "fast", "good", "high", "best"}),
+      choice("profile", "Quality by the filter's own names", "LimpidProfile",
+             limpid::plugins::profile_names()),
       text("engine", "Engine: auto, cpu, cuda:0"),
       text("settings",
            "Settings file and other options of limpid denoise, separated by spaces: look.json reach=2"),

@@ -60,22 +60,6 @@ const std::vector<NamedFilter>& usable_filters() {
   return usable;
 }
 
-// "default", then the names of all profiles.
-const std::vector<std::string>& profile_choices() {
-  static const std::vector<std::string> choices = [] {
-    std::vector<std::string> list{kDefaultChoice};
-    for (const NamedFilter& filter : usable_filters()) {
-      for (std::int32_t i = 0; i < filter.info.profile_count; ++i) {
-        if (std::find(list.begin(), list.end(), filter.info.profiles[i]) == list.end()) {
-          list.emplace_back(filter.info.profiles[i]);
-        }
-      }
-    }
-    return list;
-  }();
-  return choices;
-}
-
 bool has_profile(const limpid_filter_info& filter, const std::string& profile) {
   const char* const* const end = filter.profiles + filter.profile_count;
   return filter.profile_count > 0 && std::find(filter.profiles, end, profile) != end;
@@ -91,16 +75,10 @@ void for_each_parameter(const NamedFilter& filter, Function function) {
   }
 }
 
-std::string group_of(const std::string& filter) {
-  std::string name = filter + "_parameters";
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
+std::string group_of(const std::string& filter) { return plugins::with_underscores(filter + "_parameters"); }
 
 std::string name_of(const std::string& filter, const std::string& parameter) {
-  std::string name = filter + "_" + parameter;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
+  return plugins::with_underscores(filter + "_" + parameter);
 }
 
 // False for numbers, and for names made of numbers, whose range is a sentence.
@@ -235,7 +213,7 @@ void define_filter(Definitions& define) {
   }
   define.choice(name::kFilter, "Filter", hint, filter_choices());
   define.choice(name::kProfile, "Profile", "Quality, from fastest to best; default: the filter's own",
-                profile_choices());
+                plugins::profile_names());
 }
 
 void define_measurement(Definitions& define) {
@@ -378,8 +356,9 @@ Values Parameters::values() const {
                              {"fields", kFieldChoices[std::clamp(choice(name::kFields), 0, 2)]},
                              {"settings", text(name::kOptions)}};
   const auto profile = static_cast<std::size_t>(choice(name::kProfile));
-  if (profile < profile_choices().size() && has_profile(filter.info, profile_choices()[profile])) {
-    settings["profile"] = profile_choices()[profile];
+  if (profile < plugins::profile_names().size() &&
+      has_profile(filter.info, plugins::profile_names()[profile])) {
+    settings["profile"] = plugins::profile_names()[profile];
   }
   for_each_parameter(filter, [&](const limpid_parameter_info& parameter) {
     const std::string name = name_of(filter.info.name, parameter.name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plugins/shared/denoiser.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,26 @@ const std::string& filter_names() {
     return list;
   }();
   return names;
+}
+
+const std::vector<std::string>& profile_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list{"default"};
+    for (const limpid_filter_info& filter : filters()) {
+      for (std::int32_t p = 0; p < filter.profile_count; ++p) {
+        if (std::find(list.begin(), list.end(), filter.profiles[p]) == list.end()) {
+          list.emplace_back(filter.profiles[p]);
+        }
+      }
+    }
+    return list;
+  }();
+  return names;
+}
+
+std::string with_underscores(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 Settings expanded(Settings settings) {

@@ -36,6 +36,11 @@ std::vector<limpid_filter_info> filters();
 /// Names of all filters: "bm3d, vbm4d, ...". Valid until the program ends.
 const std::string& filter_names();
 
+/// "default", then the names of the profiles of all filters.
+const std::vector<std::string>& profile_names();
+/// The library's name as one of hosts, which may have no dashes.
+std::string with_underscores(std::string name);
+
 /// Settings by their names in the library. Missing ones have default values.
 using Settings = std::map<std::string, std::string>;
 

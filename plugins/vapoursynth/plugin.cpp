@@ -41,12 +41,6 @@ constexpr Function kFunctions[] = {{"Denoise", nullptr, false},
                                    {"NLM", "nlm", false},
                                    {"BM3Dv2", nullptr, true}};
 
-// Settings have dashes where arguments, which are names in Python, have underscores.
-std::string renamed(std::string name, char from, char to) {
-  std::replace(name.begin(), name.end(), from, to);
-  return name;
-}
-
 // Arguments in the syntax of registerFunction().
 std::string arguments_of(const Function& function) {
   if (function.as_bm3dcuda) {
@@ -60,7 +54,7 @@ std::string arguments_of(const Function& function) {
       "data:opt;"
       "threads:int:opt;fields:data:opt;live:int:opt;";
   if (function.filter == nullptr) {
-    arguments += "settings:data:opt;filter:data:opt;profile:data:opt;";
+    arguments += "settings:data:opt;filter:data:opt;quality:data:opt;profile:data:opt;";
   }
   constexpr const char* kEnds[] = {":int:opt;", ":float:opt;", ":data:opt;"};  // by limpid_kind
   std::set<std::string> names;
@@ -69,7 +63,7 @@ std::string arguments_of(const Function& function) {
     for (std::int32_t p = 0; is_asked_for && p < filter.parameter_count; ++p) {
       auto parameter = plugins::sized<limpid_parameter_info>();
       if (limpid_get_parameter(f, p, &parameter) == LIMPID_OK && names.insert(parameter.name).second) {
-        arguments += renamed(parameter.name, '-', '_') + kEnds[parameter.kind];
+        arguments += plugins::with_underscores(parameter.name) + kEnds[parameter.kind];
       }
     }
     ++f;
@@ -146,7 +140,9 @@ class Call {
     for (int i = 0; i < vs_->mapNumKeys(arguments_); ++i) {
       const std::string argument = vs_->mapGetKey(arguments_, i);
       if (argument != "clip" && argument != "sigma" && argument != "planes") {
-        settings_[renamed(argument, '_', '-')] = text_of(argument.c_str());
+        std::string setting = argument;
+        std::replace(setting.begin(), setting.end(), '_', '-');
+        settings_[setting] = text_of(argument.c_str());
       }
     }
     choose_planes();
@@ -496,37 +492,26 @@ VSNode* make_node(const Function& function, const VSMap* in, int plane, VSCore* 
   return made;
 }
 
-constexpr const char* kWholeLists[] = {"block_step", "bm_range", "ps_num", "ps_range"};
-constexpr const char* kTextLists[] = {"bm_error_s", "transform_2d_s", "transform_1d_s"};
-
-// True if a list has other values for some planes.
-bool differs_by_plane(const VSMap* in, const VSAPI* vs) {
-  const auto differs = [&](const char* name, const auto& same) {
-    for (int i = 1; i < vs->mapNumElements(in, name); ++i) {
-      if (!same(name, i)) {
-        return true;
-      }
+// True if lists have other values for some planes.
+bool differs_by_plane(const Function& function, const VSMap* in, const VSVideoInfo& clip, const VSAPI* vs) {
+  const auto settings_of = [&](int plane) {
+    plugins::Settings settings = Call(in, clip, nullptr, plane, vs).request(function).settings;
+    settings.erase("sigma");
+    return settings;
+  };
+  for (int plane = 1; plane < clip.format.numPlanes; ++plane) {
+    if (settings_of(plane) != settings_of(0)) {
+      return true;
     }
-    return false;
-  };
-  const auto same_number = [&](const char* name, int i) {
-    return vs->mapGetInt(in, name, i, nullptr) == vs->mapGetInt(in, name, 0, nullptr);
-  };
-  const auto same_text = [&](const char* name, int i) {
-    return std::string_view(vs->mapGetData(in, name, i, nullptr)) == vs->mapGetData(in, name, 0, nullptr);
-  };
-  return std::any_of(std::begin(kWholeLists), std::end(kWholeLists),
-                     [&](const char* name) { return differs(name, same_number); }) ||
-         std::any_of(std::begin(kTextLists), std::end(kTextLists),
-                     [&](const char* name) { return differs(name, same_text); });
+  }
+  return false;
 }
 
 using Map = std::unique_ptr<VSMap, decltype(VSAPI::freeMap)>;
 
 // A filter for each plane, with the values that the lists have for it.
-VSNode* make_by_plane(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs) {
-  const Node clip(vs->mapGetNode(in, "clip", 0, nullptr), vs->freeNode);
-  const VSVideoFormat format = vs->getVideoInfo(clip.get())->format;
+VSNode* make_by_plane(const Function& function, const VSMap* in, const VSVideoFormat& format, VSCore* core,
+                      const VSAPI* vs) {
   const Map shuffle(vs->createMap(), vs->freeMap);
   for (int plane = 0; plane < format.numPlanes; ++plane) {
     vs->mapConsumeNode(shuffle.get(), "clips", make_node(function, in, plane, core, vs), maAppend);
@@ -544,8 +529,10 @@ VSNode* make_by_plane(const Function& function, const VSMap* in, VSCore* core, c
 void VS_CC create(const VSMap* in, VSMap* out, void* data, VSCore* core, const VSAPI* vs) {
   const Function& function = *static_cast<const Function*>(data);
   try {
-    VSNode* const made = function.as_bm3dcuda && differs_by_plane(in, vs)
-                             ? make_by_plane(function, in, core, vs)
+    const Node node(vs->mapGetNode(in, "clip", 0, nullptr), vs->freeNode);
+    const VSVideoInfo& clip = *vs->getVideoInfo(node.get());
+    VSNode* const made = function.as_bm3dcuda && differs_by_plane(function, in, clip, vs)
+                             ? make_by_plane(function, in, clip.format, core, vs)
                              : make_node(function, in, kAllPlanes, core, vs);
     vs->mapConsumeNode(out, "clip", made, maAppend);
   } catch (const std::exception& error) {
