@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "app/program.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -13,29 +12,34 @@ const char* const kExitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage, 130
 
 namespace {
 
-struct Examples {
-  const char* command;
-  std::vector<std::string> lines;
+struct Entry {
+  const char* group;
+  void (*add)(CommandLine& program, Command& selected);
+  std::vector<std::string> examples = {};
 };
 
-const std::vector<Examples>& examples() {
-  static const std::vector<Examples> all = {
-      {"denoise",
+/// The commands in the order of the help.
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = {
+      {"Everyday",
+       add_denoise_command,
        {"limpid denoise noisy.mkv -o clean.mkv --strength light --crf 18",
         "limpid denoise holiday/ -o clean/ --quality fast"}},
-      {"compare",
+      {"Everyday", add_preview_command, {"limpid preview noisy.mkv"}},
+      {"Everyday", add_webcam_command, {"limpid webcam /dev/video0 --record clean.mkv"}},
+      {"Everyday", add_noise_command, {"limpid noise noisy.mkv", "limpid noise camera.mov -o camera.json"}},
+      {"Everyday",
+       add_compare_command,
        {"limpid compare noisy.mkv --filters bm3d,vbm4d:strength=light --sheet s.png",
         "limpid compare noisy.mkv --truth truth.mkv --filters vbm4d,bm3d"}},
-      {"noise", {"limpid noise noisy.mkv", "limpid noise camera.mov -o camera.json"}},
-      {"filters", {"limpid filters", "limpid filters vbm4d:quality=fast"}},
-      {"measure", {"limpid measure truth.mkv test.mkv"}},
-      {"benchmark", {"limpid benchmark in.mp4 -c libx264"}},
-      {"preview", {"limpid preview noisy.mkv"}},
-      {"webcam", {"limpid webcam /dev/video0 --record clean.mkv"}},
-      {"plan", {"limpid plan film.mkv -o job/ --crf 18"}},
-      {"work", {"limpid work job/"}},
-      {"status", {"limpid status job/"}},
-      {"merge", {"limpid merge job/ -o clean.mkv"}},
+      {"Lists", add_filters_command, {"limpid filters", "limpid filters vbm4d:quality=fast"}},
+      {"Lists", add_devices_command},
+      {"Several machines", add_plan_command, {"limpid plan film.mkv -o job/ --crf 18"}},
+      {"Several machines", add_work_command, {"limpid work job/"}},
+      {"Several machines", add_status_command, {"limpid status job/"}},
+      {"Several machines", add_merge_command, {"limpid merge job/ -o clean.mkv"}},
+      {"Development", add_benchmark_command, {"limpid benchmark in.mp4 -c libx264"}},
+      {"Development", add_measure_command, {"limpid measure truth.mkv test.mkv"}},
   };
   return all;
 }
@@ -45,24 +49,11 @@ const std::vector<Examples>& examples() {
 std::unique_ptr<CommandLine> make_program(Command& selected) {
   auto program = std::make_unique<CommandLine>("Limpid removes noise from video.", "limpid");
   program->set_version_flag(version_text());
-  add_denoise_command(*program, selected);
-  add_benchmark_command(*program, selected);
-  add_compare_command(*program, selected);
-  add_devices_command(*program, selected);
-  add_filters_command(*program, selected);
-  add_measure_command(*program, selected);
-  add_merge_command(*program, selected);
-  add_noise_command(*program, selected);
-  add_plan_command(*program, selected);
-  add_preview_command(*program, selected);
-  add_status_command(*program, selected);
-  add_webcam_command(*program, selected);
-  add_work_command(*program, selected);
-  for (CommandLine* const command : program->get_subcommands()) {
-    const auto found = std::ranges::find(examples(), command->text().name, &Examples::command);
-    if (found != examples().end()) {
-      command->examples(found->lines);
-    }
+  for (const auto& [group, add, examples] : entries()) {
+    add(*program, selected);
+    CommandLine* const command = program->get_subcommands().back();
+    command->group(group);
+    command->examples(examples);
   }
   return program;
 }

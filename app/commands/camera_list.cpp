@@ -73,6 +73,14 @@ int print_cameras(const std::string& device, bool as_json) {
   return kExitDone;
 }
 
+std::string cameras_text() {
+  std::string text;
+  for (const io::Camera& camera : io::list_cameras()) {
+    text += fmt::format("{}{} ({})", text.empty() ? "there are " : ", ", camera.node, camera.name);
+  }
+  return text.empty() ? "no camera is connected" : text;
+}
+
 std::string camera_name(const std::string& device) { return listed_name(io::list_cameras(), device); }
 
 std::vector<CameraChoice> camera_choices(const std::string& device) {

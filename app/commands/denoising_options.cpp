@@ -30,7 +30,7 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
       .add_option("--for", purpose,
                   "Purpose of the output: web (MP4), archive (FFV1) or edit (ProRes) [none]")
       ->details(
-          "web stands for -f mp4 -c libx264 --pix-fmt yuv420p --audio-codec aac --color bt709, and for "
+          "web stands for -f mp4 -c libx264 --pix-fmt yuv420p --audio-codec aac, the colors of BT.709, and "
           "--after scale=trunc(iw/2)*2:trunc(ih/2)*2, which makes odd sizes even; archive for -f matroska -c "
           "ffv1; edit for -f mov -c prores_ks -e profile=hq --pix-fmt yuv422p10le --audio-codec pcm_s24le. "
           "Options that are given as well take precedence.")
@@ -38,7 +38,7 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
       ->one_of({"web", "archive", "edit"})
       ->group("Encoding");
   writer.add_to(command, "Encoding",
-                {"after", "color", "codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality"});
+                {"after", "codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality"});
   grain.add_to(command, "Encoding");
   writer.add_to(command, "Encoding", {"audio_codec", "audio_bitrate", "pix_fmt", "dither", "container"});
 }

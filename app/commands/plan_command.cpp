@@ -178,6 +178,7 @@ void add_plan_command(CommandLine& program, Command& selected) {
                    "Length of the segments, in frames; segments end at scene cuts if possible [250]")
       ->type_name("N")
       ->positive()
+      ->advanced()
       ->group(kGroup);
   options->denoising.add_range_to(*command, kGroup);
   options->denoising.add_streams_to(*command, kGroup);

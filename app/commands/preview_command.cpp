@@ -248,8 +248,10 @@ void add_preview_command(CommandLine& program, Command& selected) {
           "MB [a quarter of the free memory]")
       ->type_name("MB")
       ->in_range(1.0, 1e7)
+      ->advanced()
       ->group(kPlaying);
   command->add_flag("--close-at-end", options->close_at_end, "Close the window after the last frame")
+      ->advanced()
       ->group(kPlaying);
   command->add_flag("--no-audio", options->no_audio, "Do not play audio")->group(kPlaying);
   command

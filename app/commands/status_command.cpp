@@ -77,7 +77,8 @@ void add_status_command(CommandLine& program, Command& selected) {
       ->add_option("--claim-timeout", options->patience,
                    "Seconds of silence after which a worker counts as lost, 0.5-1e6 [120]")
       ->type_name("S")
-      ->in_range(0.5, 1e6);
+      ->in_range(0.5, 1e6)
+      ->advanced();
   options->messages.add_to(*command);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return show_status(*options, console); };

@@ -108,9 +108,8 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
   denoising.add_to(command);
   command
       .add_option("--pace", pace_,
-                  "auto: a quicker filter where the filter does not keep pace with the source; fixed: always "
-                  "the same filter, and frames are dropped [fixed if a filter or a quality is given, else "
-                  "auto]")
+                  "auto (a quicker filter where this one is too slow) or fixed [auto; fixed with --filter or "
+                  "--quality]")
       ->type_name("NAME")
       ->one_of({"auto", "fixed"})
       ->group("Filter and quality");
@@ -118,12 +117,7 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
   add_window_to(command);
   add_scripts_to(command);
   add_logging_options(command, logging, "Messages");
-
-  std::string keys = "Keys (the key ? shows them in the window):\n";
-  for (const std::string& line : key_help_lines(key_groups())) {
-    keys += "  " + line + "\n";
-  }
-  command.footer(keys);
+  command.footer("The key ? lists all keys in the window.");
 }
 
 void ViewerCommandOptions::add_window_to(CommandLine& command) {
@@ -137,42 +131,58 @@ void ViewerCommandOptions::add_window_to(CommandLine& command) {
   command.add_option("--zoom", zoom_, "Zoom: 0 (fit the picture), 1, 2, 4 or 8 [0]")
       ->type_name("N")
       ->one_of({"0", "1", "2", "4", "8"})
+      ->advanced()
       ->group(kWindow);
   command.add_option("--split", split_, "Position of the split line as a fraction of the width, 0-1 [0.5]")
       ->type_name("X")
       ->in_range(0.0, 1.0)
+      ->advanced()
       ->group(kWindow);
   command
       .add_option("--text-size", text_size_, "Size of the text relative to the screen's default, 0.5-5 [1]")
       ->type_name("X")
       ->in_range(0.5, 5.0)
+      ->advanced()
       ->group(kWindow);
   command
       .add_option("--window-size", window_size_,
                   "Size of the window [of the picture, or the largest that fits the screen]")
       ->type_name("WxH")
+      ->advanced()
       ->group(kWindow);
-  command.add_flag("--full-screen", full_screen_, "Start in full screen")->group(kWindow);
+  command.add_flag("--full-screen", full_screen_, "Start in full screen")->advanced()->group(kWindow);
   command.add_flag("--no-vsync", no_vsync_, "Do not synchronize with the refresh of the display")
+      ->advanced()
       ->group(kWindow);
-  command.add_flag("--controls", controls_, "Start with controls that stay on the screen")->group(kWindow);
-  command.add_flag("--statistics", statistics_, "Start with statistics on the picture")->group(kWindow);
+  command.add_flag("--controls", controls_, "Start with controls that stay on the screen")
+      ->advanced()
+      ->group(kWindow);
+  command.add_flag("--statistics", statistics_, "Start with statistics on the picture")
+      ->advanced()
+      ->group(kWindow);
   command.add_flag("--no-osd", no_osd_, "Start with the picture only: no labels, hints or controls")
+      ->advanced()
       ->group(kWindow);
 }
 
 void ViewerCommandOptions::add_scripts_to(CommandLine& command) {
   constexpr const char* kScripts = "For scripts";
-  command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group(kScripts);
+  command.add_option("--frames", frames_, "Quit after N frames")
+      ->type_name("N")
+      ->positive()
+      ->advanced()
+      ->group(kScripts);
   command
       .add_option("--screenshot", screenshot_,
                   "Write a PNG of the window after --frames frames [1]; no frame is dropped")
       ->type_name("FILE")
       ->file(".png")
+      ->advanced()
       ->group(kScripts);
   command.add_option("--picture-folder", picture_folder_, "Folder for the pictures of the keys s and S [.]")
       ->type_name("FOLDER")
       ->folder()
+      ->advanced()
       ->group(kScripts);
   command.add_flag("--json", json, "Print a report as JSON to standard output")->group(kScripts);
 }

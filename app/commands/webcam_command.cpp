@@ -114,6 +114,13 @@ void settle_input(WebcamOptions& options) {
     }
   }
   std::error_code ignored;
+  if (reader.input_format == "v4l2" && !options.no_window &&
+      !std::filesystem::exists(options.source, ignored)) {
+    const bool is_number = options.source.find_first_not_of("0123456789") == std::string::npos;
+    throw Error(options.source + ": no such camera; " +
+                (is_number ? "its device has a name such as /dev/video" + options.source + "; " : "") +
+                cameras_text());
+  }
   if (reader.input_format == "v4l2" && std::filesystem::is_regular_file(options.source, ignored)) {
     throw UsageError(fmt::format("{}: is a file, not a camera (limpid preview {} plays it)", options.source,
                                  options.source));
@@ -131,11 +138,8 @@ void settle_input(WebcamOptions& options) {
   if (options.no_audio && !reader.sound_device.empty()) {
     throw UsageError("--audio and --no-audio exclude each other");
   }
-  if (!reader.sound_device.empty() && (reader.input_format == "lavfi") != (reader.sound_format == "lavfi")) {
-    throw UsageError(
-        "--audio-format: filter graphs (lavfi) and devices have different clocks; use lavfi for both "
-        "or for none");
-  }
+  // Filter graphs and devices have different clocks.
+  reader.sound_format = reader.input_format == "lavfi" ? "lavfi" : "alsa";
   if (!reader.sound_device.empty() && reader.input_format == "v4l2") {
     reader.options.emplace_back("timestamps", "abs");  // the clock of audio devices
   }
@@ -412,17 +416,13 @@ void add_webcam_outputs(CommandLine& command, WebcamOptions& options) {
       {"codec", "crf", "preset", "encoder_option", "pix_fmt", "audio_codec", "audio_bitrate"});
   command
       .add_option("--audio", options.viewing.reader.sound_device,
-                  "Audio device to record with the video, such as default or hw:1 [audio of DEVICE, if any]")
+                  "Audio device to record, such as default or hw:1 [audio of DEVICE]")
       ->type_name("AUDIO-DEVICE")
-      ->group(kOutput);
-  command
-      .add_option("--audio-format", options.viewing.reader.sound_format,
-                  "Input of libavdevice for --audio: alsa, pulse or another one [alsa]")
-      ->type_name("NAME")
       ->group(kOutput);
   command.add_flag("--no-audio", options.no_audio, "Record no audio")->group(kOutput);
   command
       .add_flag("--mirror", options.mirror, "Exchange left and right in the window; outputs stay as they are")
+      ->advanced()
       ->group("Window");
   command
       .add_option(
@@ -451,9 +451,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
   command->add_flag("--list", options->list, "List the cameras, or the formats, sizes and rates of DEVICE");
   command
       ->add_option("--input-format", options->input_format,
-                   "Format of the camera, such as mjpeg or yuyv422; or another input of libavdevice, such as "
-                   "x11grab or "
-                   "lavfi [v4l2]")
+                   "Format of the camera, such as mjpeg, or an input of libavdevice, such as x11grab [v4l2]")
       ->type_name("NAME")
       ->group(kInput);
   command->add_option("--size", options->size, "Size of the pictures [of the source]")
@@ -473,12 +471,14 @@ void add_webcam_command(CommandLine& program, Command& selected) {
                    "a quicker filter is used above it [100]")
       ->type_name("PERCENT")
       ->in_range(1.0, 100.0)
+      ->advanced()
       ->group("Filter and quality");
   command
       ->add_option("--latency", options->viewing.latency_ms,
                    "Longest time that filters wait for later frames, in milliseconds [0]")
       ->type_name("MS")
       ->in_range(0.0, 10000.0)
+      ->advanced()
       ->group("Filter and quality");
   command->callback([&selected, options] {
     selected = [options](Console& console) { return show_webcam(*options, console); };

@@ -102,6 +102,7 @@ void add_work_command(CommandLine& program, Command& selected) {
                    "Seconds of silence after which another worker's segment is taken over, 0.5-1e6 [120]")
       ->type_name("S")
       ->in_range(0.5, 1e6)
+      ->advanced()
       ->group(kGroup);
   command
       ->add_flag("--wait", options->waits,

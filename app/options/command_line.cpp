@@ -202,7 +202,7 @@ std::vector<CommandLine*> CommandLine::get_subcommands() const {
 }
 
 CommandText CommandLine::text() const {
-  CommandText text{name_, description_, footer_, examples_, {}, {}};
+  CommandText text{name_, description_, footer_, examples_, {}, {}, group_};
   for (const Option& option : options_) {
     text.options.push_back(option.text());
   }
@@ -371,11 +371,11 @@ std::string help_text(const CommandText& command, const std::string& program, bo
     arguments += option.is_argument ? row(option.names.front(), option.help) : "";
   }
   text += arguments.empty() ? "" : "\n" + arguments;
-  if (!command.commands.empty()) {
-    text += "\nCommands:\n";
-    for (const CommandText& each : command.commands) {
-      text += row(each.name, each.help);
-    }
+  std::string group;
+  for (const CommandText& each : command.commands) {
+    text += each.group == group ? "" : "\n" + each.group + ":\n";
+    group = each.group;
+    text += row(each.name, each.help);
   }
   text += options_of(command, all);
   for (const std::string& example : command.examples) {

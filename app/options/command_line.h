@@ -43,6 +43,7 @@ struct CommandText {
   std::vector<std::string> examples = {};  ///< command lines
   std::vector<OptionText> options;
   std::vector<CommandText> commands;
+  std::string group = {};  ///< heading of the command in the help of its program
 };
 
 /// An option or flag of a command. The setters return the option, so that calls can be chained.
@@ -137,6 +138,8 @@ class CommandLine : NotCopyable {
   const std::string& get_footer() const { return footer_; }
   /// Command lines for the end of the help and for manuals.
   void examples(const std::vector<std::string>& lines) { examples_ = lines; }
+  /// Heading of the command in the help of its program.
+  void group(const std::string& name) { group_ = name; }
   /// Function that parse() calls when the arguments name this command.
   void callback(const std::function<void()>& function) { callback_ = function; }
 
@@ -160,6 +163,7 @@ class CommandLine : NotCopyable {
   std::string help_group_ = "Options";
   std::string version_;
   std::vector<std::string> examples_;
+  std::string group_;
   std::function<void()> callback_;
   std::deque<Option> options_;
   std::vector<std::unique_ptr<CommandLine>> subcommands_;

@@ -41,11 +41,9 @@ void FilterOptions::add_to(CommandLine& command) {
       ->group(kFilterGroup);
   const FilterType& type = filter_type(default_filter(false));
   command
-      .add_option(
-          "--quality", quality_,
-          "Quality: fast (takes a quarter of the time of good), good, high (three times as long) or best "
-          "(ten times) [" +
-              quality_name(type.default_profile) + "]")
+      .add_option("--quality", quality_,
+                  "Quality: fast (a quarter of the time of good), good, high (3 times) or best (10 times) [" +
+                      quality_name(type.default_profile) + "]")
       ->type_name("NAME")
       ->words(quality_words())
       ->group(kFilterGroup);

@@ -115,12 +115,8 @@ const MediaFields<io::WriterOptions>& writer_fields() {
       {"--picture-quality", "N", "Quality of JPEG, WebP, AVIF and JPEG XL, 1-100 [90; JPEG about 88]",
        &Options::picture_quality, true},
       {"--after", "CHAIN", kAfter, &Options::after},
-      {"--color",
-       "NAME",
-       "Convert colors to bt709, after all filters, and tag them (not HDR) [colors of the source]",
-       &Options::color,
-       true,
-       {"bt709"}},
+      // In job files; options set it by --for web.
+      {"--color", "NAME", "Colors of the output", &Options::color, true, {"bt709"}},
       {"--audio-codec", "NAME",
        "Audio encoder, such as aac; or copy, which drops audio that the container cannot store [copy, or "
        "transcode if required]",

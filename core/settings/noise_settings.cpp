@@ -78,6 +78,7 @@ void parse_sigma(NoiseChoice& choice, const std::string& setting, const std::str
 
 void parse_noise(NoiseChoice& choice, const std::string& setting, const std::string& text) {
   std::optional<NoiseProfile>& noise = choice.settings.noise;
+  const bool is_option = setting.starts_with("--");  // which has --sigma beside it
   if (text.starts_with("{")) {
     try {
       noise = parse_noise_profile(text);
@@ -86,8 +87,13 @@ void parse_noise(NoiseChoice& choice, const std::string& setting, const std::str
     }
   } else if (text.ends_with(".json")) {
     noise = read_noise_profile(text);
-  } else if (text == "auto" || parse_levels(text)) {
+  } else if (text == "auto" || (parse_levels(text) && !is_option)) {
     parse_sigma(choice, setting, text);
+  } else if (is_option) {
+    throw UsageError(
+        setting + ": '" + text +
+        "' is neither auto nor a profile (a file that ends in .json); --sigma N sets a level, and "
+        "--strength light or strong adjusts it");
   } else {
     throw UsageError(
         setting + ": '" + text +
@@ -161,8 +167,8 @@ nlohmann::ordered_json mix_json(const NoiseSettings& settings) { return settings
 const std::vector<NoiseField>& noise_fields() {
   static const std::vector<NoiseField> fields = {
       {.name = "noise",
-       .value = "auto|LEVEL|FILE",
-       .help = "Noise: auto, level as for --sigma, or profile of \"limpid noise\" [auto]",
+       .value = "auto|FILE",
+       .help = "Noise: auto (estimated), or a profile of \"limpid noise\" [auto]",
        .standard = "auto",
        .parse = parse_noise,
        .json = noise_json,

@@ -26,7 +26,7 @@ SoundDevice::SoundDevice(const std::string& url, const std::string& format, std:
   avdevice_register_all();
   const AVInputFormat* const demuxer = av_find_input_format(format.c_str());
   if (demuxer == nullptr) {
-    throw UsageError("--audio-format: libavdevice has no input '" + format + "'; alsa and pulse are usual");
+    throw UsageError("--audio: libavdevice has no input '" + format + "'");
   }
   AVFormatContext* context = avformat_alloc_context();
   if (context == nullptr) {

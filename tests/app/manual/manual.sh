@@ -24,7 +24,7 @@ same() {
 
 # The options that --help-all lists, in a file for each command and one for the program itself.
 mkdir options
-commands=$("$programs/limpid" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
+commands=$("$programs/limpid" --help | sed -n '/^Options:/q; s/^  \([a-z][a-z]*\) .*/\1/p')
 grep -qx denoise <<<"$commands"
 for command in '' $commands; do
   # shellcheck disable=SC2086  # none for the program itself
