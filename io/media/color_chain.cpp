@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/color_chain.h"
 
+extern "C" {
+#include <libavfilter/avfilter.h>
+}
+
 #include "core/base/error.h"
 #include "io/media/libav.h"
 #include "io/media/pixel_format.h"
@@ -39,6 +43,29 @@ bool is_like_bt709(AVColorPrimaries primaries) {
 
 std::string in_range(const Source& source) { return source.format.range == ColorRange::kFull ? "pc" : "tv"; }
 
+bool is_hdr(AVColorTransferCharacteristic transfer) {
+  return transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
+}
+
+/// Maps the light of HDR to that of BT.709: diffuse white is at 203 cd/m2 (BT.2408), darker light than a
+/// third of it is unchanged, and brighter light is compressed. The peak is 1000 cd/m2 for HLG, and 4000 for
+/// PQ.
+std::string by_tone_map(const Source& source) {
+  if (avfilter_get_by_name("zscale") == nullptr || avfilter_get_by_name("tonemap") == nullptr) {
+    throw UsageError(
+        source.url +
+        ": is HDR, and this FFmpeg lacks zscale or tonemap, which convert it to BT.709; --for archive "
+        "keeps HDR");
+  }
+  const AVFrame& tags = source.first;
+  std::string untagged = tags.color_primaries == AVCOL_PRI_UNSPECIFIED ? "pin=bt2020:" : "";
+  untagged += tags.colorspace == AVCOL_SPC_UNSPECIFIED ? "min=2020_ncl:" : "";
+  return "zscale=" + untagged + "rin=" + (source.format.range == ColorRange::kFull ? "pc" : "tv") +
+         ":t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:param=0.3:desat=0:peak=" +
+         (tags.color_trc == AVCOL_TRC_ARIB_STD_B67 ? "4.93" : "19.7") +
+         ",zscale=t=bt709:m=bt709:r=tv:d=error_diffusion,format=yuv420p";
+}
+
 /// Converts primaries and transfer, too.
 std::string by_light(const Source& source, AVColorSpace matrix) {
   const AVFrame& tags = source.first;
@@ -54,11 +81,8 @@ std::string by_light(const Source& source, AVColorSpace matrix) {
 
 std::string chain_to_bt709(const Source& source) {
   const AVFrame& tags = source.first;
-  if (tags.color_trc == AVCOL_TRC_SMPTE2084 || tags.color_trc == AVCOL_TRC_ARIB_STD_B67) {
-    throw UsageError(
-        source.url +
-        ": is HDR, which BT.709 cannot represent; --for archive keeps it, and --after converts it "
-        "with FFmpeg's filters zscale and tonemap");
+  if (is_hdr(tags.color_trc)) {
+    return by_tone_map(source) + "," + kTags;
   }
   if (source.format.color_model != ColorModel::kYuv) {
     return std::string(

@@ -54,24 +54,38 @@ Source filtered(const Source& source, const OutputFilter* filter) {
   return filter == nullptr ? source : filter->result(source);
 }
 
+/// Throws UsageError for filters that leave linear light, which players take for the curve of BT.709.
+void require_curve(const Source& source, const OutputFilter& filter, const WriterOptions& options) {
+  if (filter.result(source).first.color_trc == AVCOL_TRC_LINEAR &&
+      source.first.color_trc != AVCOL_TRC_LINEAR) {
+    throw UsageError("--after '" + options.after +
+                     "': its result is linear light, which players cannot show; end it with "
+                     "zscale=t=bt709:m=bt709:r=tv,format=yuv420p");
+  }
+}
+
 /// Null if there are no filters.
-std::unique_ptr<OutputFilter> filter_for(const Source& source, const WriterOptions& options) {
+std::unique_ptr<OutputFilter> filter_for(const Source& source, const WriterOptions& options,
+                                         const AVOutputFormat& container) {
   std::unique_ptr<OutputFilter> filter;
   if (!options.after.empty()) {
     filter =
         std::make_unique<OutputFilter>(FilterChain("--after", options.after, options.local_only), source);
+    if (!traits_of(container).separate_files) {
+      require_curve(source, *filter, options);
+    }
   }
   if (options.color.empty()) {
     return filter;
   }
   if (options.color != "bt709") {
-    throw UsageError("--color: '" + options.color + "' is not supported, only bt709");
+    throw UsageError("color: '" + options.color + "' is not supported, only bt709");
   }
   const std::string chain = chain_to_bt709(filtered(source, filter.get()));
   return std::make_unique<OutputFilter>(
       options.after.empty()
-          ? FilterChain("--color", chain, options.local_only)
-          : FilterChain("--after with --color", options.after + "," + chain, options.local_only),
+          ? FilterChain("--for web", chain, options.local_only)
+          : FilterChain("--after with --for web", options.after + "," + chain, options.local_only),
       source);
 }
 
@@ -154,7 +168,7 @@ struct Writer::State {
 Writer::State::State(std::string target_url, const Source& from, const WriterOptions& given)
     : url(std::move(target_url)),
       container(container_for(url, given)),
-      filter(filter_for(from, given)),
+      filter(filter_for(from, given, container)),
       rotation(filtered(from, filter.get()), container, diagnostics),
       ditherer(ditherer_for(filtered(from, filter.get()), given)),
       begins_at_zero(given.begin_at_zero) {

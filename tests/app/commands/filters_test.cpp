@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -376,7 +377,8 @@ TEST_F(FiltersTest, ConversionToBt709GivesItsValuesOfFullColors) {
                         "format=gbrp,scale=out_color_matrix=bt601:out_range=tv,format=yuv420p",
                         "-color_range", "tv", "-colorspace", "smpte170m", "-color_primaries", "bt709",
                         "-color_trc", "bt709", "-c:v", "ffv1"});
-    const std::string output = denoised(input, "out.mkv", {"-y", "--color", "bt709"});
+    const std::string output =
+        denoised(input, "out.mkv", {"-y", "--for", "web", "-c", "ffv1", "-f", "matroska"});
     EXPECT_EQ(video(output)["color_space"], "bt709") << name;
     make("out.yuv", {"-y", "-i", output, "-frames:v", "1", "-f", "rawvideo"});
     const std::string samples = read_file(path("out.yuv"));
@@ -390,12 +392,36 @@ TEST_F(FiltersTest, ConversionToBt709GivesItsValuesOfFullColors) {
   }
 }
 
-TEST_F(FiltersTest, ForWebRefusesHdrAndNamesTheOptionThatKeepsIt) {
+// Gray of a quarter of diffuse white keeps its light; diffuse white (203 cd/m2) is nearly white.
+TEST_F(FiltersTest, ForWebMapsTheTonesOfHdr) {
+  for (const auto& [transfer, gray, white] :
+       {std::tuple{"arib-std-b67", 502, 721}, {"smpte2084", 451, 573}}) {
+    for (const auto& [code, least, most] : {std::tuple{gray, 132, 146}, {white, 190, 225}}) {
+      const std::string geq = "format=yuv420p10le,geq=lum=" + std::to_string(code) + ":cb=512:cr=512";
+      const std::string input =
+          make("in.mkv", {"-y", "-f", "lavfi", "-i", "color=size=96x64:duration=0.2", "-vf", geq,
+                          "-color_trc", transfer, "-color_primaries", "bt2020", "-colorspace", "bt2020nc",
+                          "-color_range", "tv", "-c:v", "ffv1"});
+      const std::string output = denoised(input, "out.mp4", {"-y", "--for", "web"});
+      EXPECT_EQ(video(output)["color_transfer"], "bt709");
+      make("out.yuv", {"-y", "-i", output, "-frames:v", "1", "-f", "rawvideo"});
+      const int luma = static_cast<unsigned char>(read_file(path("out.yuv")).at(0));
+      EXPECT_GE(luma, least) << transfer << " " << code;
+      EXPECT_LE(luma, most) << transfer << " " << code;
+    }
+  }
+}
+
+TEST_F(FiltersTest, LinearLightIsNoOutput) {
   const std::string input =
       make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=25:size=96x64:duration=0.2", "-vf",
-                      "format=yuv420p10le", "-color_trc", "smpte2084", "-c:v", "ffv1"});
-  expect_failure(limpid({"denoise", input, "-o", path("out.mp4"), "--for", "web"}), 2,
-                 {"is HDR", "--for archive keeps it"});
+                      "format=yuv420p10le", "-color_trc", "smpte2084", "-color_primaries", "bt2020",
+                      "-colorspace", "bt2020nc", "-color_range", "tv", "-c:v", "ffv1"});
+  for (const Words& more : {Words{}, {"--for", "web"}}) {
+    Words words = {"denoise", input, "-o", path("out.mp4"), "--after", "zscale=t=linear,tonemap"};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_failure(limpid(words), 2, {"linear light", "end it with zscale=t=bt709"});
+  }
   EXPECT_EQ(video(denoised(input, "out.mkv", {"--for", "archive"}))["color_transfer"], "smpte2084");
 }
 
