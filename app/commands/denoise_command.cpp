@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -23,6 +24,7 @@
 #include "app/commands/resumed_job.h"
 #include "app/console/interrupt.h"
 #include "app/console/logging.h"
+#include "app/console/quantity_text.h"
 #include "app/options/engine_options.h"
 #include "app/options/logging_options.h"
 #include "app/options/purpose.h"
@@ -116,16 +118,57 @@ JobResult run(const Job& job, const DenoiseCommandOptions& options, const Sessio
   return run_resumed_job(job, options.denoising, segment, session);
 }
 
+/// The time that a batch takes, by the sizes of its inputs.
+class BatchTime {
+ public:
+  explicit BatchTime(const Jobs& jobs) {
+    for (const Jobs::Input& input : jobs.inputs) {
+      left_ += size_of(input);
+    }
+  }
+
+  /// Counts a file that was denoised, or only passed over.
+  void add(const Jobs::Input& input, bool is_denoised) {
+    const Clock::time_point now = Clock::now();
+    left_ -= size_of(input);
+    done_ += is_denoised ? size_of(input) : 0;
+    seconds_ += is_denoised ? std::chrono::duration<double>(now - begin_).count() : 0;
+    begin_ = now;
+  }
+
+  /// "; about 12 min left for all files", or empty if no file has been denoised.
+  std::string text() const {
+    return done_ > 0 ? fmt::format("; about {} left for all files", duration_text(seconds_ * left_ / done_))
+                     : "";
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static double size_of(const Jobs::Input& input) {
+    std::error_code failure;
+    const std::uintmax_t size = std::filesystem::file_size(input.file, failure);
+    return failure ? 0 : static_cast<double>(size);
+  }
+
+  Clock::time_point begin_ = Clock::now();
+  double left_ = 0;  // bytes
+  double done_ = 0;
+  double seconds_ = 0;
+};
+
 /// Runs one job after the other; jobs after a failed one still run.
 JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& options, const Session& session,
                       FilesReport& reports) {
   JobCounts counts;
+  BatchTime time(jobs);
   for (const Jobs::Input& input : jobs.inputs) {
     if (session.interrupts.interrupted()) {
       break;
     }
     job.input = input.file;
-    spdlog::info(fmt::format("{} ({} of {})", input.file, counts.all() + 1, jobs.inputs.size()));
+    spdlog::info(
+        fmt::format("{} ({} of {}{})", input.file, counts.all() + 1, jobs.inputs.size(), time.text()));
     JobResult result;
     const std::optional<InputFailure> failure = attempt(input, [&] { result = run(job, options, session); });
     if (failure) {
@@ -141,6 +184,7 @@ JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseCommandOptions& op
          : result.outcome == Outcome::kPartial ? counts.partial
                                                : counts.existing);
     }
+    time.add(input, !failure && result.outcome == Outcome::kDone);
   }
   reports.end(jobs.inputs.size(), session.interrupts.interrupted());
   return counts;
@@ -212,6 +256,9 @@ int denoise(DenoiseCommandOptions& options, Console& console) {
       options.quiet ? ProgressStyle::kNone : parse_progress_style(options.progress, console.is_terminal());
   Job job = settle_job(options);
   const Jobs jobs = plan_jobs(options.arguments, options.output_option);
+  if (jobs.many && job.existing == Existing::kAsk) {
+    job.existing = Existing::kSkip;  // a batch can be started again
+  }
   if (!jobs.into_folder) {
     require_container_of_purpose(options.denoising.purpose, jobs.output, job.writer);
   }
@@ -242,7 +289,10 @@ int denoise(DenoiseCommandOptions& options, Console& console) {
   bool is_complete = true;
   if (jobs.many) {
     const JobCounts counts = denoise_all(job, jobs, options, session, reports);
-    const std::string text = summary(counts, jobs.inputs.size());
+    std::string text = summary(counts, jobs.inputs.size());
+    if (counts.existing > 0 && !options.never_overwrite) {
+      text += fmt::format(" ({} exist; -y overwrites them)", counts.existing);
+    }
     const bool nothing = counts.done + counts.existing == 0 && !interrupts.interrupted();
     if (counts.failed > 0 || nothing) {
       throw Error(text);
@@ -281,7 +331,9 @@ void add_file_options(CommandLine& command, DenoiseCommandOptions& options) {
       ->group(kGroup);
   command.add_flag("-y,--overwrite", options.overwrite, "Overwrite existing outputs without asking")
       ->group(kGroup);
-  command.add_flag("-n,--no-overwrite", options.never_overwrite, "Skip inputs whose output exists")
+  command
+      .add_flag("-n,--no-overwrite", options.never_overwrite,
+                "Skip inputs whose output exists [for several inputs]")
       ->group(kGroup);
   options.denoising.add_range_to(command, kGroup);
   command

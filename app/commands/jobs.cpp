@@ -129,6 +129,13 @@ std::vector<Jobs::Input> expand_inputs(const std::vector<std::string>& arguments
   return inputs;
 }
 
+void require_folder(const std::string& output) {
+  std::error_code ignored;
+  if (output == "-" || (!is_folder(output) && (fs::exists(output, ignored) || io::is_media_name(output)))) {
+    throw UsageError(output + ": is not a folder; several inputs need a folder for their outputs");
+  }
+}
+
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option) {
   Jobs jobs;
   jobs.output = output_option;
@@ -160,11 +167,7 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
   if (jobs.many) {
     require_files(arguments);
   }
-  std::error_code ignored;
-  if (jobs.output == "-" ||
-      (!is_folder(jobs.output) && (fs::exists(jobs.output, ignored) || io::is_media_name(jobs.output)))) {
-    throw UsageError(jobs.output + ": is not a folder; several inputs need a folder for their outputs");
-  }
+  require_folder(jobs.output);
   for (const std::string& argument : arguments) {
     if (argument == "-") {
       throw UsageError(

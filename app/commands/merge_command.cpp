@@ -15,6 +15,7 @@
 #include "app/console/diagnostics.h"
 #include "app/console/interrupt.h"
 #include "app/console/json_report.h"
+#include "app/console/quantity_text.h"
 #include "app/jobs/merge.h"
 #include "core/base/error.h"
 #include "io/media/writer.h"
@@ -32,9 +33,8 @@ struct MergeOptions {
 /// `files`: null unless a report is requested.
 void report_on(const MergedFile& merged, const std::string& input, const std::string& output,
                nlohmann::ordered_json* files) {
-  spdlog::info(fmt::format("{}: {} frames, {}, {:.1f} MB", output, merged.frames,
-                           merged.joined ? "joined without reencoding" : "encoded",
-                           static_cast<double>(merged.bytes) / 1e6));
+  spdlog::info(fmt::format("{}: {} frames, {}, {}", output, merged.frames,
+                           merged.joined ? "joined without reencoding" : "encoded", size_text(merged.bytes)));
   if (files != nullptr) {
     files->push_back({{"input", input},
                       {"output", output},
@@ -64,6 +64,7 @@ int merge(const MergeOptions& options, Console& console) {
   jobs.into_folder = plan.inputs.size() > 1 || jobs.output.ends_with('/') ||
                      std::filesystem::is_directory(jobs.output, failure);
   if (jobs.into_folder) {
+    require_folder(jobs.output);
     std::filesystem::create_directories(jobs.output, failure);
     if (failure) {
       throw Error(jobs.output + ": can't create the folder: " + failure.message());

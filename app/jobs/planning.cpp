@@ -337,6 +337,9 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
   Plan plan{.program = program_version(), .settings = settings, .inputs = {}, .segments = {}};
   for (const std::string& name : inputs) {
     try {
+      if (inputs.size() > 1) {
+        spdlog::info(fmt::format("{} ({} of {})", name, &name - inputs.data() + 1, inputs.size()));
+      }
       PlannedInput input = describe(name);
       std::optional<AnalyzedSource> analyzed =
           analyze_source(analysis_of(input, settings, noise), engine, hooks.progress);

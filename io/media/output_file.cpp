@@ -297,7 +297,7 @@ void require_writable_target(const std::string& path, Overwrite overwrite) {
     throw Error(path + ": is a directory, not a file");
   }
   if (overwrite == Overwrite::kNever && fs::is_regular_file(path, ignored)) {
-    throw Error(path + ": exists already and is not overwritten");
+    throw Error(path + ": exists; -y overwrites it");
   }
   if (fs::is_regular_file(path, ignored)) {
     const bool is_protected = ::access(path.c_str(), W_OK) != 0;

@@ -110,6 +110,22 @@ TEST_F(JobsTest, ABatchHasATableAndTotals) {
                  {"table.csv: exists; -y overwrites it"});
 }
 
+TEST_F(JobsTest, ABatchThatIsStartedAgainSucceeds) {
+  std::filesystem::create_directory(path("in"));
+  for (const char* name : {"in/a.mkv", "in/b.mkv"}) {
+    make_clip(name, 2);
+  }
+  const Outcome first = limpid(denoise({path("in"), "-o", path("out")}));
+  expect_success(first);
+  EXPECT_NE(first.err.find("b.mkv (2 of 2; about "), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find(" left for all files)"), std::string::npos) << first.err;
+  const Outcome again = limpid(denoise({path("in"), "-o", path("out")}));
+  expect_success(again);
+  EXPECT_NE(again.err.find("0 files denoised, 2 skipped, 0 failed (2 exist; -y overwrites them)"),
+            std::string::npos)
+      << again.err;
+}
+
 TEST_F(JobsTest, AnOutputWithoutANameIsBesideItsInput) {
   const std::string input = make_clip("noisy.mkv", 2);
   for (const char* name : {"noisy-denoised.mkv", "noisy-denoised-2.mkv"}) {
