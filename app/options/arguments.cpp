@@ -18,50 +18,77 @@
 namespace limpid::app {
 namespace {
 
+// Names of ffmpeg, HandBrake, plug-ins for VapourSynth, Neat Video and Av1an.
+// tests/app/manual compares them with docs/coming-from.md.
 constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"i input in", "", "name the input without an option"},
-    {"ss seek from begin", "--start", ""},
-    {"to until", "--end", ""},
+    {"ss seek from begin start-at", "--start", ""},
+    {"to until stop-at", "--end", ""},
     {"t time length", "--duration", ""},
-    {"frames:v vframes", "--frames", ""},
+    {"frames:v vframes dry-run", "--frames", ""},
     {"c:v codec:v vcodec video-codec encoder", "--codec", ""},
     {"c:a codec:a acodec aencoder", "--audio-codec", ""},
     {"b b:v vb", "--bitrate", ""},
     {"b:a ab", "--audio-bitrate", ""},
-    {"q q:v qscale qscale:v", "--crf", ""},
-    {"quality", "--crf", ""},
-    {"tune", "--encoder-option tune=VALUE", ""},
-    {"profile:v", "--encoder-option profile=VALUE", ""},
+    {"q q:v qscale qscale:v rf target-quality vmaf", "--crf", ""},
+    {"two-pass multi-pass 2-pass pass turbo", "", "encoders run in one pass; --crf N sets the quality"},
+    {"encoder-preset", "--preset", ""},
+    {"tune encoder-tune", "--encoder-option tune=VALUE", ""},
+    {"profile:v encoder-profile", "--encoder-option profile=VALUE", ""},
     {"x264-params x264opts", "--encoder-option x264-params=VALUE", ""},
     {"x265-params", "--encoder-option x265-params=VALUE", ""},
-    {"film-grain-table fgs-table", "--grain FILE.tbl", ""},
-    {"film-grain photon-noise", "--grain keep", ""},
+    {"maxrate", "--encoder-option maxrate=VALUE", ""},
+    {"bufsize", "--encoder-option bufsize=VALUE", ""},
     {"g keyint", "--encoder-option g=VALUE", ""},
-    {"movflags", "--encoder-option movflags=VALUE", ""},
+    {"film-grain-table fgs-table", "--grain FILE.tbl", ""},
+    {"film-grain photon-noise aom-params denoise-noise-level", "--grain keep", ""},
+    {"movflags optimize faststart", "", "MP4 and MOV files begin with their index"},
     {"lossless", "--codec ffv1", ""},
+    {"output-depth 10bit", "--pix-fmt yuv420p10le", ""},
     {"an", "--no-audio", ""},
-    {"sn", "--no-subtitles", ""},
+    {"sn no-subs", "--no-subtitles", ""},
     {"dn", "--no-data", ""},
     {"vf filter:v filter_complex lavfi", "",
      "--before CHAIN and --after CHAIN filter the frames before and after the denoiser"},
+    {"af filter:a", "", "audio is copied; ffmpeg filters it"},
     {"after", "",
      "only \"limpid denoise\", \"limpid plan\", \"limpid preview\" and \"limpid compare\" filter after the "
      "denoiser"},
-    {"deinterlace yadif bwdif", "--after bwdif", ""},
-    {"r fps rate framerate", "", "limpid keeps the times of all frames; --after fps=RATE changes them"},
-    {"s scale size resolution width height", "",
+    {"deinterlace yadif bwdif decomb comb-detect", "--after bwdif", ""},
+    {"detelecine pullup fieldmatch", "--before fieldmatch,decimate", ""},
+    {"crop", "--before crop=WIDTH:HEIGHT:X:Y", ""},
+    {"rotate transpose", "", "rotation is kept; --after transpose=1 turns the picture"},
+    {"deblock chroma-smooth lapsharp unsharp sharpen deband", "",
+     "--after CHAIN takes the filters of FFmpeg, such as deblock, unsharp and deband"},
+    {"r fps rate framerate vsync fps_mode cfr vfr pfr", "",
+     "limpid keeps the times of all frames; --after fps=RATE changes them"},
+    {"s scale size resolution width height maxwidth maxheight upscale", "",
      "limpid keeps the size of the picture; --after scale=WIDTH:HEIGHT changes it"},
-    {"map map_metadata metadata", "", "limpid copies all streams, tags and chapters"},
-    {"hide_banner nostdin nostats", "", "it is not needed"},
+    {"aspect pixel-aspect", "", "the shape of the pixels is kept; --after setsar=RATIO changes it"},
+    {"color_primaries color_trc colorspace color_range color-matrix hdr", "",
+     "colors and HDR are kept; --for web converts them to BT.709"},
+    {"map map_metadata metadata title all-audio all-subtitles", "",
+     "limpid copies all streams, tags and chapters"},
+    {"hide_banner nostdin nostats re shortest smart-profile auto-profile", "", "it is not needed"},
+    {"lang", "", "there are English texts only"},
     {"v loglevel verbose debug", "--log-level", ""},
+    {"report", "--log-file", ""},
     {"silent", "--quiet", ""},
-    {"force", "--overwrite", ""},
+    {"force yes", "--overwrite", ""},
     {"gpu cuda nvidia", "--engine cuda", ""},
     {"cpu", "--engine cpu", ""},
     {"device", "--engine", ""},
-    {"jobs j", "--threads", ""},
+    {"jobs j workers", "--threads", ""},
     {"strength planes noise", "--filters vbm4d:strength=light,vbm4d:strength=strong", ""},
-    {"level denoise amount", "--strength", ""},
+    {"level denoise amount nlmeans hqdn3d noise-reduction h", "--strength", ""},
+    {"nlmeans-tune nlmeans-preset", "", "the noise of each scene is estimated; --strength adjusts it"},
+    {"luma chroma", "", "--strength LUMA,CHROMA sets both, and --planes luma or chroma filters one"},
+    {"knl", "--filter nlm", ""},
+    {"a", "--filter nlm:search-window=VALUE", ""},
+    {"d temporal temporal-radius", "--reach", ""},
+    {"blend", "--mix", ""},
+    {"fast", "--quality fast", ""},
+    {"region", "", "\"limpid noise --region\" measures a region"},
     {"noise-level", "--sigma", ""},
     {"recursive subfolders", "", "subfolders are not searched; name each folder"},
     {"list", "", "\"limpid filters\" lists the filters, \"limpid devices\" the engines"},
@@ -86,6 +113,13 @@ std::string with_value(const OptionText& option) {
 }
 
 bool is_option(std::string_view argument) { return argument.size() > 1 && argument.starts_with('-'); }
+
+/// A word such as fps_mode: neither a value nor a file.
+bool is_word(std::string_view text) {
+  return std::ranges::all_of(text, [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '_' || letter == '-' || letter == ':';
+  });
+}
 
 /// The name without its dashes and without a value behind "=".
 std::string bare(std::string_view argument) {
@@ -235,7 +269,7 @@ class ArgumentReader {
     if (const OptionText* const option = find_long(name)) {
       throw UsageError(fmt::format("{} needs two dashes: {}", given, with_value(*option)));
     }
-    const ForeignOption* foreign = find_foreign_option(name);
+    const ForeignOption* foreign = find_foreign_option(lower_case(name));
     if (foreign != nullptr && !foreign->own.empty()) {
       const std::string own(foreign->own);
       const OptionText* const option = find(own.substr(0, own.find(' ')));
@@ -252,8 +286,9 @@ class ArgumentReader {
     if (std::error_code ignored; std::filesystem::exists(argument, ignored)) {
       refuse_with(given, "for the file of this name, write ./" + argument);
     }
-    throw UsageError(
-        fmt::format("there is no option {}{}", given, did_you_mean("--" + name, candidates(name))));
+    const std::string meant = did_you_mean(name, candidates(name));
+    throw UsageError(fmt::format("there is no option {}{}", given,
+                                 meant.empty() ? "; " + name_ + " --help lists the options" : meant));
   }
 
   [[noreturn]] void refuse_with(const std::string& given, const std::string& advice) const {
@@ -288,7 +323,7 @@ class ArgumentReader {
       return;
     }
     const bool has_equals = argument[2] == '=';
-    if (has_equals || did_you_mean("--" + bare(argument), candidates(bare(argument))).empty()) {
+    if (has_equals || !is_word(std::string_view(argument).substr(2))) {
       throw UsageError(fmt::format("{}: separate the option from its value: {} {}", argument, name,
                                    argument.substr(has_equals ? 3 : 2)));
     }

@@ -75,18 +75,20 @@ std::string with_brief_quotes(std::string sentence, const std::vector<std::strin
 
 std::string nearest_name(std::string_view given, const std::vector<std::string>& names) {
   constexpr std::size_t kLongest = 64;  // names are shorter; bounds the time of distance()
-  constexpr std::size_t kShortestPart = 3;
+  constexpr std::size_t kLongName = 7;
   if (given.empty() || given.size() > kLongest) {
     return "";
   }
-  const std::string wanted = lower_case(given);
+  const auto without_dashes = [](std::string_view name) {
+    return lower_case(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+  };
+  const std::string wanted = without_dashes(given);
   std::string nearest;
   std::size_t least = 0;
   for (const std::string& name : names) {
-    const std::string candidate = lower_case(name);
-    const bool contains = wanted.size() >= kShortestPart && candidate.find(wanted) != std::string::npos;
-    const std::size_t difference = contains ? 1 : distance(wanted, candidate);
-    if (difference <= std::max<std::size_t>(1, candidate.size() / 3) &&
+    const std::string candidate = without_dashes(name);
+    const std::size_t difference = distance(wanted, candidate);
+    if (difference <= (candidate.size() < kLongName ? 1 : 2) && difference < wanted.size() &&
         (nearest.empty() || difference < least)) {
       nearest = name;
       least = difference;

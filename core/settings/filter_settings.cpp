@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <type_traits>
 #include <variant>
 
@@ -56,6 +57,7 @@ std::string name_in(const FilterSettings& settings, bool frame_by_frame) {
   for (const Parameter<Filter>& parameter : type.parameters) {
     names.push_back(parameter.text.option);
   }
+  std::ranges::transform(noise_fields(), std::back_inserter(names), &NoiseField::name);
   throw UsageError(type.name + " has no option " + name + did_you_mean(name, names));
 }
 

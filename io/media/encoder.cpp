@@ -30,8 +30,11 @@ namespace {
 
 constexpr const char* kAomParameters = "aom-params";
 
-/// "; .mkv holds it", or nothing if Matroska does not.
+/// "; a file in .mkv can", or nothing if Matroska cannot.
 std::string container_hint(const AVCodec& codec) {
+  if (codec.id == AV_CODEC_ID_PRORES) {  // which Matroska holds, but editors read in MOV
+    return "; a file in .mov can (--for edit)";
+  }
   const AVOutputFormat* const matroska = av_guess_format("matroska", nullptr, nullptr);
   const bool holds =
       matroska != nullptr && avformat_query_codec(matroska, codec.id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
@@ -61,9 +64,55 @@ bool holds_video(const AVOutputFormat& container) {
   return container.video_codec != AV_CODEC_ID_NONE && !holds_cover_art_only;
 }
 
-/// Finds an encoder by its own name or the codec's. Null if there is none.
+struct UsualName {
+  std::string_view name;
+  const char* encoder;  ///< null: see `advice`
+  const char* advice;
+};
+// Names of codecs and encoders in other programs, without dots.
+constexpr std::array kUsualNames = std::to_array<UsualName>({
+    {"x264", "libx264", ""},
+    {"h264", "libx264", ""},
+    {"avc", "libx264", ""},
+    {"x265", "libx265", ""},
+    {"h265", "libx265", ""},
+    {"prores422", "prores_ks", ""},
+    {"copy", nullptr, "filtered frames are encoded again; -c ffv1 in .mkv is lossless"},
+    {"prores_hq", nullptr, "--for edit writes it, or -c prores_ks -e profile=hq"},
+    {"proreshq", nullptr, "--for edit writes it, or -c prores_ks -e profile=hq"},
+    {"prores4444", nullptr, "-c prores_ks -e profile=4444 writes it"},
+    {"nvenc", nullptr, "there are h264_nvenc, hevc_nvenc and av1_nvenc"},
+    {"dnxhr", nullptr, "-c dnxhd -e profile=dnxhr_hq writes it"},
+});
+
+/// Null if the name is not in the table.
+const UsualName* find_usual_name(std::string name) {
+  std::erase(name, '.');
+  name = lower_case(name);
+  const auto* const found = std::ranges::find(kUsualNames, name, &UsualName::name);
+  return found == kUsualNames.end() ? nullptr : found;
+}
+
+[[noreturn]] void refuse_encoder(const std::string& name) {
+  const UsualName* const usual = find_usual_name(name);
+  const auto digits_of = [](std::string text) {
+    std::erase_if(text, [](char letter) { return letter < '0' || letter > '9'; });
+    return text;
+  };
+  std::vector<std::string> similar = video_encoders();  // not h264 for h265
+  std::erase_if(similar, [&](const std::string& each) { return digits_of(each) != digits_of(name); });
+  const std::string meant = did_you_mean(name, similar);
+  throw UsageError("no encoder is called '" + name + "'" +
+                   (usual != nullptr && usual->encoder == nullptr ? "; " + std::string(usual->advice)
+                    : meant.empty() ? "; usual ones are libx264, libx265, libsvtav1, prores_ks and ffv1"
+                                    : meant));
+}
+
+/// Finds an encoder by its own name, a usual one or the codec's. Null if there is none.
 const AVCodec* find_encoder(const std::string& name) {
-  const AVCodec* const codec = avcodec_find_encoder_by_name(name.c_str());
+  const UsualName* const usual = find_usual_name(name);
+  const bool has_encoder = usual != nullptr && usual->encoder != nullptr;
+  const AVCodec* const codec = avcodec_find_encoder_by_name(has_encoder ? usual->encoder : name.c_str());
   const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());
   return codec != nullptr || descriptor == nullptr ? codec : avcodec_find_encoder(descriptor->id);
 }
@@ -307,8 +356,7 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
   }
   codec_ = find_encoder(options.codec);
   if (codec_ == nullptr) {
-    throw UsageError("no encoder is called '" + options.codec + "'" +
-                     did_you_mean(options.codec, video_encoders()));
+    refuse_encoder(options.codec);
   }
   if (codec_->type != AVMEDIA_TYPE_VIDEO) {
     throw UsageError("'" + options.codec + "' is not a video encoder");

@@ -249,7 +249,9 @@ std::string keeping_advice(const Source& source, const AVCodecContext& encoder) 
                       : "a master (" + name + ", " + std::to_string(decoded->comp[0].depth) +
                             "-bit 4:" + (decoded->log2_chroma_w == 0 ? "4:4" : "2:2") + ")") +
          ", and the output is lossy " + avcodec_get_name(encoder.codec_id) +
-         "; -c ffv1 in .mkv keeps all samples, and a lower --crf keeps more detail";
+         (name == "prores" || name == "dnxhd" ? "; --for edit writes a master"
+                                              : "; -c ffv1 in .mkv keeps all samples") +
+         ", and a lower --crf keeps more detail";
 }
 
 void report_loss(Diagnostics& diagnostics, std::string text) {

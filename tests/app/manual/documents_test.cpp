@@ -122,6 +122,35 @@ TEST(Documents, CommandsHaveTheirOptions) {
   EXPECT_GT(count, 30);
 }
 
+/// The first cells of the tables of a document.
+std::vector<std::string> first_cells(const fs::path& document) {
+  std::vector<std::string> cells;
+  for (const std::string& line : lines_of(document)) {
+    if (line.starts_with("| ")) {
+      cells.push_back(line.substr(2, line.find(" |", 2) - 2));
+    }
+  }
+  return cells;
+}
+
+TEST(Documents, NamesOfOtherProgramsHaveHints) {
+  static const std::regex kOption(R"((^|[ `])(--?[A-Za-z][^ `=]*))");
+  int count = 0;
+  for (const std::string& cell : first_cells(kSource / "docs" / "coming-from.md")) {
+    for (std::sregex_iterator option(cell.begin(), cell.end(), kOption), end; option != end; ++option) {
+      const std::string name = (*option)[2];
+      ++count;
+      try {
+        Command selected;
+        make_program(selected)->parse({"denoise", "in.mkv", name});
+      } catch (const UsageError& error) {
+        EXPECT_EQ(std::string(error.what()).find("lists the options"), std::string::npos) << error.what();
+      }
+    }
+  }
+  EXPECT_GT(count, 50);
+}
+
 TEST(Documents, TheReadmeIsShort) { EXPECT_LT(lines_of(kSource / "README.md").size(), 150U); }
 
 }  // namespace

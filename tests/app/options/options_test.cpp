@@ -55,7 +55,8 @@ TEST(NoiseOptions, SigmaIsOneOrThreeNumbersOrAuto) {
 }
 
 TEST(NoiseOptions, NoiseIsALevelToo) {
-  EXPECT_EQ(parse_noise({"--noise", "10,4,5"}), parse_noise({"--sigma", "10,4,5"}));
+  EXPECT_EQ(parse_noise({"--sigma", "10,4,5"}).noise->noise, (NoiseModel{{10, 4, 5}}));
+  EXPECT_THROW(parse_noise({"--noise", "10,4,5"}), UsageError) << "--sigma sets levels";
   EXPECT_EQ(parse_noise({"--noise", "auto"}), NoiseSettings{});
   EXPECT_THROW(parse_noise({"--noise", "10", "--sigma", "10"}), UsageError);
   EXPECT_THROW(parse_noise({"--noise", "loud"}), UsageError);
@@ -466,7 +467,8 @@ TEST(CommandLine, SaysWhatMayHaveBeenMeant) {
             "the command is missing; perhaps: limpid denoise " + file + " -o out.mp4");
   EXPECT_EQ(error("-x"), "the command is missing; limpid --help lists the commands");
   EXPECT_EQ(error("denoise --sigmaa=5"), "there is no option --sigmaa; did you mean '--sigma'?");
-  EXPECT_EQ(error("denoise --nonesuch"), "there is no option --nonesuch");
+  EXPECT_EQ(error("denoise --nonesuch"),
+            "there is no option --nonesuch; limpid denoise --help lists the options");
   EXPECT_EQ(error("denoise a b"), "'a' is one argument too many: limpid denoise [OPTION]...");
   EXPECT_EQ(error("-i " + file), "the command is missing; perhaps: limpid denoise " + file);
   EXPECT_EQ(error("--verbose denoise a"), "options follow the command: limpid denoise --verbose");
@@ -525,7 +527,8 @@ TEST(CommandLine, OptionsOfFfmpegNameThoseOfLimpid) {
             "changes them");
   EXPECT_EQ(line_error("a.mkv --tune grain"),
             "there is no option --tune in limpid denoise; use --encoder-option tune=VALUE");
-  EXPECT_EQ(line_error("a.mkv -t 3"), "there is no option -t") << "this command has no --duration";
+  EXPECT_EQ(line_error("a.mkv -t 3"), "there is no option -t; limpid denoise --help lists the options")
+      << "this command has no --duration";
 }
 
 TEST(CommandLine, ShortFlagsMayBeJoinedAndValuesNot) {
@@ -537,7 +540,10 @@ TEST(CommandLine, ShortFlagsMayBeJoinedAndValuesNot) {
   EXPECT_EQ(line_error("a.mkv -o -"), "no error");
   EXPECT_EQ(line_error("a.mkv -ob.mkv"), "-ob.mkv: separate the option from its value: -o b.mkv");
   EXPECT_EQ(line_error("a.mkv -o=b.mkv"), "-o=b.mkv: separate the option from its value: -o b.mkv");
-  EXPECT_EQ(line_error("a.mkv -yx"), "there is no option -yx");
+  EXPECT_EQ(line_error("a.mkv -yx"), "there is no option -yx; limpid denoise --help lists the options");
+  EXPECT_EQ(line_error("a.mkv -one_name x"),
+            "there is no option -one_name; limpid denoise --help lists the options")
+      << "names are not split";
   EXPECT_EQ(line_error("-- -noise"), "no error") << "files may have any name behind --";
 }
 
@@ -567,7 +573,8 @@ TEST(CommandLine, SuggestionsAreNotTheOpposite) {
             "there is no option --audio in limpid denoise; this is the default, and --no-audio turns it off");
   EXPECT_EQ(line_error("a.mkv --denoise strong"),
             "there is no option --denoise in limpid denoise; use --strength X");
-  EXPECT_EQ(line_error("a.mkv --no-noise"), "there is no option --no-noise");
+  EXPECT_EQ(line_error("a.mkv --no-noise"),
+            "there is no option --no-noise; limpid denoise --help lists the options");
 }
 
 TEST(CommandLine, ParametersOfFiltersAreRefusedWithTheFormToUse) {

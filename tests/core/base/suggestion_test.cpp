@@ -16,7 +16,9 @@ TEST(NearestName, IsTheOneThatWasMeant) {
   EXPECT_EQ(nearest_name("dneoise", names), "denoise");
   EXPECT_EQ(nearest_name("Benchmrk", names), "benchmark");
   EXPECT_EQ(nearest_name("--sigmaa", names), "--sigma");
-  EXPECT_EQ(nearest_name("x265", names), "libx265");
+  EXPECT_EQ(nearest_name("compute", names), "compare");
+  EXPECT_EQ(nearest_name("sigm", names), "--sigma");
+  EXPECT_EQ(nearest_name("sgm", names), "") << "two letters of five";
   for (const std::string& nothing_like_it :
        {std::string("polish"), std::string("x"), std::string(), std::string(1000, 'd')}) {
     EXPECT_EQ(nearest_name(nothing_like_it, names), "");

@@ -502,9 +502,11 @@ TEST_F(BadInputTest, UnknownInputFormatsAndOptionsAreUsageErrors) {
 
 TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "nonesuch"}),
-            "usage: no encoder is called 'nonesuch'");
-  EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "x264"}),
-            "usage: no encoder is called 'x264'; did you mean 'libx264'?");
+            "usage: no encoder is called 'nonesuch'; usual ones are libx264, libx265, libsvtav1, prores_ks "
+            "and ffv1");
+  EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "libx246"}),
+            "usage: no encoder is called 'libx246'; usual ones are libx264, libx265, libsvtav1, prores_ks "
+            "and ffv1");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "aac"}), "usage: 'aac' is not a video encoder");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.pixel_format = "nonesuch"}),
             "usage: no pixel format is called 'nonesuch'");
