@@ -267,7 +267,9 @@ class ArgumentReader {
     const std::string given = argument.substr(0, argument.find('='));
     const std::string name = bare(argument);
     if (const OptionText* const option = find_long(name)) {
-      throw UsageError(fmt::format("{} needs two dashes: {}", given, with_value(*option)));
+      throw UsageError(fmt::format("{} {}: {}", given,
+                                   given.starts_with("--") ? "is written with hyphens" : "needs two dashes",
+                                   with_value(*option)));
     }
     const ForeignOption* foreign = find_foreign_option(lower_case(name));
     if (foreign != nullptr && !foreign->own.empty()) {

@@ -247,6 +247,9 @@ void CommandLine::explain_missing_command(const std::vector<std::string>& argume
     throw UsageError(
         fmt::format("the command is missing; perhaps: {} {} {}", name_, names.front(), fmt::join(rest, " ")));
   }
+  if (*word == "version") {
+    throw UsageError("there is no command 'version'; " + name_ + " --version prints it");
+  }
   const std::string meant = did_you_mean(*word, names);
   throw UsageError(fmt::format("there is no command '{}'{}", *word, meant.empty() ? hint : meant));
 }

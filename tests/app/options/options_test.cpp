@@ -511,6 +511,7 @@ TEST(CommandLine, OneDashBeforeALongNameIsRefused) {
   EXPECT_EQ(line_error("a.mkv -output b.mkv"), "-output needs two dashes: --output OUTPUT");
   EXPECT_EQ(line_error("a.mkv -crf=18"), "-crf needs two dashes: --crf N");
   EXPECT_EQ(line_error("a.mkv -pix_fmt yuv420p"), "-pix_fmt needs two dashes: --pix-fmt NAME");
+  EXPECT_EQ(line_error("a.mkv --pix_fmt yuv420p"), "--pix_fmt is written with hyphens: --pix-fmt NAME");
   EXPECT_EQ(line_error("a.mkv -quiet"), "-quiet needs two dashes: --quiet");
   EXPECT_EQ(line_error("a.mkv -outptu b.mkv"), "there is no option -outptu; did you mean '--output'?");
   EXPECT_EQ(line_error("a.mkv -o -noise auto"), "--output: the value OUTPUT is missing (Output file)");
