@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
+#include <vector>
 
 #include "core/filter/filter.h"
 
@@ -106,6 +109,63 @@ TEST(FilterFigures, ProfilesHaveTheFiguresOfTheResults) {
       }
     }
   }
+}
+
+/// The cells of a row of a table.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  for (std::size_t begin = 2, end = 0; (end = line.find('|', begin)) != std::string::npos; begin = end + 2) {
+    cells.push_back(line.substr(begin, end == begin ? 0 : end - begin - 1));
+  }
+  return cells;
+}
+
+/// "vbm4d:profile=np" for "`vbm4d`", and so on.
+std::string row_name_of(const std::string& cell) {
+  static const std::map<std::string, std::string> kNames{{"V-BM3D", "vbm3d:profile=np"},
+                                                         {"BM3D, frame by frame", "bm3d:profile=np"},
+                                                         {"**Limpid**, default", "vbm4d:profile=np"}};
+  if (const auto found = kNames.find(cell); found != kNames.end()) {
+    return found->second;
+  }
+  static const std::regex kSettings(R"(.*`(?:--quality (\w+)|(\w+)(?::quality=(\w+))?(:delay=0)?)`)");
+  std::smatch parts;
+  EXPECT_TRUE(std::regex_match(cell, parts, kSettings)) << cell;
+  const std::string filter = parts[2].length() > 0 ? parts[2].str() : "vbm4d";
+  const std::string quality = parts[1].str() + parts[3].str();
+  return filter +
+         ":profile=" + profile_for(filter_type(filter).profiles, quality.empty() ? "good" : quality) +
+         parts[4].str();
+}
+
+TEST(FilterFigures, DocumentsHaveThoseOfTheResults) {
+  const nlohmann::json results = output_of("video_quality.json");
+  int count = 0;
+  for (const char* const document : {"README.md", "docs/filters.md"}) {
+    std::ifstream stream(std::string(LIMPID_RESULTS_DIR) + "/../../" + document);
+    std::vector<std::string> heads;
+    for (std::string line; std::getline(stream, line);) {
+      const std::vector<std::string> cells = cells_of(line);
+      heads = line.starts_with("| seven clips") ? cells : line.starts_with("|") ? heads : decltype(heads)();
+      for (std::size_t i = 1; i < heads.size() && line.starts_with("| ") && cells != heads; ++i) {
+        const std::string name = row_name_of(cells.at(0));
+        const std::string sigma = heads[i].find("40") != std::string::npos ? "sigma 40" : "sigma 20";
+        if (const bool is_time = heads[i].starts_with("ms"); is_time && !cells.at(i).empty()) {
+          const std::size_t colon = name.find(':');
+          const ProfileFigures* const figures = figures_of(name.substr(0, colon), name.substr(colon + 9));
+          const auto& ms = figures != nullptr && figures->gpu_ms ? figures->gpu_ms
+                                                                 : figures_of(name.substr(0, colon)).gpu_ms;
+          EXPECT_NEAR(std::stod(cells.at(i)), ms.value(), 0.006 * *ms) << document << ": " << line;
+        } else if (!is_time) {
+          const char* const column = heads[i].starts_with("flicker") ? "flicker" : "mean";
+          EXPECT_NEAR(std::stod(cells.at(i)), value_in(results.at(sigma), "filter", name, column), 0.006)
+              << document << ": " << line;
+        }
+        ++count;
+      }
+    }
+  }
+  EXPECT_GT(count, 40);
 }
 
 TEST(FilterFigures, EveryFilterHasFigures) {
