@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Renders the pictures of docs/pictures from a scene of the sample clip with simulated noise: before_after.jpg (noisy and denoised by
-# default), strengths.jpg (--strength), filters.jpg (--filter) and grain.jpg (--grain keep).
+# Renders the pictures of docs/pictures from a scene of the sample clip with simulated noise:
+# strengths.jpg (--strength), filters.jpg (--filter) and grain.jpg (--grain keep).
 # Needs ffmpeg and a build: cmake --preset release && cmake --build --preset release --target limpid limpid-samples
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -37,7 +37,6 @@ for filter in bilateral bm3d recursive; do
   denoise "$filter" --filter "$filter"
 done
 
-beside before_after.jpg crop=480:400:240:110 noisy default
 enlarged="crop=120:160:690:110,scale=iw*2:ih*2:flags=neighbor"  # roof, chimney and windows
 beside strengths.jpg "$enlarged" noisy light default strong
 beside filters.jpg "$enlarged" default bilateral bm3d recursive
