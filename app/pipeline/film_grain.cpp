@@ -89,8 +89,10 @@ class GrainOfNoise {
   explicit GrainOfNoise(bool by_number) : table_(by_number) {}
 
   void add(double time, const NoiseModel& noise) {
-    const bool begins =
-        models_.empty() || (noise != models_.back() && (noise.has_noise() || models_.back().has_noise()));
+    // Grain of nearly the same level has one entry.
+    constexpr float kSameLevel = 1.15F;
+    const bool begins = models_.empty() || noise.has_noise() != models_.back().has_noise() ||
+                        !have_like_levels(noise, models_.back(), kSameLevel);
     table_.add(time, begins, noise.has_noise());
     if (begins) {
       models_.push_back(noise);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,10 @@ namespace {
 constexpr float kSameLevel = 1.15F;
 constexpr std::size_t kContradictions = 3;  // that begin a scene
 constexpr std::size_t kContradictionsAfterStep = 2;
+// The share of quiet blocks, and the least ratio of their levels in two sections between which there is a
+// step.
+constexpr double kQuietBlocks = 0.1;
+constexpr double kLeastStep = 1.1;
 
 // True if the differences contain only copied blocks.
 bool repeats(const noise::NoiseStatistics& statistics) {
@@ -53,130 +58,161 @@ NoiseEstimate NoiseTracker::Measurement::model() const {
 
 NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, bool with_before) {
   Measurement own{.frames = 1, .white_variances = {}, .statistics = {}};
-  const Frame part = part_of(frame, area_.value_or(picture_));
+  const auto& [range, picture, area] = section().basis;
+  const Frame part = part_of(frame, area.value_or(picture));
   const NoiseModel white = engine_.estimate_noise(part);
   for (std::size_t p = 0; p < own.white_variances.size(); ++p) {
     own.white_variances[p] = std::pow(double{white.sigma[p]}, 2);
   }
   std::optional<Frame> before;
   if (with_before && before_) {
-    before = part_of(*before_, area_.value_or(picture_));
+    before = part_of(*before_, area.value_or(picture));
   }
-  own.statistics = engine_.measure_noise(part, before ? &*before : nullptr, range_);
+  own.statistics = engine_.measure_noise(part, before ? &*before : nullptr, range);
   return own;
 }
 
-void NoiseTracker::begin_scene(const Frame& frame) {
-  frames_of_scene_ = 0;
+// Texture may hide noise in one of two sections, so the quiet blocks must confirm a step. Coded noise changes
+// with the types of frames.
+bool NoiseTracker::is_step(const Section& earlier, const Section& later) {
+  if (earlier.own.evidence.coded || later.own.evidence.coded || earlier.measurement.frames == 0 ||
+      have_like_levels(earlier.own, later.own, kSameLevel)) {
+    return false;
+  }
+  const auto quiet = [](const Section& of) {
+    return noise::level_quantile(of.measurement.statistics.channels[0], kQuietBlocks);
+  };
+  return later.own.sigma[0] > earlier.own.sigma[0] ? quiet(later) > kLeastStep * quiet(earlier)
+                                                   : quiet(earlier) > kLeastStep * quiet(later);
+}
+
+void NoiseTracker::begin_section(const Frame& frame, bool cut) {
+  const Frame first = engine_.in_host_memory(frame);
+  Section next;
+  next.basis = {noise::scene_range(first), noise::region_inside_bars(first), {}};
+  if (!cut) {
+    const Basis& last = section().basis;
+    next.begins = next.basis.range != last.range || next.basis.picture != last.picture;
+    next.basis.area = next.begins ? std::nullopt : last.area;
+  }
+  if (next.begins) {
+    begin_number(0);
+  }
+  sections_.push_back(std::move(next));
+  if (std::ssize(sections_) > kSections) {
+    sections_.pop_front();
+  }
+  frames_ = 0;
   before_.reset();
-  scene_ = {};
+  changing_ = {};
   steps_.clear();
   contradiction_ = {};
-  const Frame first = engine_.in_host_memory(frame);
-  range_ = noise::scene_range(first);
-  picture_ = noise::region_inside_bars(first);
-  changing_ = {};
-  area_.reset();
-  if (!scene_numbers_.empty()) {
-    ended_.emplace_back(scene_number_, model_);
+}
+
+void NoiseTracker::begin_number(std::int64_t frames) {
+  ended_.emplace_back(number_, model_);
+  ++number_;
+  std::fill_n(numbers_.rbegin(), std::min(frames, std::ssize(numbers_)), number_);
+}
+
+void NoiseTracker::begin_level(std::int64_t frames, Measurement measurement) {
+  begin_number(frames);
+  section().measurement = std::move(measurement);
+  section().begins = true;
+  section().whole = false;
+  contradiction_ = {};
+  steps_.clear();
+}
+
+bool NoiseTracker::find_area(const Frame& frame) {
+  Section& own = section();
+  changing_.add(part_of(engine_.in_host_memory(frame), own.basis.picture));
+  if (frames_ == 1) {
+    return false;
   }
-  ++scene_number_;
-}
-
-void NoiseTracker::begin_number(std::size_t frames) {
-  ended_.emplace_back(scene_number_, model_);
-  ++scene_number_;
-  std::fill_n(scene_numbers_.rbegin(), std::min(frames, scene_numbers_.size()), scene_number_);
-}
-
-void NoiseTracker::find_area(const Frame& frame) {
-  changing_.add(part_of(engine_.in_host_memory(frame), picture_));
   std::optional<Region> area = changing_.find();
   if (area) {
-    area->x += picture_.x;
-    area->y += picture_.y;
+    area->x += own.basis.picture.x;
+    area->y += own.basis.picture.y;
   }
-  if (area == area_ || (!area && is_whole())) {
-    return;
+  if (area == own.basis.area || (!area && own.whole)) {
+    return false;
   }
-  area_ = area;
-  if (is_whole()) {
-    begin_number(contradiction_.frames + 1);
-  }
-  scene_ = {};
-  contradiction_ = {};
-  steps_.clear();
+  own.basis.area = area;
+  begin_level(own.whole ? static_cast<std::int64_t>(contradiction_.frames) + 1 : frames_, {});
+  return true;
 }
 
-NoiseEstimate NoiseTracker::scene_model() const {
-  NoiseEstimate model = scene_.model();
-  if (model.has_noise()) {
-    model.area = area_;
+// The model from the measurements of the section and of those before it that it continues.
+void NoiseTracker::set_model() {
+  Measurement joined = section().measurement;
+  for (auto later = sections_.rbegin(); !later->begins && std::next(later) != sections_.rend(); ++later) {
+    const Section& earlier = *std::next(later);
+    if (is_step(earlier, section())) {
+      break;
+    }
+    joined.add(earlier.measurement);
   }
-  return model;
-}
-
-void NoiseTracker::begin_at_contradiction() {
-  begin_number(contradiction_.frames);
-  scene_ = {};
-  for (const Measurement& each : contradiction_.measurements) {
-    scene_.add(each);
+  model_ = joined.model();
+  if (model_.has_noise()) {
+    model_.area = section().basis.area;
   }
-  contradiction_ = {};
-  steps_.clear();
-  model_ = scene_model();
 }
 
 void NoiseTracker::add(Measurement own) {
-  const bool whole = is_whole();
-  if ((whole || contradiction_.frames > 0) && !have_like_levels(own.model(), model_, kSameLevel)) {
+  Section& to = section();
+  if ((to.whole || contradiction_.frames > 0) && !have_like_levels(own.model(), to.own, kSameLevel)) {
     contradiction_.frames = std::max<std::size_t>(contradiction_.frames, 1);
     contradiction_.measurements.push_back(std::move(own));
     // Coded noise alternates between types of frames: as many frames contradict a level as supported it.
-    const std::size_t most = model_.evidence.coded    ? static_cast<std::size_t>(frames_to_average_)
+    const std::size_t most = to.own.evidence.coded    ? std::size_t{kFramesToAverage}
                              : contradiction_.stepped ? kContradictionsAfterStep
                                                       : kContradictions;
-    if (contradiction_.measurements.size() == most) {
-      begin_at_contradiction();
+    if (contradiction_.measurements.size() < most) {
+      return;
     }
-    return;
+    Measurement sum;
+    for (const Measurement& each : contradiction_.measurements) {
+      sum.add(each);
+    }
+    begin_level(static_cast<std::int64_t>(contradiction_.frames), std::move(sum));
+  } else {
+    if (contradiction_.stepped) {
+      steps_.clear();  // of the quiet blocks, but not of the noise
+    }
+    contradiction_ = {};
+    if (to.whole) {
+      return;
+    }
+    to.measurement.add(own);
   }
-  if (contradiction_.stepped) {
-    steps_.clear();  // of the quiet blocks, but not of the noise
-  }
-  contradiction_ = {};
-  if (!whole) {
-    scene_.add(own);
-    model_ = scene_model();
+  to.own = to.measurement.model();
+  if (to.begins) {
+    to.whole = to.measurement.frames >= frames_to_average_.value_or(kFramesToAverage);
+    set_model();
   }
 }
 
-void NoiseTracker::observe(const Frame& frame) {
-  const BrightnessHistogram brightness = engine_.brightness_histogram(frame);
-  begins_scene_ = frames_of_scene_ == 0 || frame.begins_anew || is_cut(brightness_, brightness);
-  brightness_ = brightness;
-  if (begins_scene_) {
-    begin_scene(frame);
-  }
-  scene_numbers_.push_back(scene_number_);
-  const bool is_check = ++frames_of_scene_ % kCheckInterval == 0;
-  const auto is_settled = [&] { return is_whole() && contradiction_.frames == 0; };
-  if (is_settled()) {
-    changing_ = {};
-  } else {
-    find_area(frame);
-  }
-  const bool whole = is_whole();
+void NoiseTracker::track(const Frame& frame) {
+  const bool was_whole = section().whole;
+  const bool was_settled = is_settled();
   Measurement own;
-  if (is_check || !is_settled()) {
+  if (!was_settled || frames_ % kCheckInterval == 0) {
     own = measure(frame);
   } else {
-    own.statistics =
-        engine_.measure_noise(luma_of(part_of(frame, area_.value_or(picture_))), nullptr, range_);
+    const auto& [range, picture, area] = section().basis;
+    own.statistics = engine_.measure_noise(luma_of(part_of(frame, area.value_or(picture))), nullptr, range);
+  }
+  // Repeated frames are no evidence, unless a scene begins with them.
+  const bool is_evidence = own.frames > 0 && !((was_whole || !section().begins) && repeats(own.statistics));
+  if (was_settled) {
+    changing_ = {};
+  } else if (is_evidence && find_area(frame)) {
+    own = measure(frame);
   }
   before_ = frame;
   const noise::ChannelStatistics& luma = own.statistics.channels[0];
-  const bool steps = !model_.evidence.coded && steps_.is_step(luma);
+  const bool steps = !section().own.evidence.coded && steps_.is_step(luma);
   if (steps && contradiction_.frames == 0) {
     // The difference from the frame before has the noise of both levels.
     contradiction_ = {.measurements = {measure(frame, false)}, .frames = 1, .stepped = true};
@@ -190,18 +226,46 @@ void NoiseTracker::observe(const Frame& frame) {
     }
   }
   contradiction_.frames += contradiction_.frames > 0 ? 1 : 0;
-  if (own.frames > 0 && !(whole && repeats(own.statistics))) {
+  // Repeated frames are no evidence, unless a scene begins with them.
+  const bool continues = was_whole || !section().begins;
+  if (own.frames > 0 && !(continues && repeats(own.statistics))) {
     add(std::move(own));
   }
 }
 
+void NoiseTracker::observe(const Frame& frame) {
+  const BrightnessHistogram brightness = engine_.brightness_histogram(frame);
+  begins_scene_ = frame_ == 0 || frame.begins_anew || is_cut(brightness_, brightness);
+  brightness_ = brightness;
+  // A scene that has just begun is measured first.
+  const bool is_due = !frames_to_average_ && frame_ % kSection == 0 && frames_ >= kFramesToAverage;
+  if (begins_scene_ || is_due) {
+    begin_section(frame, begins_scene_);
+  }
+  numbers_.push_back(number_);
+  ++frame_;
+  ++frames_;
+  track(frame);
+  // A section that continues another has that one's model until it has been measured, or if its first frame
+  // is held.
+  if (!section().begins && frames_ == kFramesToAverage) {
+    section().whole = true;
+    if (section().measurement.frames > 1) {
+      begin_number(frames_);
+      set_model();
+    } else {
+      section().measurement = {};
+    }
+  }
+}
+
 NoiseEstimate NoiseTracker::take() {
-  const std::int64_t number = scene_numbers_.front();
-  scene_numbers_.pop_front();
+  const std::int64_t number = numbers_.front();
+  numbers_.pop_front();
   while (!ended_.empty() && ended_.front().first < number) {
     ended_.pop_front();
   }
-  return number == scene_number_ ? model_ : ended_.front().second;
+  return number == number_ ? model_ : ended_.front().second;
 }
 
 SceneNoise noise_of_longest_scene(NoiseTracker& tracker, std::int64_t frames) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,24 +22,39 @@
 
 namespace limpid {
 
-/// Tracks the noise of a stream. Adds up measurements of the first frames of a scene, and of the differences
-/// between successive frames. The resulting noise model is then kept and only checked at intervals, so it
-/// stays constant at almost no cost. The measurement restarts at a scene cut, and at a step of the level
-/// within a scene: two successive frames differ in their quiet blocks and in their noise from the frames
-/// before, or several successive checks disagree. Frames before a step keep their model. Only the area that
-/// changes is measured if the rest of the picture stands still (noise::ChangingArea). Deterministic. Keeps a
-/// reference to the last frame.
+/// Tracks the noise of a stream, in sections of kSection frames on a fixed grid. Adds up measurements of the
+/// first frames of a section, and of the differences between successive frames. The resulting noise model is
+/// then kept and only checked at intervals. The measurement restarts at a scene cut, and at a step of the
+/// level within a scene: two successive frames differ in their quiet blocks and in their noise from the
+/// frames before, or several successive checks disagree. Frames before a step keep their model. The
+/// measurements of up to kSections sections are joined while they belong to one scene and no step of the
+/// level is proven. Only the area that changes is measured if the rest of the picture stands still
+/// (noise::ChangingArea).
+///
+/// A section is measured without regard to other sections, so that the model of a frame depends only on the
+/// frames from first_needed() on: streams that begin there have the models of the whole stream. While a frame
+/// is held for longer than a section, the model before is kept. Deterministic. Keeps a reference to the last
+/// frame.
 class NoiseTracker {
  public:
-  /// Default number of frames of a scene whose measurements are added up.
+  /// Number of frames at the beginning of a section whose measurements are added up.
   static constexpr int kFramesToAverage = 6;
+  static constexpr std::int64_t kSection = 32;
+  /// Most sections whose measurements are joined.
+  static constexpr std::int64_t kSections = 2;
   /// Minimum width and height for a useful measurement.
   static constexpr int kLeastSide = 64;
-  /// Every 8th frame of a scene is a check while the model is held.
+  /// Every 8th frame of a section is a check while the model is held.
   static constexpr std::int64_t kCheckInterval = 8;
 
-  /// `engine` measures the frames and must outlive this object.
-  explicit NoiseTracker(Engine& engine, int frames_to_average = kFramesToAverage)
+  /// The first frame, by its number in the stream, that the model of frame n depends on.
+  static constexpr std::int64_t first_needed(std::int64_t n) {
+    return std::max<std::int64_t>(n / kSection - kSections, 0) * kSection;
+  }
+
+  /// `engine` measures the frames and must outlive this object. With `frames_to_average`, scenes are not
+  /// divided into sections, and the measurements of so many frames of a scene are added up.
+  explicit NoiseTracker(Engine& engine, std::optional<int> frames_to_average = {})
       : engine_(engine), frames_to_average_(frames_to_average) {}
 
   /// Takes the next frame of the stream, in memory that the engine can read. All frames must have one format.
@@ -64,45 +80,61 @@ class NoiseTracker {
     void add(const Measurement& other);
     NoiseEstimate model() const;
   };
-  // Measurements that contradict the model, of successive frames.
+  // Where and how a section is measured. Measurements with different bases are not added up.
+  struct Basis {
+    noise::SceneRange range;
+    Region picture;              ///< inside bars
+    std::optional<Region> area;  ///< of the noise; nothing: `picture`
+    bool operator==(const Basis&) const = default;
+  };
+  struct Section {
+    Basis basis;
+    Measurement measurement;
+    NoiseEstimate own;   ///< the model from `measurement` alone
+    bool begins = true;  ///< a scene, or a step of the level: earlier sections do not count
+    bool whole = false;  ///< its first frames have been measured
+  };
+  // Measurements that contradict the section's, of successive frames.
   struct Contradiction {
     std::vector<Measurement> measurements;
     std::size_t frames = 0;  ///< frames since its beginning
     bool stepped = false;    ///< its first frame may be a step (noise::LevelSteps)
   };
 
+  static bool is_step(const Section& earlier, const Section& later);
+  Section& section() { return sections_.back(); }
+  const Section& section() const { return sections_.back(); }
+  bool is_settled() const { return section().whole && contradiction_.frames == 0; }
   Measurement measure(const Frame& frame, bool with_before = true);
-  void begin_scene(const Frame& frame);
-  // Searches for the area of the scene's noise. Measurements start again if it is found.
-  void find_area(const Frame& frame);
-  // Begins a scene number at one of the last frames; `frames`: from it to the last one.
-  void begin_number(std::size_t frames);
-  NoiseEstimate scene_model() const;
-  // True once the scene's frames have been averaged.
-  bool is_whole() const { return scene_.frames >= frames_to_average_; }
-  // Adds the measurement of a frame to the scene, or to the contradiction.
+  void begin_section(const Frame& frame, bool cut);
+  // Searches for the area of the section's noise. Returns true if it is found: measurements start again.
+  bool find_area(const Frame& frame);
+  // Begins a level at one of the last frames of the section; `frames`: from it to the last one.
+  void begin_level(std::int64_t frames, Measurement measurement);
+  // Begins a model number at one of the last frames.
+  void begin_number(std::int64_t frames);
+  void set_model();
+  // Measures a frame as far as required.
+  void track(const Frame& frame);
+  // Adds the measurement of a frame to the section, or to the contradiction.
   void add(Measurement own);
-  // Ends the scene at the first frame of the contradiction.
-  void begin_at_contradiction();
 
   Engine& engine_;
-  int frames_to_average_;
+  std::optional<int> frames_to_average_;
   BrightnessHistogram brightness_{};
-  noise::SceneRange range_;  ///< of the scene
-  Region picture_;           ///< of the scene, inside bars
-  noise::ChangingArea changing_;
-  std::optional<Region> area_;  ///< of the scene's noise; nothing: `picture_`
   bool begins_scene_ = false;
-  std::int64_t frames_of_scene_ = 0;
-  std::optional<Frame> before_;  ///< the previous frame, if it belongs to the scene
-  Measurement scene_;            ///< measurements that the model is made from
-  noise::LevelSteps steps_;      ///< of the scene
-  Contradiction contradiction_;
+  std::int64_t frame_ = 0;        ///< number of observed frames
+  std::int64_t frames_ = 0;       ///< of the section
+  std::optional<Frame> before_;   ///< the previous frame of the section
+  std::deque<Section> sections_;  ///< the last ones
+  noise::ChangingArea changing_;  ///< of the section
+  noise::LevelSteps steps_;       ///< of the section
+  Contradiction contradiction_;   ///< of the section
   NoiseEstimate model_{};
-  std::deque<std::int64_t> scene_numbers_;  ///< scene numbers of the frames that have not been taken
-  std::int64_t scene_number_ = 0;
-  std::deque<std::pair<std::int64_t, NoiseEstimate>> ended_;  ///< ended scenes with frames that have not been
-                                                              ///< taken, and their final models
+  std::deque<std::int64_t> numbers_;  ///< model numbers of the frames that have not been taken
+  std::int64_t number_ = 0;
+  std::deque<std::pair<std::int64_t, NoiseEstimate>> ended_;  ///< earlier models of frames that have not been
+                                                              ///< taken
 };
 
 /// The noise of a scene.

@@ -12,6 +12,8 @@ struct SceneRange {
   BrightnessScale scale;
   /// Samples are counts of photons: samples of 0 are not clipped.
   bool counts = false;
+
+  bool operator==(const SceneRange&) const = default;
 };
 
 /// The range of a scene that begins with this frame in host memory. Gray samples of more than 8 bits often

@@ -44,7 +44,7 @@ class NoiseTrackerTest : public testing::Test {
   std::shared_ptr<Engine> engine_ = engine_registry().open("cpu");
 };
 
-TEST_F(NoiseTrackerTest, AveragesTheFirstFramesAndThenHolds) {
+TEST_F(NoiseTrackerTest, AveragesTheFirstFramesOfASectionAndThenHolds) {
   NoiseTracker tracker(*engine_);
   double variances = 0;
   noise::NoiseStatistics statistics;
@@ -59,8 +59,66 @@ TEST_F(NoiseTrackerTest, AveragesTheFirstFramesAndThenHolds) {
     EXPECT_EQ(level, noise::model_of(statistics, {{white}}));
     before = frame;
   }
-  for (int i = NoiseTracker::kFramesToAverage; i < 40; ++i) {
+  for (int i = NoiseTracker::kFramesToAverage; i < NoiseTracker::kSection; ++i) {
     EXPECT_EQ(tracker.next(moving(i, 15)), level) << "frame " << i;
+  }
+}
+
+TEST_F(NoiseTrackerTest, SectionsOfASceneAreJoined) {
+  NoiseTracker tracker(*engine_);
+  std::vector<NoiseModel> levels;
+  constexpr int kFrames = 150;
+  for (int i = 0; i < kFrames; ++i) {
+    const NoiseModel level = tracker.next(moving(i, 6));
+    if (i > NoiseTracker::kFramesToAverage) {
+      EXPECT_NEAR(level.sigma[0] / 6, 1, 0.04) << i;
+    }
+    if (levels.empty() || level != levels.back()) {
+      levels.push_back(level);
+    }
+  }
+  // The first frames of the clip, then once a section.
+  EXPECT_EQ(std::ssize(levels), NoiseTracker::kFramesToAverage + (kFrames - 6) / NoiseTracker::kSection);
+}
+
+// A clip with a cut, a step, growing noise, an odd frame, and a frame that is held.
+Frame eventful(int i) {
+  if (i == 120) {
+    return moving(i, 25, -60);
+  }
+  if (i < 77) {
+    return moving(i, i < 40 ? 4.0F : 9.0F);
+  }
+  const int held = i > 140 && i < 165 ? 140 : i;
+  return moving(held, 3 + static_cast<float>(held - 77) / 12, -60);
+}
+
+// The models of frames that begin at `first`, which know five later frames.
+std::vector<NoiseModel> models_from(Engine& engine, int first, int end) {
+  constexpr int kAhead = 5;
+  NoiseTracker tracker(engine);
+  std::vector<NoiseModel> models;
+  for (int i = first; i < end; ++i) {
+    tracker.observe(eventful(i));
+    if (i >= first + kAhead) {
+      models.push_back(tracker.take());
+    }
+  }
+  return models;
+}
+
+TEST_F(NoiseTrackerTest, AModelDependsOnTheFramesFromTheFirstNeededOneOn) {
+  constexpr int kFrames = 200;
+  const std::vector<NoiseModel> all = models_from(*engine_, 0, kFrames);
+  for (std::int64_t n = NoiseTracker::kSection * (NoiseTracker::kSections + 1); n < std::ssize(all);
+       n += NoiseTracker::kSection) {
+    const std::int64_t first = NoiseTracker::first_needed(n);
+    EXPECT_EQ(NoiseTracker::first_needed(n + NoiseTracker::kSection - 1), first);
+    const std::vector<NoiseModel> own =
+        models_from(*engine_, static_cast<int>(first), static_cast<int>(n + NoiseTracker::kSection));
+    for (std::int64_t i = n - first; i < std::ssize(own) && first + i < std::ssize(all); ++i) {
+      EXPECT_EQ(own[i], all[first + i]) << "frame " << first + i;
+    }
   }
 }
 
@@ -82,7 +140,7 @@ TEST_F(NoiseTrackerTest, AsksForFewEstimatesOnceTheLevelIsKnown) {
   CountingEngine engine;
   NoiseTracker tracker(engine);
   const Frame same = moving(0, 15);
-  constexpr int kFrames = 40;
+  constexpr int kFrames = NoiseTracker::kSection;
   for (int i = 0; i < kFrames; ++i) {
     tracker.next(same);
   }
@@ -98,7 +156,7 @@ TEST_F(NoiseTrackerTest, HoldsTheLevelWhileAFrameIsRepeated) {
   }
   EXPECT_NEAR(error_of(level.sigma[0], 10), 0, 0.1);
   const Frame held = moving(12, 10);
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 3 * NoiseTracker::kSection; ++i) {
     EXPECT_EQ(tracker.next(held), level) << i;
   }
 }
@@ -141,8 +199,9 @@ TEST_F(NoiseTrackerTest, IsNotMovedByASingleOddFrame) {
   for (int i = 0; i < 16; ++i) {
     level = tracker.next(moving(i, 5));
   }
-  for (int i = 16; i < 40; ++i) {
-    EXPECT_EQ(tracker.next(moving(i, i % 8 == 7 ? 12.0F : 5.0F)), level) << "frame " << i;
+  for (int i = 16; i < 72; ++i) {
+    EXPECT_NEAR(tracker.next(moving(i, i % 8 == 7 ? 12.0F : 5.0F)).sigma[0] / level.sigma[0], 1, 0.02)
+        << "frame " << i;
   }
 }
 
