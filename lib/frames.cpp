@@ -172,14 +172,16 @@ Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Borrow
 }
 
 void copy_properties(const limpid_frame& from, Frame& to) {
-  constexpr std::uint32_t kFlags = LIMPID_INTERLACED | LIMPID_BEGINS_ANEW | LIMPID_CONTEXT_ONLY;
+  constexpr std::uint32_t kFlags =
+      LIMPID_INTERLACED | LIMPID_BEGINS_ANEW | LIMPID_CONTEXT_ONLY | LIMPID_LEVEL_ONLY;
   if ((from.flags & ~kFlags) != 0) {
     throw UsageError("the frame's flags are " + std::to_string(from.flags) +
-                     ", but only the flags 1, 2 and 4 (limpid_frame_flag) exist; set other bits to 0");
+                     ", but only the flags 1, 2, 4 and 8 (limpid_frame_flag) exist; set other bits to 0");
   }
   to.interlaced = (from.flags & LIMPID_INTERLACED) != 0;
   to.begins_anew = (from.flags & LIMPID_BEGINS_ANEW) != 0;
-  to.context_only = (from.flags & LIMPID_CONTEXT_ONLY) != 0;
+  to.level_only = (from.flags & LIMPID_LEVEL_ONLY) != 0;
+  to.context_only = to.level_only || (from.flags & LIMPID_CONTEXT_ONLY) != 0;
   to.attachment = std::make_shared<Carried>(Carried{from.pts, from.user, to.interlaced});
 }
 

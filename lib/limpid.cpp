@@ -425,7 +425,9 @@ limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* i
                 .result_ordinal = result_memory.ordinal,
                 .engine = own.engine_name.c_str(),
                 .engine_description = own.engine_description.c_str(),
-                .filter = own.filter_name.c_str()});
+                .filter = own.filter_name.c_str(),
+                .level_section = static_cast<std::int32_t>(stream.level_grid().section),
+                .level_before = static_cast<std::int32_t>(stream.level_grid().before)});
     return LIMPID_OK;
   });
 }

@@ -65,12 +65,17 @@ void DenoisingStream::pass_on() {
     if (!next->frame.context_only) {
       founds_.push_back(*found_);
     }
+    next_result_ = std::move(results_.front());
+    results_.pop_front();
+    if (next->frame.level_only) {
+      has_gap_ = true;
+      continue;
+    }
     if (next->level != level_) {
       denoiser_->set_noise(next->level);
       level_ = next->level;
     }
-    next_result_ = std::move(results_.front());
-    results_.pop_front();
+    next->frame.begins_anew = next->frame.begins_anew || std::exchange(has_gap_, false);
     denoiser_->send(std::move(next->frame));
   }
 }
@@ -89,6 +94,7 @@ void DenoisingStream::reset() {
   founds_.clear();
   denoiser_->reset();
   control_->reset();
+  has_gap_ = false;
   is_flushed_ = false;
 }
 

@@ -37,6 +37,8 @@ class DenoisingStream {
 
   /// The number of later frames that must be sent before a frame's result is available.
   int latency() const { return control_->noise().look_ahead() + denoiser_->latency(); }
+  /// NoiseControl::grid().
+  LevelGrid level_grid() const { return control_->noise().grid(); }
   /// The neighboring frames on which the result of a frame depends, apart from noise estimates.
   Reach reach() const { return FieldControl::reach_with(fields_, denoiser_->reach()); }
   /// The noise of the last frame that was passed to the filter, as NoiseControl::found() returns it.
@@ -68,6 +70,7 @@ class DenoisingStream {
   Results kind_of_results_ = Results::kNotKnown;
   std::optional<NoiseEstimate> found_, found_of_result_;
   std::deque<NoiseEstimate> founds_;  // of the results to come
+  bool has_gap_ = false;              // the denoiser lacks the last frame
   bool is_flushed_ = false;
 };
 

@@ -55,6 +55,14 @@ enum class Latency : std::uint8_t {
   kNone,       ///< each frame has its level immediately, from itself and the frames before: live video
 };
 
+/// The frames that levels depend on: a stream that begins at a frame whose number in the video is a multiple
+/// of `section` has the levels of the whole video from `before` frames later on. 0 and 0: on all earlier
+/// frames.
+struct LevelGrid {
+  std::int64_t section = 1;
+  std::int64_t before = 0;
+};
+
 /// The noise level according to NoiseSettings, estimated or given.
 class NoiseControl final : public Leveler {
  public:
@@ -76,6 +84,13 @@ class NoiseControl final : public Leveler {
   /// The number of later frames that must be sent before a frame's level is known, unless the stream is
   /// flushed.
   int look_ahead() const { return is_estimated() && latency_ == Latency::kLookAhead ? kLookAhead : 0; }
+  LevelGrid grid() const {
+    if (!is_estimated()) {
+      return {};
+    }
+    return latency_ == Latency::kNone ? LevelGrid{0, 0}
+                                      : LevelGrid{NoiseTracker::kSection, NoiseTracker::kBefore};
+  }
   /// Takes the next frame, which the engine must be able to read. Throws UsageError as check() does.
   void send(Frame frame) override;
   std::optional<LeveledFrame> receive() override;

@@ -31,10 +31,9 @@ namespace limpid {
 /// level is proven. Only the area that changes is measured if the rest of the picture stands still
 /// (noise::ChangingArea).
 ///
-/// A section is measured without regard to other sections, so that the model of a frame depends only on the
-/// frames from first_needed() on: streams that begin there have the models of the whole stream. While a frame
-/// is held for longer than a section, the model before is kept. Deterministic. Keeps a reference to the last
-/// frame.
+/// A section is measured without regard to other sections, so that models depend only on the frames of
+/// this one and of kSections before. While a frame is held for longer, the model before is kept.
+/// Deterministic. Keeps a reference to the last frame.
 class NoiseTracker {
  public:
   /// Number of frames at the beginning of a section whose measurements are added up.
@@ -47,10 +46,9 @@ class NoiseTracker {
   /// Every 8th frame of a section is a check while the model is held.
   static constexpr std::int64_t kCheckInterval = 8;
 
-  /// The first frame, by its number in the stream, that the model of frame n depends on.
-  static constexpr std::int64_t first_needed(std::int64_t n) {
-    return std::max<std::int64_t>(n / kSection - kSections, 0) * kSection;
-  }
+  /// A stream that begins at the beginning of a section has the models of the whole stream after so many
+  /// frames.
+  static constexpr std::int64_t kBefore = kSections * kSection;
 
   /// `engine` measures the frames and must outlive this object. With `frames_to_average`, scenes are not
   /// divided into sections, and the measurements of so many frames of a scene are added up.

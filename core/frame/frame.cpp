@@ -127,6 +127,7 @@ void describe_alike(const Frame& from, Frame& to) {
   pass_on(from, to);
   to.begins_anew = from.begins_anew;
   to.context_only = from.context_only;
+  to.level_only = from.level_only;
 }
 
 void copy_plane(const FrameFormat& format, const Plane& from, const Plane& to) {

@@ -143,6 +143,8 @@ struct Frame {
   bool begins_anew = false;
   /// True for frames that serve only as context of other frames' results and have no result.
   bool context_only = false;
+  /// True for frames that serve only to measure the noise of later frames: filters do not use them.
+  bool level_only = false;
   /// Where the samples are. Samples in device memory have the layout of the device's video decoder or
   /// encoder: planes have a `sample_stride`, and samples have `padding_bits` unused low bits. Samples of a
   /// decoder are read-only. In host memory `sample_stride` is 1 and `padding_bits` is 0.
@@ -161,7 +163,7 @@ struct Frame {
 void pass_on(const Frame& from, Frame& to);
 
 /// Copies all members but the samples to `to`, a frame of the same format in host memory: those of pass_on(),
-/// `begins_anew` and `context_only`.
+/// `begins_anew`, `context_only` and `level_only`.
 void describe_alike(const Frame& from, Frame& to);
 
 /// Copies the samples of a plane or a frame to another of the same size and format. Both are in host memory.

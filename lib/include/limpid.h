@@ -118,7 +118,9 @@ typedef enum limpid_frame_flag {
   LIMPID_INTERLACED = 1, /* odd and even rows are fields of different times */
   LIMPID_BEGINS_ANEW =
       2, /* a discontinuity, such as a seek: the frame and the one before do not use each other */
-  LIMPID_CONTEXT_ONLY = 4 /* the frame has no result; neighboring frames use it */
+  LIMPID_CONTEXT_ONLY = 4, /* the frame has no result; neighboring frames use it */
+  LIMPID_LEVEL_ONLY =
+      8 /* the frame has no result; only the noise level of later frames is measured with it */
 } limpid_frame_flag;
 
 typedef struct limpid_buffer limpid_buffer;
@@ -277,6 +279,12 @@ typedef struct limpid_stream_info {
   const char* engine; /* texts stay valid until the next limpid_start() */
   const char* engine_description;
   const char* filter;
+  /* With an estimated noise level, a stream that begins at frame number i of a video, a multiple of
+   * level_section, has the results of the whole video from frame i + level_before on, if the frames before
+   * are LIMPID_LEVEL_ONLY or, reach_before of them, LIMPID_CONTEXT_ONLY. 1 and 0 with a given level. 0 and 0
+   * if levels depend on all earlier frames (setting live). */
+  int32_t level_section;
+  int32_t level_before;
 } limpid_stream_info;
 LIMPID_API limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* info);
 

@@ -18,13 +18,12 @@ namespace limpid::plugins {
 
 /// Gives results for the frames of a clip in any order, for hosts that request frames by number. The stream
 /// continues while requests are roughly in order, and otherwise restarts with context frames, so that results
-/// are bit-exact. `Source` and `Result` own frames of the host.
+/// are bit-exact, also with an estimated noise level. `Source` and `Result` own frames of the host.
 template <typename Source, typename Result>
 class RandomAccess {
  public:
-  /// Number of frames before a frame after which the noise estimate is steady. Requests may be out of order
-  /// by this number without a restart.
-  static constexpr int kFramesToEstimateFrom = 8;
+  /// Requests may skip so many frames without a restart.
+  static constexpr int kMostSkipped = 8;
 
   /// Throws std::runtime_error with a sentence for the user, also if results depend on all earlier frames.
   /// `denoiser` has a stream, which belongs to this object from now on. At most `most_kept` results that come
@@ -37,17 +36,30 @@ class RandomAccess {
                                " requests frames in any order, so it cannot use the filter " + stream.filter +
                                ", whose results depend on all earlier frames; use vbm4d with delay=0");
     }
-    const bool estimates = stream.latency > stream.reach_after;
-    before_ = stream.reach_before + (estimates ? kFramesToEstimateFrom : 0);
+    before_ = stream.reach_before;
     after_ = denoiser.frames_ahead();
+    level_section_ = stream.level_section;
+    level_before_ = stream.level_before;
   }
 
-  /// The source frames that the result of frame n may need.
-  int first_of(int n) const { return std::max(n - before_, 0); }
+  /// The source frames that the result of frame n may need if the stream continues.
+  int first_of(int n) const { return std::max(n - before_ - kMostSkipped, 0); }
   int last_of(int n) const { return std::min(n + after_, frame_count_ - 1); }
 
+  /// The source frame from which on they are needed now, which is before first_of(n) if the stream restarts:
+  /// the noise level is then measured from it on.
+  int first_needed(int n) const {
+    const int first = first_of(n);
+    if (!restarts_at(n) || level_section_ <= 1) {
+      return first;
+    }
+    return std::max(std::min(n / level_section_ * level_section_ - level_before_,
+                             first / level_section_ * level_section_),
+                    0);
+  }
+
   /// The result of frame n. `host` has
-  ///   Source source(int n)                                 one of the frames first_of(n) to last_of(n)
+  ///   Source source(int n)                                 one of the frames first_needed(n) to last_of(n)
   ///   limpid_frame frame(const Source&)                    its samples, for limpid_send()
   ///   Result result(limpid_frame&, const Source&)          a frame of the host with the samples of a result,
   ///                                                        or the result itself, whose `buffer` is then null
@@ -76,12 +88,17 @@ class RandomAccess {
  private:
   static constexpr int kNone = std::numeric_limits<int>::max();
 
+  bool restarts_at(int n) const {
+    return !results_.contains(n) && (n < next_result_ || first_of(n) > next_sent_);
+  }
+
   template <typename Host>
   void advance_to(int n, Host& host) {
-    if (n < next_result_ || first_of(n) > next_sent_) {
+    if (restarts_at(n)) {
+      const int first = first_needed(n);
       denoiser_.reset();
       sources_ = {};
-      next_sent_ = first_of(n);
+      next_sent_ = first;
       next_result_ = n;
     }
     for (; next_sent_ <= last_of(n); ++next_sent_) {
@@ -102,7 +119,8 @@ class RandomAccess {
   void send(Source source, Host& host) {
     limpid_frame frame = host.frame(source);
     const bool is_context = next_sent_ < next_result_;
-    frame.flags |= is_context ? LIMPID_CONTEXT_ONLY : 0;
+    const bool is_used = next_sent_ >= next_result_ - before_;
+    frame.flags |= !is_context ? 0 : is_used ? LIMPID_CONTEXT_ONLY : LIMPID_LEVEL_ONLY;
     denoiser_.send(frame);
     if (!is_context) {
       sources_.push(std::move(source));
@@ -123,6 +141,8 @@ class RandomAccess {
   int frame_count_;
   std::size_t most_kept_;
   int before_ = 0;
+  int level_section_ = 1;
+  int level_before_ = 0;
   int after_ = 0;
   // Frames that are sent before the next result's own are context.
   int next_sent_ = 0;

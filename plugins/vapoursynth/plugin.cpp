@@ -384,10 +384,14 @@ class Denoising : plugins::NotCopyable {
     first_steps().add(own_node, {node_.get(), request_.settings});
   }
 
+  // Requests what frame n needs if the stream continues.
   void request(int n, VSFrameContext* context) const {
-    for (int i = frames_->first_of(n); i <= frames_->last_of(n); ++i) {
-      vs_->requestFrameFilter(i, node_.get(), context);
-    }
+    request(frames_->first_of(n), frames_->last_of(n), context);
+  }
+  // Requests what the noise level of frame n is measured from if the stream restarts. Returns false if
+  // nothing is missing. One call at a time.
+  bool request_for_level(int n, VSFrameContext* context) const {
+    return request(frames_->first_needed(n), frames_->first_of(n) - 1, context);
   }
 
   // The result for frame n, whose frames are there; null, and an error in `context`, if it failed. One call
@@ -403,6 +407,13 @@ class Denoising : plugins::NotCopyable {
   }
 
  private:
+  bool request(int first, int last, VSFrameContext* context) const {
+    for (int i = first; i <= last; ++i) {
+      vs_->requestFrameFilter(i, node_.get(), context);
+    }
+    return first <= last;
+  }
+
   // VapourSynth's frames, for RandomAccess.
   struct Host {
     Denoising& own;
@@ -463,13 +474,20 @@ class Denoising : plugins::NotCopyable {
   const VSNode* own_node_ = nullptr;  // of a first step by BM3Dv2
 };
 
-const VSFrame* VS_CC get_frame(int n, int reason, void* instance, void** /*frame_data*/,
-                               VSFrameContext* context, VSCore* core, const VSAPI* /*vs*/) {
+// `frame_data`: null until the frames for the level have been requested.
+const VSFrame* VS_CC get_frame(int n, int reason, void* instance, void** frame_data, VSFrameContext* context,
+                               VSCore* core, const VSAPI* /*vs*/) {
   auto& denoising = *static_cast<Denoising*>(instance);
   if (reason == arInitial) {
     denoising.request(n, context);
+  } else if (reason == arAllFramesReady) {
+    if (*frame_data == nullptr && denoising.request_for_level(n, context)) {
+      *frame_data = instance;
+      return nullptr;
+    }
+    return denoising.result(n, context, core);
   }
-  return reason == arAllFramesReady ? denoising.result(n, context, core) : nullptr;
+  return nullptr;
 }
 
 void VS_CC free_instance(void* instance, VSCore* /*core*/, const VSAPI* /*vs*/) {

@@ -375,15 +375,15 @@ TEST(Library, RefusesUnknownFlagsOfFrames) {
   const limpid_format c = c_format(format);
   const limpid_frame* const frames[] = {&frame};
   auto noise = sized<limpid_noise>();
-  for (const std::uint32_t flags : {8U, 0xffffU, 0x80000001U}) {
+  for (const std::uint32_t flags : {16U, 0xffffU, 0x80000001U}) {
     frame.flags = flags;
     EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT);
     EXPECT_EQ(limpid_error(denoiser),
               "the frame's flags are " + std::to_string(flags) +
-                  ", but only the flags 1, 2 and 4 (limpid_frame_flag) exist; set other bits to 0");
+                  ", but only the flags 1, 2, 4 and 8 (limpid_frame_flag) exist; set other bits to 0");
     EXPECT_EQ(limpid_estimate_noise(denoiser, &c, frames, 1, &noise), LIMPID_BAD_ARGUMENT);
   }
-  frame.flags = LIMPID_INTERLACED | LIMPID_BEGINS_ANEW | LIMPID_CONTEXT_ONLY;
+  frame.flags = LIMPID_INTERLACED | LIMPID_BEGINS_ANEW | LIMPID_CONTEXT_ONLY | LIMPID_LEVEL_ONLY;
   EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_OK);
 }
 
@@ -896,6 +896,36 @@ TEST(Library, AnySegmentWithContextGivesTheBitsOfTheWhole) {
     EXPECT_TRUE(oracle::same_bits(result, whole[static_cast<std::size_t>(wanted)])) << wanted;
     auto more = sized<limpid_frame>();
     EXPECT_EQ(limpid_receive(denoiser, &more), LIMPID_END);
+  }
+}
+
+TEST(Library, AStreamFromTheMiddleOfAVideoHasTheLevelsOfTheWhole) {
+  const FrameFormat format = oracle::gray(96, 80);
+  const std::vector<Frame> frames = noisy_frames(format, 170);
+  const Handle denoiser;
+  for (const auto& [name, value] : {std::pair{"profile", "fast"}, {"reach", "1"}}) {
+    ASSERT_EQ(limpid_set(denoiser, name, value), LIMPID_OK);
+  }
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  auto stream = sized<limpid_stream_info>();
+  ASSERT_EQ(limpid_get_stream(denoiser, &stream), LIMPID_OK);
+  ASSERT_GT(stream.level_section, 1);
+  const std::vector<Frame> whole = denoise(denoiser, frames);
+  for (const int wanted : {130, 100, 161}) {
+    ASSERT_EQ(limpid_reset(denoiser), LIMPID_OK);
+    const int first = wanted / stream.level_section * stream.level_section - stream.level_before;
+    ASSERT_GT(first, 0);
+    const int last = std::min(wanted + stream.latency, 169);
+    for (int i = first; i <= last; ++i) {
+      const std::uint32_t flags = i < wanted - stream.reach_before ? LIMPID_LEVEL_ONLY
+                                  : i == wanted                    ? 0
+                                                                   : LIMPID_CONTEXT_ONLY;
+      ASSERT_EQ(send(denoiser, frames[static_cast<std::size_t>(i)], flags), LIMPID_OK);
+    }
+    ASSERT_EQ(limpid_flush(denoiser), LIMPID_OK);
+    const Frame result = receive(denoiser, format);
+    ASSERT_NE(result.samples, nullptr);
+    EXPECT_TRUE(oracle::same_bits(result, whole[static_cast<std::size_t>(wanted)])) << wanted;
   }
 }
 
