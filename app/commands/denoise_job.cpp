@@ -25,6 +25,7 @@
 #include "app/options/filter_options.h"
 #include "app/pipeline/broken_off.h"
 #include "app/pipeline/film_grain.h"
+#include "app/pipeline/level_lead.h"
 #include "app/pipeline/noise_text.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
@@ -154,7 +155,8 @@ class OpenJob {
         filter_(job.filter(reader.video().still_picture)),
         control_(job.settings.noise, job.settings.fields, reach_of(filter_), *session.engine,
                  noise_log(job.settings.noise)),
-        expected_(expected_frames(reader.video(), job.frames)) {}
+        expected_(expected_frames(reader.video(), job.frames)),
+        needs_lead_(job.reader.start && control_.is_estimated() && reader.can_seek()) {}
 
   /// True once the output is complete under its name.
   bool is_complete() const { return complete_; }
@@ -279,7 +281,26 @@ class OpenJob {
     return stages;
   }
 
+  /// In a range, the frames that its noise levels depend on come first.
   io::Reader::Item read() {
+    if (lead_) {
+      if (std::optional<Frame> frame = lead_->next()) {
+        return *std::move(frame);
+      }
+      lead_.reset();
+      return *std::exchange(first_, std::nullopt);
+    }
+    io::Reader::Item item = read_range();
+    if (Frame* const frame = std::get_if<Frame>(&item);
+        frame != nullptr && std::exchange(needs_lead_, false)) {
+      lead_.emplace(job_.input, job_.reader, *frame, control_.noise().grid());
+      first_ = std::move(*frame);
+      return read();
+    }
+    return item;
+  }
+
+  io::Reader::Item read_range() {
     io::Reader::Item item = reader_.read();
     source_ended_ = std::holds_alternative<io::Reader::End>(item) && !session_.interrupts.interrupted();
     check_strictly(reader_);
@@ -305,6 +326,9 @@ class OpenJob {
   FrameControl control_;
   PipelineCounters counters_;
   std::int64_t expected_;
+  bool needs_lead_;
+  std::optional<LevelLead> lead_;
+  std::optional<Frame> first_;  ///< of the range, while `lead_` is read
   bool source_ended_ = false;
   bool complete_ = false;
 };
@@ -349,7 +373,7 @@ JobResult run_job(Job job, const Session& session) {
   // Pictures have nothing around them, whatever filters them.
   const Reach reach = FieldControl::reach_with(job.settings.fields, reach_of(job.filter(false)));
   job.reader.context_before = reach.before;
-  job.reader.context_after = reach.after;
+  job.reader.context_after = reach.after + NoiseControl(job.settings.noise, *session.engine).look_ahead();
   std::optional<io::Reader> reader = open_reader(job, session.interrupts);
   if (!reader) {
     return {};

@@ -28,6 +28,7 @@
 #include "app/options/media_options.h"
 #include "app/options/settings_options.h"
 #include "app/pipeline/film_grain.h"
+#include "app/pipeline/level_lead.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 #include "core/engine/field_control.h"
@@ -119,6 +120,12 @@ Finding find_noise(const std::string& input, const NoiseCommandOptions& options,
                                      whole.width, whole.height));
       }
       finding.region = whole_samples(finding.region, whole, frame->interlaced || frame->combed);
+      if (options.frames == 0 && reader_options.start && reader.can_seek()) {
+        LevelLead lead(input, reader_options, *frame, {NoiseTracker::kSection, NoiseTracker::kBefore});
+        while (const std::optional<Frame> earlier = lead.next()) {
+          tracker.next(part_of(*earlier, finding.region));
+        }
+      }
     }
     const Frame part = part_of(*frame, finding.region);
     finding.format = part.format;

@@ -14,6 +14,7 @@
 #include "app/console/diagnostics.h"
 #include "app/console/durable_file.h"
 #include "app/options/engine_options.h"
+#include "app/pipeline/level_lead.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
@@ -41,7 +42,7 @@ class SourceAnalysis {
  public:
   SourceAnalysis(const AnalysisOptions& options, const std::shared_ptr<Engine>& engine,
                  std::unique_ptr<io::Reader> reader)
-      : most_frames_(options.most_frames),
+      : options_(options),
         engine_(engine),
         control_(options.noise, options.fields, options.reach, *engine, noise_log(options.noise)) {
     source_.reader = std::move(reader);
@@ -50,7 +51,7 @@ class SourceAnalysis {
 
   std::optional<AnalyzedSource> run(const std::function<bool(std::int64_t, std::int64_t)>& progress) {
     const std::int64_t expected = source_.reader->video().frame_count;
-    HashedFrames frames(*source_.reader, most_frames_, copier_for(engine_, control_.is_estimated()));
+    HashedFrames frames(*source_.reader, options_.most_frames, copier_for(engine_, control_.is_estimated()));
     std::int64_t results = 0;
     while (std::optional<HashedFrames::HashedFrame> next = frames.next()) {
       results += next->frame.context_only ? 0 : 1;
@@ -66,6 +67,13 @@ class SourceAnalysis {
 
  private:
   void add(const Frame& frame, std::uint64_t hash) {
+    if (source_.frames.empty() && options_.reader.start && control_.is_estimated() &&
+        source_.reader->can_seek()) {
+      LevelLead lead(options_.path, options_.reader, frame, control_.noise().grid());
+      while (std::optional<Frame> earlier = lead.next()) {
+        control_.send(*std::move(earlier));
+      }
+    }
     control_.send(frame);
     const bool begins_scene =
         control_.is_estimated() ? control_.noise().begins_scene() : is_cut_before(frame);
@@ -84,6 +92,9 @@ class SourceAnalysis {
 
   void set_levels() {
     while (const std::optional<LeveledFrame> next = control_.receive()) {
+      if (next->frame.level_only) {
+        continue;
+      }
       if (source_.levels.empty() || next->level != source_.levels.back()) {
         source_.levels.push_back(next->level);
       }
@@ -92,7 +103,7 @@ class SourceAnalysis {
     }
   }
 
-  std::int64_t most_frames_;
+  const AnalysisOptions& options_;
   const std::shared_ptr<Engine>& engine_;
   FrameControl control_;
   BrightnessHistogram brightness_{};
@@ -174,7 +185,8 @@ AnalysisOptions analysis_of(const PlannedInput& input, const JobSettings& settin
                           .most_frames = settings.frames};
   const Reach reach = FieldControl::reach_with(settings.fields, options.reach);
   options.reader.context_before = reach.before;
-  options.reader.context_after = reach.after;
+  // Workers need only the neighbors.
+  options.reader.context_after = reach.after + (noise.noise ? 0 : NoiseTracker::kFramesToAverage - 1);
   options.reader.same_samples = true;
   options.reader.audio = options.reader.subtitles = options.reader.data = false;
   return options;

@@ -10,6 +10,14 @@
 
 namespace limpid::app {
 
+FrameRefining::FrameRefining(const PlayerStages& stages, const PlayerOptions& options, PlayerQueues& queues,
+                             std::function<void(const RefiningRequest&)> find_neighbors)
+    : stages_(stages), queues_(queues), find_neighbors_(std::move(find_neighbors)), stage_(counters_) {
+  if (stages.open_again && stages.engine != nullptr) {
+    levels_.emplace(stages.open_again, *stages.engine, options.frames_per_second);
+  }
+}
+
 void FrameRefining::run() {
   while (queues_.refining.run()) {
     if (!request_ || request_->superseded.stop_requested()) {
@@ -43,43 +51,65 @@ void FrameRefining::receive(const PlayedFramePointer& frame, Surroundings neighb
 void FrameRefining::refine() {
   const RefiningRequest request = *std::exchange(request_, std::nullopt);
   const Surroundings around = *std::exchange(neighbors_, std::nullopt);
-  std::shared_ptr<PlayedFrame> refined;
-  if (std::optional<Frame> denoised = filter(request, around)) {
-    refined = std::make_shared<PlayedFrame>(*request.frame);
-    refined->denoised = std::move(*denoised);
-    refined->is_refined = true;
+  auto refined = std::make_shared<PlayedFrame>(*request.frame);
+  if (!filter(request, around, *refined)) {
+    refined = nullptr;
   }
   queues_.presentation.put_refined(request.superseded, request.frame, refined);
 }
 
-std::optional<Frame> FrameRefining::filter(const RefiningRequest& request, const Surroundings& around) {
-  if (around.frames.empty()) {
-    return std::nullopt;
-  }
+// Those of `limpid denoise` if the level is estimated and the source can be opened again, otherwise that of
+// the shown frame.
+std::vector<FrameLevels::Level> FrameRefining::levels_of(const RefiningRequest& request,
+                                                         const Surroundings& around) {
   const PlayedFrame& frame = *request.frame;
+  std::vector<FrameLevels::Level> levels;
+  if (levels_ && !frame.settings.noise.noise) {
+    const double first = io::presentation_time(around.frames.front()).value_or(frame.time);
+    levels = levels_->find(first, around.frames.size(), frame.settings.noise,
+                           [&request] { return request.superseded.stop_requested(); });
+  }
+  levels.resize(around.frames.size(),
+                levels.empty() ? FrameLevels::Level{frame.noise, frame.level} : levels.back());
+  return levels;
+}
+
+bool FrameRefining::filter(const RefiningRequest& request, const Surroundings& around, PlayedFrame& refined) {
+  if (around.frames.empty()) {
+    return false;
+  }
   try {
-    if (frame.settings.same_denoiser(settings_)) {
+    const std::vector<FrameLevels::Level> levels = levels_of(request, around);
+    if (refined.settings.same_denoiser(settings_)) {
       stage_.reset();
     } else {
       stage_.abandon();
     }
-    settings_ = frame.settings;
+    settings_ = refined.settings;
     stage_.set_mix(settings_.noise.mix);
     for (std::size_t i = 0; i < around.frames.size(); ++i) {
       Frame each = around.frames[i];
       each.context_only = i != around.current;
-      stage_.send(std::move(each), frame.level, [this](const Frame& first, const NoiseModel& noise) {
+      stage_.send(std::move(each), levels[i].level, [this](const Frame& first, const NoiseModel& noise) {
         return stages_.make_refiner(settings_, first, noise);
       });
     }
     stage_.flush();
     // cancel() has had no effect before the denoiser existed.
-    return request.superseded.stop_requested() ? std::nullopt : stage_.receive();
+    std::optional<Frame> denoised = request.superseded.stop_requested() ? std::nullopt : stage_.receive();
+    if (!denoised) {
+      return false;
+    }
+    refined.denoised = *std::move(denoised);
+    refined.noise = levels[around.current].noise;
+    refined.level = levels[around.current].level;
+    refined.is_refined = true;
+    return true;
   } catch (const Error& error) {
     // There may be no memory for a second denoiser. Playback continues.
     spdlog::warn(fmt::format("the picture is not refined: {}", error.what()));
     stage_.abandon();
-    return std::nullopt;
+    return false;
   }
 }
 

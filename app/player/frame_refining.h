@@ -6,9 +6,11 @@
 #include <optional>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 #include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/stage_counters.h"
+#include "app/player/frame_levels.h"
 #include "app/player/frame_store.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
@@ -28,9 +30,8 @@ struct RefiningRequest {
 class FrameRefining {
  public:
   /// `find_neighbors` sends for the neighbors, which receive() takes.
-  FrameRefining(const PlayerStages& stages, PlayerQueues& queues,
-                std::function<void(const RefiningRequest&)> find_neighbors)
-      : stages_(stages), queues_(queues), find_neighbors_(std::move(find_neighbors)), stage_(counters_) {}
+  FrameRefining(const PlayerStages& stages, const PlayerOptions& options, PlayerQueues& queues,
+                std::function<void(const RefiningRequest&)> find_neighbors);
 
   /// Serves requests until PlayerQueues::refining is closed.
   void run();
@@ -45,14 +46,16 @@ class FrameRefining {
 
  private:
   void refine();
-  std::optional<Frame> filter(const RefiningRequest& request, const Surroundings& around);
+  std::vector<FrameLevels::Level> levels_of(const RefiningRequest& request, const Surroundings& around);
+  bool filter(const RefiningRequest& request, const Surroundings& around, PlayedFrame& refined);
 
   const PlayerStages& stages_;
   PlayerQueues& queues_;
   const std::function<void(const RefiningRequest&)> find_neighbors_;
   StageCounters counters_;
   DenoiseStage stage_;
-  PlayerSettings settings_;  ///< of `stage_`
+  PlayerSettings settings_;            ///< of `stage_`
+  std::optional<FrameLevels> levels_;  ///< of a source that can be opened again
   std::optional<RefiningRequest> request_;
   bool has_asked_ = false;  ///< for the neighbors
   std::optional<Surroundings> neighbors_;

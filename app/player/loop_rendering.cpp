@@ -156,7 +156,32 @@ void LoopRendering::decode(const LoopRequest& request) {
   }
 }
 
+// Of the passage and its neighbors; nothing if the request is superseded.
+std::vector<FrameLevels::Level> LoopRendering::levels_of(const LoopRequest& request) const {
+  const NoiseSettings& settings = request.settings.noise;
+  std::vector<FrameLevels::Level> levels;
+  if (settings.noise) {
+    NoiseControl given(settings, *stages_.engine);
+    for (const StoredFrame& each : decoded_->frames) {
+      const NoiseModel level = given.level_for(each.frame);
+      levels.push_back({given.found(), level});
+    }
+    return levels;
+  }
+  FrameLevels finder(stages_.open_again, *stages_.engine, options_.frames_per_second);
+  levels = finder.find(decoded_->frames.front().time, decoded_->frames.size(), settings,
+                       [&request] { return request.superseded.stop_requested(); });
+  if (!levels.empty()) {
+    levels.resize(decoded_->frames.size(), levels.back());
+  }
+  return levels;
+}
+
 std::shared_ptr<const LoopFrames> LoopRendering::filter(const LoopRequest& request) {
+  const std::vector<FrameLevels::Level> levels = levels_of(request);
+  if (levels.empty()) {
+    return nullptr;
+  }
   std::vector<std::shared_ptr<PlayedFrame>> frames;  // of the passage
   for (std::size_t i = decoded_->begin; i < decoded_->end; ++i) {
     auto frame = std::make_shared<PlayedFrame>();
@@ -165,16 +190,14 @@ std::shared_ptr<const LoopFrames> LoopRendering::filter(const LoopRequest& reque
     frame->used.looks_ahead = true;
     frame->time = decoded_->frames[i].time;
     frame->is_refined = true;
+    frame->noise = levels[i].noise;
+    frame->level = levels[i].level;
     frames.push_back(std::move(frame));
   }
   std::size_t read = 0;
   std::size_t leveled = 0;
   std::size_t filtered = 0;
-  NoiseControl noise(request.settings.noise, *stages_.engine,
-                     [&](const NoiseEstimate& found, const NoiseModel& level, const Frame& /*frame*/) {
-                       frames[leveled]->noise = found;
-                       frames[leveled++]->level = level;
-                     });
+  GivenLevels noise([&](const Frame& /*frame*/) { return levels[leveled++].level; });
   PipelineStages stages;
   stages.read = [&]() -> io::Reader::Item {
     if (read == decoded_->frames.size()) {

@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "app/player/frame_levels.h"
 #include "app/player/loop_frames.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
@@ -76,6 +77,7 @@ class LoopRendering {
   void decode(const LoopRequest& request);
   std::shared_ptr<const LoopFrames> kept_with(const PlayerSettings& settings) const;
   void keep(const std::shared_ptr<const LoopFrames>& frames);
+  std::vector<FrameLevels::Level> levels_of(const LoopRequest& request) const;
   std::shared_ptr<const LoopFrames> filter(const LoopRequest& request);
   void set_status(const LoopStatus& status);
 

@@ -35,7 +35,7 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
       denoising_(stages_, options_, counters_, queues_,
                  {.superseded = request_ends_.get_token(), .position = position_ends_.get_token()}),
       refining_stage_(
-          stages_, queues_,
+          stages_, options_, queues_,
           [this](const RefiningRequest& request) {
             const auto deliver = [this, frame = request.frame](Surroundings neighbors) {
               queues_.refining.post([this, frame, neighbors = std::move(neighbors)] {
@@ -293,7 +293,13 @@ bool Player::will_refine() const {
   const bool rests =
       queues_.presentation.pacing([](const Pacing& pacing) { return pacing.runs() && !pacing.shows_next(); });
   return rests && stands() && !going_to_ && shown != nullptr && !queues_.presentation.is_settled(shown) &&
-         !shown->is_refined && shown->settings == settings_ && refining_reach() != Reach{};
+         !shown->is_refined && shown->settings == settings_ && improves();
+}
+
+// Refinement uses neighbors, or finds the level that the frame has in the whole file.
+bool Player::improves() const {
+  const bool finds_level = stages_.open_again && !settings_.noise.noise;
+  return stages_.refining_reach && !options_.live && (finds_level || refining_reach() != Reach{});
 }
 
 void Player::follow_refining() {

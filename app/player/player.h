@@ -117,6 +117,7 @@ class Player : NotCopyable {
   }
   bool stands() const;
   Reach refining_reach() const;
+  bool improves() const;
   /// Requests the refinement of the shown frame, or ends it, according to the state.
   void follow_refining();
   /// Requests the results of the repeated passage, or ends that request.

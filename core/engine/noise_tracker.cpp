@@ -161,6 +161,9 @@ void NoiseTracker::set_model() {
 
 void NoiseTracker::add(Measurement own) {
   Section& to = section();
+  if (!to.whole && contradiction_.frames > 0 && to.measurement.frames > 0) {
+    to.own = to.measurement.model();
+  }
   if ((to.whole || contradiction_.frames > 0) && !have_like_levels(own.model(), to.own, kSameLevel)) {
     contradiction_.frames = std::max<std::size_t>(contradiction_.frames, 1);
     contradiction_.measurements.push_back(std::move(own));
@@ -186,8 +189,8 @@ void NoiseTracker::add(Measurement own) {
     }
     to.measurement.add(own);
   }
-  to.own = to.measurement.model();
   if (to.begins) {
+    to.own = to.measurement.model();
     to.whole = to.measurement.frames >= frames_to_average_.value_or(kFramesToAverage);
     set_model();
   }
@@ -251,6 +254,7 @@ void NoiseTracker::observe(const Frame& frame) {
   if (!section().begins && frames_ == kFramesToAverage) {
     section().whole = true;
     if (section().measurement.frames > 1) {
+      section().own = section().measurement.model();
       begin_number(frames_);
       set_model();
     } else {

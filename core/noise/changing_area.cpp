@@ -16,10 +16,13 @@ constexpr double kMostOutside = 0.1;  // changing blocks outside, relative to th
 
 // True if more than a third of the block's samples change unlike their left neighbors. Noise changes more of
 // them. Codecs change a few samples of what stands still, and windows that open change most samples alike.
+// Every fourth row is compared.
 bool is_changed(const Frame& a, const Frame& b, const Region& block) {
+  constexpr int kRowStep = 4;
   int differing = 0;
+  int compared = 0;
   visit_samples(a.format, [&]<typename Sample>(Sample) {
-    for (int y = block.y; y < block.y + block.height; ++y) {
+    for (int y = block.y; y < block.y + block.height; y += kRowStep) {
       const auto* const row = a.planes[0].row<const Sample>(y);
       const auto* const other = b.planes[0].row<const Sample>(y);
       auto last = row[block.x] - other[block.x];
@@ -28,9 +31,10 @@ bool is_changed(const Frame& a, const Frame& b, const Region& block) {
         differing += change != last ? 1 : 0;
         last = change;
       }
+      compared += block.width;
     }
   });
-  return 3 * differing > block.width * block.height;
+  return 3 * differing > compared;
 }
 
 // From the first to the last of `lines` in which at least half of the blocks that `count` counts change.

@@ -153,7 +153,7 @@ class VapourSynth : public testing::Test {
 
   // Asks for frames one after the other, in this order.
   static std::vector<Frame> get(VSNode* node, const FrameFormat& format, const std::vector<int>& order) {
-    std::vector<Frame> results(order.size());
+    std::vector<Frame> results(static_cast<std::size_t>(*std::ranges::max_element(order)) + 1);
     for (const int n : order) {
       char error[256] = {};
       const VSFrame* const frame = api()->getFrame(n, node, error, sizeof error);
@@ -271,6 +271,29 @@ TEST_F(VapourSynth, FindsTheNoiseAsTheLibraryDoes) {
   ASSERT_NE(node, nullptr) << error_;
   expect_same(get(node, format, {0, 1, 2, 3, 4, 5}), expected(frames, {{"filter", "bilateral"}}));
   api()->freeNode(node);
+}
+
+// Levels are those of the whole clip, whose noise grows.
+TEST_F(VapourSynth, FindsTheSameNoiseInAnyOrder) {
+  for (const FrameFormat& format : {oracle::yuv(96, 80, 1, 1), oracle::as_float(oracle::gray(96, 80))}) {
+    SCOPED_TRACE(to_string(format));
+    constexpr int kFrames = 150;
+    std::vector<Frame> frames;
+    for (int i = 0; i < kFrames; ++i) {
+      frames.push_back(oracle::add_noise(oracle::draw_picture(format), 2 + i / 15.0, i + 1));
+    }
+    const std::vector<Frame> whole_clip = expected(frames, {{"filter", "bilateral"}});
+    const std::vector<int> order{149, 60, 61, 90, 3, 148, 0, 100, 99, 98, 35, 130, 36};
+    VSNode* const node = invoke("Bilateral", frames, {});
+    ASSERT_NE(node, nullptr) << error_;
+    const std::vector<Frame> results = get(node, format, order);
+    for (const int n : order) {
+      EXPECT_TRUE(
+          oracle::same_bits(results[static_cast<std::size_t>(n)], whole_clip[static_cast<std::size_t>(n)]))
+          << "frame " << n;
+    }
+    api()->freeNode(node);
+  }
 }
 
 TEST_F(VapourSynth, TakesFieldsAndLive) {

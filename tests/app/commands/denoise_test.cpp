@@ -28,6 +28,18 @@ std::vector<std::string> denoise(const std::string& input, const std::string& ou
   return arguments;
 }
 
+// A hash of each frame's samples.
+std::vector<std::string> frame_hashes(const std::string& file) {
+  const Outcome outcome = run({"ffmpeg", "-v", "error", "-i", file, "-f", "framemd5", "-"});
+  std::vector<std::string> all;
+  for (const std::string& line : lines(outcome.out)) {
+    if (!line.starts_with('#')) {
+      all.push_back(line.substr(line.rfind(' ') + 1));
+    }
+  }
+  return all;
+}
+
 double average_psnr(const std::string& reference, const std::string& test) {
   const Outcome outcome = limpid({"measure", reference, test, "--json"});
   expect_success(outcome);
@@ -62,6 +74,30 @@ TEST_F(DenoiseTest, RemovesNoise) {
   EXPECT_GT(average_psnr(clean, path("out.y4m")), average_psnr(clean, noisy) + 4);
 }
 
+// The frames of a range have the noise levels of the whole file, also in a job.
+TEST_F(DenoiseTest, ARangeHasTheLevelsOfTheWholeFile) {
+  const std::string input =
+      make("in.mkv", {"-f", "lavfi", "-i",
+                      "testsrc2=rate=25:size=128x96:duration=6.4,noise=alls=12:allf=t:enable='lt(t,2.2)',"
+                      "noise=alls=30:allf=t:enable='gte(t,2.2)'",
+                      "-pix_fmt", "yuv420p", "-c:v", "ffv1"});
+  const auto hashes = [&](const std::string& output, const std::vector<std::string>& options) {
+    std::vector<std::string> arguments{"denoise", input,  "-o",       path(output),
+                                       "-c",      "ffv1", "--filter", "bilateral"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_success(limpid(arguments));
+    return frame_hashes(path(output));
+  };
+  const std::vector<std::string> whole = hashes("whole.mkv", {});
+  ASSERT_EQ(whole.size(), 160U);
+  EXPECT_EQ(hashes("range.mkv", {"--start", "4.6", "--end", "5.8"}),
+            std::vector<std::string>(whole.begin() + 115, whole.begin() + 145));
+  EXPECT_EQ(hashes("early.mkv", {"--start", "0.4", "--end", "1.6"}),
+            std::vector<std::string>(whole.begin() + 10, whole.begin() + 40));
+  EXPECT_EQ(hashes("job.mkv", {"--start", "4.6", "--resume"}),
+            std::vector<std::string>(whole.begin() + 115, whole.end()));
+}
+
 class TelecineTest : public ProgramTest {
  protected:
   // Film with 3:2 pulldown that is not flagged as interlaced: frames 2, 3, 7, 8 and so on are combed.
@@ -76,14 +112,7 @@ class TelecineTest : public ProgramTest {
     std::vector<std::string> arguments = denoise(film, path("out.mkv"), {"-c", "ffv1", "-y"});
     arguments.insert(arguments.end(), options.begin(), options.end());
     expect_success(limpid(arguments));
-    const Outcome outcome = run({"ffmpeg", "-v", "error", "-i", path("out.mkv"), "-f", "framemd5", "-"});
-    std::vector<std::string> all;
-    for (const std::string& line : lines(outcome.out)) {
-      if (!line.starts_with('#')) {
-        all.push_back(line.substr(line.rfind(' ') + 1));
-      }
-    }
-    return all;
+    return frame_hashes(path("out.mkv"));
   }
 };
 

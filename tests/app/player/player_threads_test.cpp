@@ -290,7 +290,7 @@ class FrameRefiningTest : public PlayerThread {
   std::stop_source request;
   std::optional<Surroundings> neighbors{{.frames = {frame(1), frame(2), frame(3)}, .current = 1}};
   FrameRefining refining{
-      stages, queues, [this](const RefiningRequest& asked) {
+      stages, options, queues, [this](const RefiningRequest& asked) {
         if (neighbors) {
           queues.refining.post([this, shown = asked.frame] { refining.receive(shown, *neighbors); });
         }
