@@ -179,7 +179,9 @@ void ViewerCommandOptions::add_scripts_to(CommandLine& command) {
       ->file(".png")
       ->advanced()
       ->group(kScripts);
-  command.add_option("--picture-folder", picture_folder_, "Folder for the pictures of the keys s and S [.]")
+  command
+      .add_option("--picture-folder", picture_folder_,
+                  "Folder for the pictures that keys save [beside the input]")
       ->type_name("FOLDER")
       ->folder()
       ->advanced()
@@ -429,7 +431,7 @@ int ViewerCommandOptions::report(const ViewerReport& report, const std::string& 
         command_line.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(command_line);
     print_report(document);
   }
-  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
+  return interrupts.interrupted() ? interrupts.exit_code() : kExitDone;
 }
 
 }  // namespace limpid::app

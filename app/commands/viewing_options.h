@@ -104,7 +104,7 @@ class ViewerCommandOptions {
   bool no_osd_ = false;
   std::int64_t frames_ = 0;
   std::string screenshot_;
-  std::string picture_folder_ = ".";
+  std::string picture_folder_;
 };
 
 /// Sets ViewerCommandOptions::closing when destroyed. Constructed after the viewer, so that it is destroyed

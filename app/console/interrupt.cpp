@@ -112,6 +112,7 @@ void InterruptWatch::run(const std::stop_token& end) {
   if (sigwait(&signals_, &signal) != 0 || end.stop_requested()) {
     return;
   }
+  signal_ = signal;
   if (interrupts_ == Interrupts::kEnd) {
     end_at_once(signal);
     return;

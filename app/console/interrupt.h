@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <stop_token>
@@ -30,12 +31,17 @@ class InterruptWatch : NotCopyable {
   /// Requested when the work in progress at the stop has taken too long and must be dropped.
   std::stop_token abandon() const { return abandon_.get_token(); }
   bool interrupted() const { return stop_.stop_requested(); }
+  /// The exit code of a process that the signal has ended: 130, 143 or 129.
+  int exit_code() const { return kSignalExit + signal_; }
 
  private:
   void run(const std::stop_token& end);
 
+  static constexpr int kSignalExit = 128;
+
   const Interrupts interrupts_;
-  sigset_t signals_;  ///< those that are not ignored
+  std::atomic<int> signal_ = SIGINT;  ///< the first one
+  sigset_t signals_;                  ///< those that are not ignored
   std::stop_source stop_;
   std::stop_source abandon_;
   std::jthread thread_;

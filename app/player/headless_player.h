@@ -6,8 +6,8 @@
 #include <memory>
 #include <stop_token>
 
-#include "app/player/player_queues.h"
 #include "app/player/player.h"
+#include "app/player/player_queues.h"
 #include "app/player/viewer_report.h"
 
 namespace limpid::app {

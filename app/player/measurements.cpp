@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <thread>
 
 #include "app/pipeline/noise_text.h"
 #include "app/player/properties.h"
@@ -94,14 +96,17 @@ std::string Measurements::slowness(const Player& player) const {
   if (!rates_.is_slow()) {
     return "";
   }
-  if (rates_.is_decoding_slow()) {
-    return "too slow: this source can't be decoded in time; pause for the final picture";
-  }
   const double speed = player_options_.live ? 1 : player.speed();
-  return fmt::format("too slow: {:.0f} of {:.0f} frames a second shown{}{}", rates_.shown_fps(),
-                     player_options_.frames_per_second * speed,
-                     player_options_.live ? "" : "; pause for the final picture",
-                     pace_hint(player.settings()));
+  const std::string figures = fmt::format("too slow: {:.0f} of {:.0f} frames a second shown",
+                                          rates_.shown_fps(), player_options_.frames_per_second * speed);
+  const std::string advice = player_options_.live ? "" : "; pause for the final picture";
+  if (!rates_.is_decoding_slow()) {
+    return figures + advice + pace_hint(player.settings());
+  }
+  double load = 0;
+  const bool is_shared = getloadavg(&load, 1) == 1 && load > 1.5 * std::thread::hardware_concurrency();
+  return fmt::format("{}; reading takes {:.0f} % of the time{}{}", figures, 100 * rates_.loads()->reading,
+                     is_shared ? ", and other programs use the processors" : "", advice);
 }
 
 std::string noise_remark(const NoiseEstimate& noise, ColorModel color_model) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "app/console/quantity_text.h"
 #include "app/pipeline/noise_text.h"
@@ -52,17 +53,15 @@ void draw_heading(const char* text) {
 }
 
 void draw_strength(ControlItems& items) {
-  draw_heading("Strength");
-  ImGui::SameLine(ImGui::GetContentRegionAvail().x - 116 * items.scale());
-  items.button("undo", "Undo");
-  items.button("redo", "Redo");
-  ImGui::NewLine();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2{8 * items.scale(), 9 * items.scale()});
   items.slider("strength", "Strength");
   ImGui::PopStyleVar();
   items.button("set strength 0.7", "Light");
   items.button("set strength 1", "Medium");
   items.button("set strength 1.4", "Strong");
+  ImGui::SameLine(ImGui::GetContentRegionAvail().x - 104 * items.scale());
+  items.button("undo", "Undo");
+  items.button("redo", "Redo");
   ImGui::NewLine();
   if (has_chroma(items.viewer())) {
     items.slider("chroma-strength", "Chroma");
@@ -139,22 +138,22 @@ void draw_compare(ControlItems& items) {
   items.button("set view split", "Split");
   items.button("set view noisy", "Noisy");
   items.button("set view denoised", "Denoised");
-  ImGui::NewLine();
   items.button("set view side", "Side by side");
+  ImGui::NewLine();
   items.button("set view difference", "Difference");
+  if (!v.is_live()) {
+    items.button("set view pair", "A | B");
+  }
+  ImGui::SameLine(0, 16 * items.scale());
+  items.button("set settings A", "A");
+  items.button("set settings B", "B");
+  items.button("copy-settings", v.text("settings") == "B" ? "Copy to A" : "Copy to B");
   ImGui::NewLine();
   if (v.state().side == Side::kDifference) {
     items.slider("gain", "Gain");
   }
   for (const std::string& zoom : find_property("zoom")->names(v)) {
     items.button("set zoom " + zoom, zoom.c_str());
-  }
-  ImGui::NewLine();
-  items.button("set settings A", "A");
-  items.button("set settings B", "B");
-  items.button("copy-settings", v.text("settings") == "B" ? "Copy to A" : "Copy to B");
-  if (!v.is_live()) {
-    items.button("set view pair", "A | B");
   }
   ImGui::NewLine();
 }
@@ -254,6 +253,16 @@ void draw_write_row(ControlItems& items) {
     return;
   }
   ImGui::Separator();
+  const std::string file = std::filesystem::path(v.output().next_path()).filename().string();
+  ImGui::TextUnformatted(io::valid_utf8(file).c_str());
+  items.note("output file", "File that is written, beside the input");
+  for (const auto& [line, label] : {std::pair{"set encoding small", "Small"},
+                                    {"set encoding high", "High"},
+                                    {"set encoding lossless", "Lossless"}}) {
+    items.button(line, label);
+  }
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("encoding");
   const bool writes = v.output().is_writing();
   ImGui::BeginDisabled(writes);
   items.button("write", v.state().passage == Passage{} ? "Write file" : "Write passage");
@@ -268,7 +277,9 @@ void draw_write_row(ControlItems& items) {
 float write_row_height(const ControlItems& items) {
   const Viewer& v = items.viewer();
   const float row = ImGui::GetFrameHeightWithSpacing();
-  return v.is_live() ? 0 : (v.output().is_writing() ? 2 * row : row) + ImGui::GetStyle().ItemSpacing.y;
+  const float name = ImGui::GetTextLineHeightWithSpacing();
+  return v.is_live() ? 0
+                     : name + (v.output().is_writing() ? 3 * row : 2 * row) + ImGui::GetStyle().ItemSpacing.y;
 }
 
 namespace {

@@ -54,7 +54,7 @@ struct WindowCommand {
   std::function<void(Viewer&, const std::string& argument)> run;
 };
 
-/// A key, as WindowEvent::key, and the line that it executes (Viewer::execute()).
+/// A key, as WindowEvent::key but for SPACE, and the line that it executes (Viewer::execute()).
 struct KeyBinding {
   std::string_view key;
   std::string_view line;
@@ -62,6 +62,9 @@ struct KeyBinding {
 
 /// Keys with one line of help.
 struct KeyGroup {
+  /// `bindings`: "g multiply gain 2; G multiply gain 0.5".
+  KeyGroup(Scope of, std::string_view by_mouse, std::string_view text, std::string_view bindings);
+
   Scope scope = Scope::kAll;
   std::string_view mouse;  ///< action of the mouse with the same effect
   std::string_view help;

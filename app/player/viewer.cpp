@@ -604,7 +604,7 @@ void Viewer::press(const std::string& key, bool repeats) {
     return;
   }
   for (const KeyGroup& group : key_groups()) {
-    const auto binding = std::ranges::find(group.keys, key, &KeyBinding::key);
+    const auto binding = std::ranges::find(group.keys, key == " " ? "SPACE" : key, &KeyBinding::key);
     if (binding == group.keys.end()) {
       continue;
     }

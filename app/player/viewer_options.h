@@ -36,11 +36,11 @@ struct ViewerOptions {
   std::int64_t frames = 0;  ///< quit when so many have been shown; 0: no limit
   /// File for a picture of the window with the last of `frames`. No frame is dropped then.
   std::string screenshot;
-  bool overwrite = false;            ///< replace an existing file of that name
-  std::string picture_folder = ".";  ///< where the keys put pictures
-  bool overlay = true;               ///< labels, hints and controls appear by themselves
-  bool controls = false;             ///< controls stay on the screen from the start
-  bool statistics = false;           ///< statistics are shown from the start
+  bool overwrite = false;      ///< replace an existing file of that name
+  std::string picture_folder;  ///< for the pictures of keys; empty: beside the source
+  bool overlay = true;         ///< labels, hints and controls appear by themselves
+  bool controls = false;       ///< controls stay on the screen from the start
+  bool statistics = false;     ///< statistics are shown from the start
   Side side = Side::kSplit;
   int zoom = 0;
   double split = 0.5;  ///< of the window's width, until the pointer moves

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,6 @@ struct NamedQuality {
   const char* word;  ///< one of quality_words(), of the default filter
 };
 constexpr std::array<NamedQuality, 3> kQualities{{{"High", "high"}, {"Good", "good"}, {"Fast", "fast"}}};
-
-std::vector<std::string> off_and_on(const Viewer& /*viewer*/) { return {"off", "on"}; }
 
 template <typename List>
 double index_in(const List& list, const std::string& entry) {
@@ -53,6 +52,10 @@ float rounded(double value) {
 
 /// Makes the tables.
 struct ViewerTables {
+  using Names = std::function<std::vector<std::string>(const Viewer&)>;
+  using Get = std::function<double(const Viewer&)>;
+  using Set = std::function<void(Viewer&, double)>;
+
   static std::vector<Property> playing();
   static std::vector<Property> settings();
   static std::vector<Property> noise();
@@ -60,26 +63,52 @@ struct ViewerTables {
   static std::vector<Property> view();
   static std::vector<Property> sources();
   static std::vector<WindowCommand> actions();
-  static std::vector<WindowCommand> passages();
   static std::vector<WindowCommand> files();
 
-  /// A property that is a value of the view, or of the settings.
-  static Property flag(std::string_view name, std::string_view text, Scope scope, bool ViewState::*value) {
-    return {.name = name,
-            .text = text,
-            .scope = scope,
-            .range = {},
-            .names = off_and_on,
-            .get = [value](const Viewer& v) { return v.state_.*value ? 1.0 : 0.0; },
-            .set = [value](Viewer& v, double on) { v.state_.*value = on != 0; }};
+  static Property number(std::string_view name, std::string_view text, Scope scope, const ValueRange& range,
+                         Get get, Set set) {
+    return {name, text, scope, range, {}, std::move(get), std::move(set)};
+  }
+  static Property choice(std::string_view name, std::string_view text, Scope scope, Names names, Get get,
+                         Set set) {
+    return {name, text, scope, {}, std::move(names), std::move(get), std::move(set)};
+  }
+  template <typename IsOn>
+  static Property flag(std::string_view name, std::string_view text, Scope scope, IsOn is_on,
+                       std::function<void(Viewer&, bool)> set) {
+    const auto get = [is_on](const Viewer& v) { return is_on(v) ? 1.0 : 0.0; };
+    return choice(name, text, scope, names_of({"off", "on"}), get,
+                  [set = std::move(set)](Viewer& v, double on) { set(v, on != 0); });
+  }
+  static Property flag(std::string_view name, std::string_view text, bool ViewState::*value) {
+    return flag(
+        name, text, Scope::kAll, [value](const Viewer& v) { return v.state_.*value; },
+        [value](Viewer& v, bool on) { v.state_.*value = on; });
+  }
+  static Names names_of(std::vector<std::string> names) {
+    return [names = std::move(names)](const Viewer&) { return names; };
   }
   template <typename Change>
-  static auto change(Change change) {
+  static Set change(Change change) {
     return [change](Viewer& v, double value) {
       PlayerSettings settings = v.panel_settings();
       change(v, settings, value);
       v.change_settings(settings);
     };
+  }
+  template <typename Value>
+  static Get setting(Value value) {
+    return [value](const Viewer& v) { return double{value(v.panel_settings())}; };
+  }
+  template <typename Run>
+  static WindowCommand action(std::string_view name, std::string_view text, Scope scope, Run run) {
+    return {name, text, scope, false, [run](Viewer& v, const std::string& argument) {
+              if constexpr (std::is_invocable_v<Run, Viewer&>) {
+                run(v);
+              } else {
+                run(v, argument);
+              }
+            }};
   }
 };
 
@@ -99,51 +128,30 @@ std::vector<Property> ViewerTables::playing() {
     v.player_->set_speed(speed);
     v.audio_.set_speed(speed, v.player_->position());
   };
-  return {{"pause",
-           "Play or pause",
-           Scope::kMoving,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.player_->paused() || v.state_.ended ? 1.0 : 0.0; },
-           [](Viewer& v, double on) { v.set_paused(on != 0); }},
-          {"position",
-           "Time",
-           kFilm,
-           {0, 1, kLongest, 0, 0, 3, " s"},
-           {},
-           [](const Viewer& v) { return v.position(); },
-           [](Viewer& v, double seconds) { v.seek_to(seconds); }},
-          {"speed",
-           "Speed; audio keeps its pitch from x0.5 to x2",
-           kFilm,
-           {0.05, 4, 20, 0, 1, 2, ""},
-           {},
-           [](const Viewer& v) { return v.player_->speed(); },
-           set_speed},
-          {"volume",
-           "Volume",
-           Scope::kMoving,
-           {0, 100, 100, 1, 100, 0, " %"},
-           {},
-           [](const Viewer& v) { return 100 * v.state_.volume; },
-           [set_volume](Viewer& v, double volume) { set_volume(v, volume / 100, false); }},
-          {"mute",
-           "Mute",
-           Scope::kMoving,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.state_.muted ? 1.0 : 0.0; },
-           [set_volume](Viewer& v, double on) { set_volume(v, v.state_.volume, on != 0); }},
-          {"loop",
-           "Repeat the passage, or the whole file",
-           kFilm,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.state_.loops ? 1.0 : 0.0; },
-           [](Viewer& v, double on) { v.set_loop(on != 0); }}};
+  return {flag(
+              "pause", "Play or pause", Scope::kMoving,
+              [](const Viewer& v) { return v.player_->paused() || v.state_.ended; },
+              [](Viewer& v, bool on) { v.set_paused(on); }),
+          number(
+              "position", "Time", kFilm, {0, 1, kLongest, 0, 0, 3, " s"},
+              [](const Viewer& v) { return v.position(); }, [](Viewer& v, double time) { v.seek_to(time); }),
+          number(
+              "speed", "Speed; audio keeps its pitch from x0.5 to x2", kFilm, {0.05, 4, 20, 0, 1, 2, ""},
+              [](const Viewer& v) { return v.player_->speed(); }, set_speed),
+          number(
+              "volume", "Volume", Scope::kMoving, {0, 100, 100, 1, 100, 0, " %"},
+              [](const Viewer& v) { return 100 * v.state_.volume; },
+              [set_volume](Viewer& v, double volume) { set_volume(v, volume / 100, false); }),
+          flag(
+              "mute", "Mute", Scope::kMoving, [](const Viewer& v) { return v.state_.muted; },
+              [set_volume](Viewer& v, bool on) { set_volume(v, v.state_.volume, on); }),
+          flag(
+              "loop", "Repeat the passage, or the whole file", kFilm,
+              [](const Viewer& v) { return v.state_.loops; }, [](Viewer& v, bool on) { v.set_loop(on); })};
 }
 
 std::vector<Property> ViewerTables::settings() {
+  constexpr Scope kAll = Scope::kAll;
   constexpr ValueRange kStrength{0, 4, 10, 0.05, 1, 2, ""};
   const auto set_strength = [](const Viewer& v, PlayerSettings& settings, double value) {
     Strength& strength = settings.noise.strength;
@@ -152,56 +160,42 @@ std::vector<Property> ViewerTables::settings() {
     strength.luma = static_cast<float>(value);
     strength.chroma = together ? strength.luma : strength.chroma;
   };
-  return {{"strength",
-           "Factor of the noise level; that of chroma follows while both are equal",
-           Scope::kAll,
-           kStrength,
-           {},
-           [](const Viewer& v) { return double{v.panel_settings().noise.strength.luma}; },
-           change(set_strength)},
-          {"chroma-strength",
-           "Factor of the noise level of chroma",
-           Scope::kAll,
-           kStrength,
-           {},
-           [](const Viewer& v) { return double{v.panel_settings().noise.strength.chroma}; },
-           change([](const Viewer& /*v*/, PlayerSettings& settings, double value) {
-             settings.noise.strength.chroma = static_cast<float>(value);
-           })},
-          {"original",
-           "Share of the noisy picture in the result",
-           Scope::kAll,
-           {0, 100, 100, 1, 0, 0, " %"},
-           {},
-           [](const Viewer& v) { return std::round(100 * double{v.panel_settings().noise.mix}); },
-           change([](const Viewer& /*v*/, PlayerSettings& settings, double value) {
-             settings.noise.mix = static_cast<float>(value) / 100;
-           })},
-          {"settings",
-           "Settings A or B",
-           Scope::kAll,
-           {},
-           [](const Viewer& /*v*/) {
-             return std::vector<std::string>{"A", "B"};
-           },
-           [](const Viewer& v) {
-             return (v.state_.side == Side::kPair ? v.pair_.choice() : v.pair_.second()) ? 1.0 : 0.0;
-           },
-           [](Viewer& v, double second) {
-             if (v.pair_.second() != (second != 0)) {
-               v.flip_settings();
-             }
-           }}};
+  const auto set_chroma = [](const Viewer&, PlayerSettings& settings, double value) {
+    settings.noise.strength.chroma = static_cast<float>(value);
+  };
+  const auto set_mix = [](const Viewer&, PlayerSettings& settings, double value) {
+    settings.noise.mix = static_cast<float>(value) / 100;
+  };
+  const auto is_second = [](const Viewer& v) {
+    return (v.state_.side == Side::kPair ? v.pair_.choice() : v.pair_.second()) ? 1.0 : 0.0;
+  };
+  const auto choose = [](Viewer& v, double second) {
+    if (v.pair_.second() != (second != 0)) {
+      v.flip_settings();
+    }
+  };
+  return {
+      number("strength", "Factor of the noise level; that of chroma follows while both are equal", kAll,
+             kStrength, setting([](const PlayerSettings& s) { return s.noise.strength.luma; }),
+             change(set_strength)),
+      number("chroma-strength", "Factor of the noise level of chroma", kAll, kStrength,
+             setting([](const PlayerSettings& s) { return s.noise.strength.chroma; }), change(set_chroma)),
+      number("original", "Share of the noisy picture in the result", kAll, {0, 100, 100, 1, 0, 0, " %"},
+             setting([](const PlayerSettings& s) { return std::round(100 * s.noise.mix); }), change(set_mix)),
+      choice(
+          "encoding", "Quality of written files; lossless is possible in .mkv, .mov and .avi", Scope::kFile,
+          names_of({"small", "high", "lossless"}),
+          [](const Viewer& v) { return static_cast<double>(v.output_.encoding()); },
+          [](Viewer& v, double value) { v.output_.set_encoding(static_cast<Encoding>(value)); }),
+      choice("settings", "Settings A or B", kAll, names_of({"A", "B"}), is_second, choose)};
 }
 
 std::vector<Property> ViewerTables::noise() {
   constexpr ValueRange kLevel{0, 50, double{kMaxSigma}, 0.5, 0, 1, ""};
   const auto source = [](const Viewer& v) {
     const PlayerSettings settings = v.panel_settings();
-    return !settings.noise.noise                  ? 0.0
-           : has_level(settings)                  ? 1.0
-           : v.area_.is_source_of(settings.noise) ? 2.0
-                                                  : 3.0;
+    const bool has_box = v.area_.is_source_of(settings.noise);
+    return !settings.noise.noise ? 0.0 : has_level(settings) ? 1.0 : has_box ? 2.0 : 3.0;
   };
   const auto set_source = [](Viewer& v, double chosen) {
     PlayerSettings settings = v.panel_settings();
@@ -221,336 +215,270 @@ std::vector<Property> ViewerTables::noise() {
     sigma = {static_cast<float>(value), rounded(double{sigma[1]} * ratio), rounded(double{sigma[2]} * ratio)};
     settings.noise.noise = level_of(sigma);
   };
-  return {{"noise",
-           "Noise of the whole clip; a number; the noise of an area: a box on a flat part, which the "
-           "mouse moves; or a noise profile or settings file",
-           Scope::kAll,
-           {},
-           [](const Viewer& /*v*/) {
-             return std::vector<std::string>{"clip", "number", "area", "file"};
-           },
-           source,
-           set_source},
-          {"level",
-           "Noise standard deviation in 8-bit code values",
-           Scope::kAll,
-           kLevel,
-           {},
-           [](const Viewer& v) { return double{level_in(v)[0]}; },
-           change(set_level)},
-          {"chroma-level",
-           "Noise standard deviation of chroma in 8-bit code values",
-           Scope::kAll,
-           kLevel,
-           {},
-           [](const Viewer& v) { return double{level_in(v)[1]}; },
-           change([](const Viewer& v, PlayerSettings& settings, double value) {
-             std::array<float, 3> sigma = level_in(v);
-             sigma[1] = sigma[2] = static_cast<float>(value);
-             settings.noise.noise = level_of(sigma);
-           })}};
+  const auto set_chroma = [](const Viewer& v, PlayerSettings& settings, double value) {
+    std::array<float, 3> sigma = level_in(v);
+    sigma[1] = sigma[2] = static_cast<float>(value);
+    settings.noise.noise = level_of(sigma);
+  };
+  return {
+      choice("noise",
+             "Noise of the whole clip; a number; the noise of an area: a box on a flat part, which the mouse "
+             "moves; or a noise profile or settings file",
+             Scope::kAll, names_of({"clip", "number", "area", "file"}), source, set_source),
+      number(
+          "level", "Noise standard deviation in 8-bit code values", Scope::kAll, kLevel,
+          [](const Viewer& v) { return double{level_in(v)[0]}; }, change(set_level)),
+      number(
+          "chroma-level", "Noise standard deviation of chroma in 8-bit code values", Scope::kAll, kLevel,
+          [](const Viewer& v) { return double{level_in(v)[1]}; }, change(set_chroma))};
 }
 
 std::vector<Property> ViewerTables::filters() {
-  return {{"quality",
-           "Filter and profile for files and pauses; playing uses a quicker filter if this one is too slow",
-           Scope::kAll,
-           {},
-           [](const Viewer& /*v*/) {
-             std::vector<std::string> names;
-             std::ranges::transform(kQualities, std::back_inserter(names), &NamedQuality::name);
-             return names;
-           },
-           [](const Viewer& v) {
-             const FilterSettings filter = v.panel_settings().filter;
-             const auto is_used = [&](const NamedQuality& each) {
-               return filter.name == default_filter(v.options_.still_picture) &&
-                      filter.profile == profile_for(filter_type(filter.name).profiles, each.word);
-             };
-             const auto* const used = std::ranges::find_if(kQualities, is_used);
-             return used == kQualities.end() ? -1.0 : static_cast<double>(used - kQualities.begin());
-           },
-           change([](const Viewer& v, PlayerSettings& settings, double value) {
-             settings.filter.name = default_filter(v.options_.still_picture);
-             settings.filter.profile = profile_for(filter_type(settings.filter.name).profiles,
-                                                   kQualities[static_cast<std::size_t>(value)].word);
-           })},
-          {"filter",
-           "Filter",
-           Scope::kAll,
-           {},
-           [](const Viewer& v) { return v.options_.filters; },
-           [](const Viewer& v) { return index_in(v.options_.filters, v.panel_settings().filter.name); },
-           change([](const Viewer& v, PlayerSettings& settings, double value) {
-             settings.filter.name = v.options_.filters[static_cast<std::size_t>(value)];
-           })},
-          {"profile",
-           "Profile: quality against speed",
-           Scope::kAll,
-           {},
-           [](const Viewer& v) { return filter_type(v.panel_settings().filter.name).profiles; },
-           [](const Viewer& v) {
-             const FilterSettings filter = v.panel_settings().filter;
-             return index_in(filter_type(filter.name).profiles, filter.profile.value_or(""));
-           },
-           [](Viewer& v, double value) {
-             PlayerSettings settings = v.panel_settings();
-             const std::vector<std::string>& profiles = filter_type(settings.filter.name).profiles;
-             if (profiles.empty()) {
-               return v.notice(settings.filter.name + " has no profiles");
-             }
-             settings.filter.profile = profiles[static_cast<std::size_t>(value)];
-             v.change_settings(settings);
-           }},
-          {"pace",
-           "Use a quicker filter while playing, where this one is too slow",
-           Scope::kMoving,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.panel_settings().keeps_pace ? 1.0 : 0.0; },
-           change([](const Viewer& /*v*/, PlayerSettings& settings, double value) {
-             settings.keeps_pace = value != 0;
-           })}};
+  constexpr Scope kAll = Scope::kAll;
+  const auto quality = [](const Viewer& v) {
+    const FilterSettings filter = v.panel_settings().filter;
+    const auto is_used = [&](const NamedQuality& each) {
+      return filter.name == default_filter(v.options_.still_picture) &&
+             filter.profile == profile_for(filter_type(filter.name).profiles, each.word);
+    };
+    const auto* const used = std::ranges::find_if(kQualities, is_used);
+    return used == kQualities.end() ? -1.0 : static_cast<double>(used - kQualities.begin());
+  };
+  const auto set_quality = [](const Viewer& v, PlayerSettings& settings, double value) {
+    settings.filter.name = default_filter(v.options_.still_picture);
+    settings.filter.profile = profile_for(filter_type(settings.filter.name).profiles,
+                                          kQualities[static_cast<std::size_t>(value)].word);
+  };
+  const auto set_filter = [](const Viewer& v, PlayerSettings& settings, double value) {
+    settings.filter.name = v.options_.filters[static_cast<std::size_t>(value)];
+  };
+  const auto profile = [](const Viewer& v) {
+    const FilterSettings filter = v.panel_settings().filter;
+    return index_in(filter_type(filter.name).profiles, filter.profile.value_or(""));
+  };
+  const auto set_profile = [](Viewer& v, double value) {
+    PlayerSettings settings = v.panel_settings();
+    const std::vector<std::string>& profiles = filter_type(settings.filter.name).profiles;
+    if (profiles.empty()) {
+      return v.notice(settings.filter.name + " has no profiles");
+    }
+    settings.filter.profile = profiles[static_cast<std::size_t>(value)];
+    v.change_settings(settings);
+  };
+  const auto set_pace = [](const Viewer&, PlayerSettings& settings, double on) {
+    settings.keeps_pace = on != 0;
+  };
+  Property pace = flag("pace", "Use a quicker filter while playing, where this one is too slow",
+                       Scope::kMoving, [](const Viewer& v) { return v.panel_settings().keeps_pace; }, {});
+  pace.set = change(set_pace);
+  return {
+      choice("quality",
+             "Filter and profile for files and pauses; playing uses a quicker filter if this one is too slow",
+             kAll, names_of({kQualities[0].name, kQualities[1].name, kQualities[2].name}), quality,
+             change(set_quality)),
+      choice(
+          "filter", "Filter", kAll, [](const Viewer& v) { return v.options_.filters; },
+          [](const Viewer& v) { return index_in(v.options_.filters, v.panel_settings().filter.name); },
+          change(set_filter)),
+      choice(
+          "profile", "Profile: quality against speed", kAll,
+          [](const Viewer& v) { return filter_type(v.panel_settings().filter.name).profiles; }, profile,
+          set_profile),
+      pace};
 }
 
 std::vector<Property> ViewerTables::view() {
+  constexpr Scope kAll = Scope::kAll;
   const auto set_view = [](Viewer& v, double value) {
     const Side side = static_cast<Side>(value);
     side == Side::kPair&& v.state_.side != side ? v.show_pair() : v.change_side(side);
+  };
+  const auto zoom = [](const Viewer& v) {
+    const int factor = v.screen_.view().zoom();
+    return factor == 0 ? 0.0 : std::log2(factor) + 1;
   };
   const auto set_zoom = [](Viewer& v, double value) {
     const io::Size area = v.screen_.picture_area(v.state_.side);
     v.change_zoom(value > 0 ? 1 << (static_cast<int>(value) - 1) : 0, {area.width / 2.0, area.height / 2.0});
   };
-  return {{"view",
-           "Noisy, denoised, or both; the difference is the removed noise",
-           Scope::kAll,
-           {},
-           [](const Viewer& /*v*/) { return std::vector<std::string>(kSideNames.begin(), kSideNames.end()); },
-           [](const Viewer& v) { return static_cast<double>(v.state_.side); },
-           set_view},
-          {"gain",
-           "Gain of the difference",
-           Scope::kAll,
-           {1, 32, 32, 0.5, 4, 1, ""},
-           {},
-           [](const Viewer& v) { return v.state_.gain; },
-           [](Viewer& v, double gain) { v.state_.gain = gain; }},
-          {"zoom",
-           "Zoom",
-           Scope::kAll,
-           {},
-           [](const Viewer& /*v*/) {
-             return std::vector<std::string>{"Fit", "1:1", "2:1", "4:1", "8:1"};
-           },
-           [](const Viewer& v) {
-             return v.screen_.view().zoom() == 0 ? 0.0 : std::log2(v.screen_.view().zoom()) + 1;
-           },
-           set_zoom},
-          {"mirror",
-           "Exchange left and right in this window only",
-           Scope::kCamera,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.state_.mirrored ? 1.0 : 0.0; },
-           [](Viewer& v, double on) {
-             if (v.state_.mirrored != (on != 0)) {
-               v.state_.mirrored = on != 0;
-               v.screen_.view().mirror();
-             }
-           }},
-          flag("pixels", "Values of the pixel below the pointer, noisy and denoised", Scope::kAll,
-               &ViewState::pixels),
-          flag("statistics", "Statistics", Scope::kAll, &ViewState::statistics),
-          {"help",
-           "List of all keys",
-           Scope::kAll,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.state_.help ? 1.0 : 0.0; },
-           [](Viewer& v, double on) {
-             v.state_.help = on != 0;
-             v.notice("");
-           }},
-          {"panel",
-           "Open or close the settings",
-           Scope::kAll,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.screen_.controls().is_open() ? 1.0 : 0.0; },
-           [](Viewer& v, double on) {
-             v.screen_.controls().open_panel(on != 0);
-             v.notice("");
-           }},
-          {"full-screen",
-           "Full screen",
-           Scope::kAll,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.screen_.window().is_full_screen() ? 1.0 : 0.0; },
-           [](Viewer& v, double on) {
-             if (v.screen_.window().is_full_screen() != (on != 0)) {
-               v.screen_.window().toggle_full_screen();
-             }
-             v.notice("");
-           }},
-          {"line-follows",
-           "The split line follows the pointer",
-           Scope::kAll,
-           {},
-           off_and_on,
-           [](const Viewer& v) { return v.screen_.split().locked() ? 0.0 : 1.0; },
-           [](Viewer& v, double on) { v.screen_.split().set_locked(on == 0); }}};
+  const auto set_mirror = [](Viewer& v, bool on) {
+    if (std::exchange(v.state_.mirrored, on) != on) {
+      v.screen_.view().mirror();
+    }
+  };
+  const auto set_full_screen = [](Viewer& v, bool on) {
+    if (v.screen_.window().is_full_screen() != on) {
+      v.screen_.window().toggle_full_screen();
+    }
+    v.notice("");
+  };
+  const auto set_panel = [](Viewer& v, bool on) {
+    v.screen_.controls().open_panel(on);
+    v.notice("");
+  };
+  const auto set_help = [](Viewer& v, bool on) {
+    v.state_.help = on;
+    v.notice("");
+  };
+  return {choice(
+              "view", "Noisy, denoised, or both; the difference shows what is removed", kAll,
+              names_of({kSideNames.begin(), kSideNames.end()}),
+              [](const Viewer& v) { return static_cast<double>(v.state_.side); }, set_view),
+          number(
+              "gain", "Gain of the difference", kAll, {1, 32, 32, 0.5, 4, 1, ""},
+              [](const Viewer& v) { return v.state_.gain; },
+              [](Viewer& v, double gain) { v.state_.gain = gain; }),
+          choice("zoom", "Zoom", kAll, names_of({"Fit", "1:1", "2:1", "4:1", "8:1"}), zoom, set_zoom),
+          flag(
+              "mirror", "Exchange left and right in this window only", Scope::kCamera,
+              [](const Viewer& v) { return v.state_.mirrored; }, set_mirror),
+          flag("pixels", "Values of the pixel below the pointer, noisy and denoised", &ViewState::pixels),
+          flag("statistics", "Statistics", &ViewState::statistics),
+          flag(
+              "help", "List of all keys", kAll, [](const Viewer& v) { return v.state_.help; }, set_help),
+          flag(
+              "panel", "Open or close the settings", kAll,
+              [](const Viewer& v) { return v.screen_.controls().is_open(); }, set_panel),
+          flag(
+              "full-screen", "Full screen", kAll,
+              [](const Viewer& v) { return v.screen_.window().is_full_screen(); }, set_full_screen),
+          flag(
+              "line-follows", "The split line follows the pointer", kAll,
+              [](const Viewer& v) { return !v.screen_.split().locked(); },
+              [](Viewer& v, bool on) { v.screen_.split().set_locked(!on); })};
 }
 
 std::vector<Property> ViewerTables::sources() {
+  constexpr Scope kCamera = Scope::kCamera;
+  const auto cameras = [](const Viewer& v) {
+    std::vector<std::string> names;
+    std::ranges::transform(v.cameras_, std::back_inserter(names), &CameraChoice::name);
+    return names;
+  };
+  const auto microphones = [](const Viewer& v) {
+    std::vector<std::string> names;
+    std::ranges::transform(v.options_.microphones, std::back_inserter(names), &io::Microphone::name);
+    return names;
+  };
+  const auto microphone = [](const Viewer& v) {
+    const auto& all = v.options_.microphones;
+    const auto used = std::ranges::find(all, v.options_.microphone, &io::Microphone::id);
+    return used == all.end() ? -1.0 : static_cast<double>(used - all.begin());
+  };
+  const auto set_loopback = [](Viewer& v, bool) {
+    v.notice(v.options_.toggle_loopback ? v.options_.toggle_loopback() : "there is no loopback device");
+  };
   return {
-      {"camera",
-       "Camera and format",
-       Scope::kCamera,
-       {},
-       [](const Viewer& v) {
-         std::vector<std::string> names;
-         std::ranges::transform(v.cameras_, std::back_inserter(names), &CameraChoice::name);
-         return names;
-       },
-       [](const Viewer& /*v*/) { return -1.0; },
-       [](Viewer& v, double value) { v.show_camera(static_cast<std::size_t>(value)); }},
-      {"microphone",
-       "Microphone for recordings. The camera is opened again",
-       Scope::kCamera,
-       {},
-       [](const Viewer& v) {
-         std::vector<std::string> names;
-         std::ranges::transform(v.options_.microphones, std::back_inserter(names), &io::Microphone::name);
-         return names;
-       },
-       [](const Viewer& v) {
-         const auto& all = v.options_.microphones;
-         const auto used = std::ranges::find(all, v.options_.microphone, &io::Microphone::id);
-         return used == all.end() ? -1.0 : static_cast<double>(used - all.begin());
-       },
-       [](Viewer& v, double value) {
-         v.use_microphone(v.options_.microphones[static_cast<std::size_t>(value)].id);
-       }},
-      {"loopback",
-       "Other programs receive the denoised video, through v4l2loopback or PipeWire",
-       Scope::kCamera,
-       {},
-       off_and_on,
-       [](const Viewer& v) { return v.options_.loops_back && v.options_.loops_back() ? 1.0 : 0.0; },
-       [](Viewer& v, double /*on*/) {
-         v.notice(v.options_.toggle_loopback ? v.options_.toggle_loopback() : "there is no loopback device");
-       }}};
+      choice(
+          "camera", "Camera and format", kCamera, cameras, [](const Viewer&) { return -1.0; },
+          [](Viewer& v, double value) { v.show_camera(static_cast<std::size_t>(value)); }),
+      choice("microphone", "Microphone for recordings. The camera is opened again", kCamera, microphones,
+             microphone,
+             [](Viewer& v, double value) {
+               v.use_microphone(v.options_.microphones[static_cast<std::size_t>(value)].id);
+             }),
+      flag(
+          "loopback", "Other programs receive the denoised video, through v4l2loopback or PipeWire", kCamera,
+          [](const Viewer& v) { return v.options_.loops_back && v.options_.loops_back(); }, set_loopback)};
 }
 
 std::vector<WindowCommand> ViewerTables::actions() {
   constexpr Scope kAll = Scope::kAll;
-  const auto zoom = [](Viewer& v, const std::string& argument) {
-    const bool greater = argument == "in";
+  constexpr Scope kFilm = Scope::kFilm;
+  const auto zoom_at = [](Viewer& v, bool greater, View::Point at, bool wraps) {
     const int now = v.screen_.view().zoom();
     const int next = v.screen_.view().next_zoom(greater, v.screen_.picture_area(v.state_.side));
-    v.change_zoom(next == now ? 0 : next, v.mouse_.zoom_point());
+    v.change_zoom(wraps && next == now ? 0 : next, at);
     v.notice("zoom: " + v.text("zoom"));
   };
-  const auto wheel = [](Viewer& v, const std::string& argument) {
-    if (v.state_.side == Side::kDifference) {
-      return v.execute(argument == "in" ? "multiply gain 2" : "multiply gain 0.5");
+  const auto zoom = [zoom_at](Viewer& v, const std::string& argument) {
+    zoom_at(v, argument == "in", v.mouse_.zoom_point(), true);
+  };
+  const auto wheel = [zoom_at](Viewer& v, const std::string& argument) {
+    v.state_.side == Side::kDifference ? v.execute(argument == "in" ? "multiply gain 2" : "multiply gain 0.5")
+                                       : zoom_at(v, argument == "in", v.mouse_.zoom_point(), false);
+  };
+  const auto go_to_end = [](Viewer& v) {
+    if (v.options_.duration <= 0) {
+      return v.notice("the duration of this source is not known");
     }
-    const int next = v.screen_.view().next_zoom(argument == "in", v.screen_.picture_area(v.state_.side));
-    v.change_zoom(next, v.mouse_.position());
-    v.notice("zoom: " + v.text("zoom"));
+    v.player_->set_paused(true);  // to be looked at
+    v.seek_to(v.options_.duration);
   };
-  return {{"step", "One frame back or forward", Scope::kMoving, true,
-           [](Viewer& v, const std::string& argument) { v.step_frames(argument == "1"); }},
-          {"chapter", "Next or previous chapter", Scope::kFilm, false,
-           [](Viewer& v, const std::string& argument) { v.go_to_chapter(argument == "1" ? 1 : -1); }},
-          {"go-to-end", "Last frame", Scope::kFilm, false,
-           [](Viewer& v, const std::string&) {
-             if (v.options_.duration <= 0) {
-               return v.notice("the duration of this source is not known");
-             }
-             v.player_->set_paused(true);  // to be looked at
-             v.seek_to(v.options_.duration);
-           }},
-          {"undo", "Undo the last change of a setting", kAll, false,
-           [](Viewer& v, const std::string&) { v.undo(false); }},
-          {"redo", "Redo what was undone", kAll, false, [](Viewer& v, const std::string&) { v.undo(true); }},
-          {"measure-noise", "Measure the noise in the box", kAll, false,
-           [](Viewer& v, const std::string&) { v.take_noise_of_box(); }},
-          {"copy-settings", "Copy these settings to the other ones", kAll, false,
-           [](Viewer& v, const std::string&) {
-             v.pair_.copy(v.player_->settings());
-             v.notice(fmt::format("settings copied to {}", v.pair_.second() ? "A" : "B"));
-           }},
-          {"zoom", "Zoom", kAll, false, zoom},
-          {"wheel", "Zoom at the pointer, or the gain of the difference", kAll, false, wheel},
-          {"center-line", "Split line in the middle", kAll, false,
-           [](Viewer& v, const std::string&) {
-             v.screen_.split().center();
-             v.notice("split line in the middle");
-           }},
-          {"close", "Close the list, help, area or full screen", kAll, false,
-           [](Viewer& v, const std::string&) { v.close_top(); }},
-          {"quit", "Quit", kAll, false, [](Viewer& v, const std::string&) { v.ask_to_quit(); }},
-          {"refuse-text", "", kAll, false,
-           [](Viewer& v, const std::string& argument) { v.notice("not a number: " + argument); }},
-          {"answer", "Quit while a file is written", kAll, false,
-           [](Viewer& v, const std::string& argument) { v.answer(argument); }}};
-}
-
-std::vector<WindowCommand> ViewerTables::passages() {
-  constexpr Scope kFilm = Scope::kFilm;
-  return {{"mark", "Begin or end of the passage: this frame", kFilm, false,
-           [](Viewer& v, const std::string& argument) {
-             // A quarter of a frame more than the frames have, so that rounding leaves none out.
-             const double frame = 1 / v.player_options_.frames_per_second;
-             argument == "begin" ? v.mark_passage(v.state_.passage.begin, v.position() - frame / 4)
-                                 : v.mark_passage(v.state_.passage.end, v.position() + 3 * frame / 4);
-           }},
-          {"whole-file", "The whole file again", kFilm, false,
-           [](Viewer& v, const std::string&) { v.show_whole(); }},
-          {"step-loop", "Loop: set its begin, set its end, stop", kFilm, false,
-           [](Viewer& v, const std::string&) { v.step_loop(); }},
-          {"drag-passage", "Begin or end of the passage to write or repeat", kFilm, false,
-           [](Viewer& v, const std::string& argument) { v.drag_passage(argument); }},
-          {"release-passage", "End of a drag", kFilm, false,
-           [](Viewer& v, const std::string&) { v.release_passage(); }}};
+  const auto copy_settings = [](Viewer& v) {
+    v.pair_.copy(v.player_->settings());
+    v.notice(fmt::format("settings copied to {}", v.pair_.second() ? "A" : "B"));
+  };
+  const auto center = [](Viewer& v) {
+    v.screen_.split().center();
+    v.notice("split line in the middle");
+  };
+  // A quarter of a frame more than the frames have, so that rounding leaves none out.
+  const auto mark = [](Viewer& v, const std::string& argument) {
+    const double frame = 1 / v.player_options_.frames_per_second;
+    argument == "begin" ? v.mark_passage(v.state_.passage.begin, v.position() - frame / 4)
+                        : v.mark_passage(v.state_.passage.end, v.position() + 3 * frame / 4);
+  };
+  WindowCommand step = action("step", "One frame back or forward", Scope::kMoving,
+                              [](Viewer& v, const std::string& argument) { v.step_frames(argument == "1"); });
+  step.repeats = true;
+  return {
+      step,
+      action("chapter", "Next or previous chapter", kFilm,
+             [](Viewer& v, const std::string& argument) { v.go_to_chapter(argument == "1" ? 1 : -1); }),
+      action("go-to-end", "Last frame", kFilm, go_to_end),
+      action("undo", "Undo the last change of a setting", kAll, [](Viewer& v) { v.undo(false); }),
+      action("redo", "Redo what was undone", kAll, [](Viewer& v) { v.undo(true); }),
+      action("measure-noise", "Measure the noise in the box", kAll, [](Viewer& v) { v.take_noise_of_box(); }),
+      action("copy-settings", "Copy these settings to the other ones", kAll, copy_settings),
+      action("zoom", "Zoom", kAll, zoom),
+      action("wheel", "Zoom at the pointer, or the gain of the difference", kAll, wheel),
+      action("center-line", "Split line in the middle", kAll, center),
+      action("close", "Close the list, help, area or full screen", kAll, [](Viewer& v) { v.close_top(); }),
+      action("quit", "Quit", kAll, [](Viewer& v) { v.ask_to_quit(); }),
+      action("answer", "Quit while a file is written", kAll,
+             [](Viewer& v, const std::string& argument) { v.answer(argument); }),
+      action("refuse-text", "Text that is not a number", kAll,
+             [](Viewer& v, const std::string& text) { v.notice("not a number: " + text); }),
+      action("mark", "Begin or end of the passage: this frame", kFilm, mark),
+      action("whole-file", "The whole file again", kFilm, [](Viewer& v) { v.show_whole(); }),
+      action("step-loop", "Loop: set its begin, set its end, stop", kFilm, [](Viewer& v) { v.step_loop(); }),
+      action("drag-passage", "Begin or end of the passage to write or repeat", kFilm,
+             [](Viewer& v, const std::string& argument) { v.drag_passage(argument); }),
+      action("release-passage", "End of a drag", kFilm, [](Viewer& v) { v.release_passage(); })};
 }
 
 std::vector<WindowCommand> ViewerTables::files() {
   constexpr Scope kAll = Scope::kAll;
   constexpr Scope kFile = Scope::kFile;
-  const auto pictures = [](Viewer& v, const std::string&) {
+  const auto pictures = [](Viewer& v) {
     v.save([&v] { v.output_.save_pictures(*v.shown_, v.screen_.split_column(), !v.state_.mirrored); });
   };
-  const auto window = [](Viewer& v, const std::string&) {
+  const auto window = [](Viewer& v) {
     v.save([&v] {
       v.draw();
       v.output_.save_window(v.screen_.window().snapshot(), v.shown_->noisy.index);
     });
   };
-  return {{"write", "Denoise to a file in the background", kFile, false,
-           [](Viewer& v, const std::string&) { v.output_.start(v.player_->settings(), v.state_.passage); }},
-          {"cancel-writing", "Cancel the file, and keep what is written so far", kFile, false,
-           [](Viewer& v, const std::string&) { v.output_.cancel(); }},
-          {"copy-command", "Copy the command of this result", kFile, false,
-           [](Viewer& v, const std::string&) { v.copy_command(); }},
-          {"open", "Open another file, or drop it on the window", kFile, false,
-           [](Viewer& v, const std::string&) { v.show_files(false); }},
-          {"save-settings", "Write these settings to a file, for --settings", kAll, false,
-           [](Viewer& v, const std::string&) { v.output_.save_settings(v.settings()); }},
-          {"save-noise", "Write the noise of the area beside the video, for --noise", kAll, false,
-           [](Viewer& v, const std::string&) { v.output_.save_noise(v.player_->settings().noise); }},
-          {"save-pictures", "Write this picture, noisy and denoised", kAll, false, pictures},
-          {"save-window", "Write a picture of the window", kAll, false, window},
-          {"record", "Begin or end a recording", Scope::kCamera, false,
-           [](Viewer& v, const std::string&) {
-             v.notice(v.options_.toggle_recording ? v.options_.toggle_recording()
-                                                  : "this source is not recorded");
-           }},
-          {"next-camera", "Next camera", Scope::kCamera, false,
-           [](Viewer& v, const std::string&) { v.show_next_camera(); }}};
+  const auto record = [](Viewer& v) {
+    v.notice(v.options_.toggle_recording ? v.options_.toggle_recording() : "this source is not recorded");
+  };
+  return {
+      action("write", "Denoise to a file in the background", kFile,
+             [](Viewer& v) { v.output_.start(v.player_->settings(), v.state_.passage); }),
+      action("cancel-writing", "Cancel the file, and keep what is written so far", kFile,
+             [](Viewer& v) { v.output_.cancel(); }),
+      action("copy-command", "Copy the command of this result", kFile, [](Viewer& v) { v.copy_command(); }),
+      action("open", "Open another file, or drop it on the window", kFile,
+             [](Viewer& v) { v.show_files(false); }),
+      action("save-settings", "Write these settings to a file, for --settings", kAll,
+             [](Viewer& v) { v.output_.save_settings(v.settings()); }),
+      action("save-noise", "Write the noise of the area beside the video, for --noise", kAll,
+             [](Viewer& v) { v.output_.save_noise(v.player_->settings().noise); }),
+      action("save-pictures", "Write this picture, noisy and denoised", kAll, pictures),
+      action("save-window", "Write a picture of the window", kAll, window),
+      action("record", "Begin or end a recording", Scope::kCamera, record),
+      action("next-camera", "Next camera", Scope::kCamera, [](Viewer& v) { v.show_next_camera(); })};
 }
 
 namespace {
@@ -567,8 +495,6 @@ const Row* find_row(const std::vector<Row>& rows, std::string_view name) {
   const auto row = std::ranges::find(rows, name, &Row::name);
   return row == rows.end() ? nullptr : &*row;
 }
-
-std::string shown_key(std::string_view key) { return std::string(key == " " ? "SPACE" : key); }
 
 }  // namespace
 
@@ -597,7 +523,7 @@ const std::vector<Property>& properties() {
 
 const std::vector<WindowCommand>& window_commands() {
   static const std::vector<WindowCommand> all =
-      joined_rows<WindowCommand>(ViewerTables::actions(), ViewerTables::passages(), ViewerTables::files());
+      joined_rows<WindowCommand>(ViewerTables::actions(), ViewerTables::files());
   return all;
 }
 
@@ -609,121 +535,72 @@ const std::vector<KeyGroup>& key_groups() {
   constexpr Scope kFilm = Scope::kFilm;
   constexpr Scope kMoving = Scope::kMoving;
   constexpr Scope kFile = Scope::kFile;
+  // Keys with their lines, separated by "; ".
   static const std::vector<KeyGroup> groups{
-      {kMoving, "click", "pause, play", {{" ", "toggle pause"}, {"p", "toggle pause"}}},
-      {kMoving, "", "one frame forward, back", {{".", "step 1"}, {",", "step -1"}}},
-      {kFilm,
-       "",
-       "5 s, 1 s, 1 min back, forward",
-       {{"LEFT", "add position -5"},
-        {"RIGHT", "add position 5"},
-        {"Shift+LEFT", "add position -1"},
-        {"Shift+RIGHT", "add position 1"},
-        {"DOWN", "add position -60"},
-        {"UP", "add position 60"}}},
-      {kFilm,
-       "",
-       "go to the beginning, the end; previous, next chapter",
-       {{"HOME", "set position 0"}, {"END", "go-to-end"}, {"PGDN", "chapter -1"}, {"PGUP", "chapter 1"}}},
-      {kFilm,
-       "",
-       "slower, faster, normal, half, double speed",
-       {{"[", "multiply speed 0.909091"},
-        {"]", "multiply speed 1.1"},
-        {"BACKSPACE", "set speed 1"},
-        {"{", "multiply speed 0.5"},
-        {"}", "multiply speed 2"}}},
-      {kMoving,
-       "",
-       "lower, raise the volume; mute",
-       {{"9", "add volume -10"},
-        {"0", "add volume 10"},
-        {"/", "add volume -10"},
-        {"*", "add volume 10"},
-        {"m", "toggle mute"}}},
-      {kAll,
-       "",
-       "raise, lower the strength",
-       {{"Shift+UP", "add strength 0.1"}, {"Shift+DOWN", "add strength -0.1"}}},
-      {kAll,
-       "",
-       "raise, lower the strength of chroma",
-       {{"Ctrl+UP", "add chroma-strength 0.1"}, {"Ctrl+DOWN", "add chroma-strength -0.1"}}},
-      {kAll,
-       "",
-       "more, less of the original in the result",
-       {{"d", "add original 5"}, {"D", "add original -5"}}},
-      {kAll, "", "undo, redo the last change of a setting", {{"Ctrl+Z", "undo"}, {"Ctrl+Y", "redo"}}},
-      {kAll,
-       "",
-       "raise, lower the noise level",
-       {{"+", "add level 0.5"}, {"=", "add level 0.5"}, {"-", "add level -0.5"}}},
-      {kAll,
-       "",
-       "lower, raise the level of chroma",
-       {{"(", "add chroma-level -0.5"}, {")", "add chroma-level 0.5"}}},
-      {kAll, "", "noise: estimated, by hand", {{"a", "set noise clip"}, {"v", "set noise number"}}},
-      {kAll, "drag with the right button", "measure the noise in a flat area", {{"n", "set noise area"}}},
-      {kAll,
-       "",
-       "use a noise profile or settings; save the noise",
-       {{"N", "set noise file"}, {"Ctrl+N", "save-noise"}}},
-      {kAll,
-       "",
-       "next, previous filter; next, previous profile",
-       {{"e", "cycle filter"}, {"E", "cycle filter -1"}, {"c", "cycle profile"}, {"C", "cycle profile -1"}}},
-      {kMoving, "", "quality that keeps pace, or always this filter", {{"Q", "toggle pace"}}},
-      {kAll,
-       "",
-       "flip between the settings A and B; copy to the other",
-       {{"b", "toggle settings"}, {"B", "copy-settings"}}},
-      {kAll,
-       "",
-       "noisy, denoised, split, side by side, difference",
-       {{"1", "set view noisy"},
-        {"2", "set view denoised"},
-        {"3", "set view split"},
-        {"4", "set view side"},
-        {"6", "set view difference"}}},
-      {kFile, "", "A left of the line, B right of it", {{"5", "set view pair"}}},
-      {kAll, "wheel", "gain of the difference", {{"g", "multiply gain 2"}, {"G", "multiply gain 0.5"}}},
-      {kAll, "", "values of the pixel below the pointer", {{"P", "toggle pixels"}}},
-      {kAll,
-       "drag",
-       "move, unlock, center the split line",
-       {{"t", "toggle line-follows"}, {"|", "center-line"}}},
-      {kAll, "wheel", "zoom in, out; drag to move", {{"z", "zoom in"}, {"Z", "zoom out"}}},
-      {kAll, "double click", "full screen", {{"f", "toggle full-screen"}}},
-      {kAll, "", "open, close the settings", {{"TAB", "toggle panel"}}},
-      {kAll, "", "statistics; these keys", {{"i", "toggle statistics"}, {"?", "toggle help"}}},
-      {kAll, "", "close the list, help, area or full screen", {{"ESC", "close"}}},
-      {kAll, "", "quit", {{"q", "quit"}}},
-      {kFilm,
-       "drag the handles",
-       "begin, end of the passage; the whole file; loop: set both ends, stop",
-       {{"I", "mark begin"}, {"O", "mark end"}, {"X", "whole-file"}, {"l", "step-loop"}}},
-      {kFile,
-       "",
-       "write the passage or file in the background; cancel that",
-       {{"w", "write"}, {"W", "cancel-writing"}}},
-      {kFile, "", "copy the command of this result", {{"Ctrl+C", "copy-command"}}},
-      {kAll, "", "save these settings", {{"Ctrl+S", "save-settings"}}},
-      {kFile, "drop a file", "open a file", {{"Ctrl+O", "open"}}},
-      {kAll,
-       "",
-       "save pictures: noisy, denoised and split; the window",
-       {{"s", "save-pictures"}, {"S", "save-window"}}},
-      {Scope::kCamera,
-       "",
-       "record; be a camera for others; next camera; mirror",
-       {{"r", "record"}, {"L", "toggle loopback"}, {"V", "next-camera"}, {"h", "toggle mirror"}}}};
+      {kMoving, "click", "pause, play", "SPACE toggle pause; p toggle pause"},
+      {kMoving, "", "one frame forward, back", ". step 1; , step -1"},
+      {kFilm, "", "5 s, 1 s, 1 min back, forward",
+       "LEFT add position -5; RIGHT add position 5; Shift+LEFT add position -1; Shift+RIGHT add position 1; "
+       "DOWN add position -60; UP add position 60"},
+      {kFilm, "", "go to the beginning, the end; previous, next chapter",
+       "HOME set position 0; END go-to-end; PGDN chapter -1; PGUP chapter 1"},
+      {kFilm, "", "slower, faster, normal, half, double speed",
+       "[ multiply speed 0.909091; ] multiply speed 1.1; BACKSPACE set speed 1; { multiply speed 0.5; "
+       "} multiply speed 2"},
+      {kMoving, "", "lower, raise the volume; mute",
+       "9 add volume -10; 0 add volume 10; / add volume -10; * add volume 10; m toggle mute"},
+      {kAll, "", "raise, lower the strength", "Shift+UP add strength 0.1; Shift+DOWN add strength -0.1"},
+      {kAll, "", "raise, lower the strength of chroma",
+       "Ctrl+UP add chroma-strength 0.1; Ctrl+DOWN add chroma-strength -0.1"},
+      {kAll, "", "more, less of the original in the result", "d add original 5; D add original -5"},
+      {kAll, "", "undo, redo the last change of a setting", "Ctrl+Z undo; Ctrl+Y redo"},
+      {kAll, "", "raise, lower the noise level", "+ add level 0.5; = add level 0.5; - add level -0.5"},
+      {kAll, "", "lower, raise the level of chroma", "( add chroma-level -0.5; ) add chroma-level 0.5"},
+      {kAll, "", "noise: estimated, by hand", "a set noise clip; v set noise number"},
+      {kAll, "drag with the right button", "measure the noise in a flat area", "n set noise area"},
+      {kAll, "", "use a noise profile or settings; save the noise", "N set noise file; Ctrl+N save-noise"},
+      {kAll, "", "next, previous filter; next, previous profile",
+       "e cycle filter; E cycle filter -1; c cycle profile; C cycle profile -1"},
+      {kMoving, "", "quality that keeps pace, or always this filter", "Q toggle pace"},
+      {kAll, "", "flip between the settings A and B; copy to the other",
+       "b toggle settings; B copy-settings"},
+      {kAll, "", "noisy, denoised, split, side by side, difference",
+       "1 set view noisy; 2 set view denoised; 3 set view split; 4 set view side; 6 set view difference"},
+      {kFile, "", "A left of the line, B right of it", "5 set view pair"},
+      {kAll, "wheel", "gain of the difference", "g multiply gain 2; G multiply gain 0.5"},
+      {kAll, "", "values of the pixel below the pointer", "P toggle pixels"},
+      {kAll, "drag", "move, unlock, center the split line", "t toggle line-follows; | center-line"},
+      {kAll, "wheel", "zoom in, out; drag to move", "z zoom in; Z zoom out"},
+      {kAll, "double click", "full screen", "f toggle full-screen"},
+      {kAll, "", "open, close the settings", "TAB toggle panel"},
+      {kAll, "", "statistics; these keys", "i toggle statistics; ? toggle help"},
+      {kAll, "", "close the list, help, area or full screen", "ESC close"},
+      {kAll, "", "quit", "q quit"},
+      {kFilm, "drag the handles", "begin, end of the passage; the whole file; loop: set both ends, stop",
+       "I mark begin; O mark end; X whole-file; l step-loop"},
+      {kFile, "", "write the passage or file in the background; cancel that", "w write; W cancel-writing"},
+      {kFile, "", "copy the command of this result", "Ctrl+C copy-command"},
+      {kAll, "", "save these settings", "Ctrl+S save-settings"},
+      {kFile, "drop a file", "open a file", "Ctrl+O open"},
+      {kAll, "", "save pictures: noisy, denoised and split; the window", "s save-pictures; S save-window"},
+      {Scope::kCamera, "", "record; be a camera for others; next camera; mirror",
+       "r record; L toggle loopback; V next-camera; h toggle mirror"}};
   return groups;
+}
+
+KeyGroup::KeyGroup(Scope of, std::string_view by_mouse, std::string_view text, std::string_view bindings)
+    : scope(of), mouse(by_mouse), help(text) {
+  while (!bindings.empty()) {
+    const std::string_view binding = bindings.substr(0, bindings.find("; "));
+    keys.push_back({binding.substr(0, binding.find(' ')), binding.substr(binding.find(' ') + 1)});
+    bindings.remove_prefix(std::min(binding.size() + 2, bindings.size()));
+  }
 }
 
 std::string keys_text(const KeyGroup& group) {
   std::string text;
   for (const KeyBinding& binding : group.keys) {
-    text += (text.empty() ? "" : " ") + shown_key(binding.key);
+    text += (text.empty() ? "" : " ") + std::string(binding.key);
   }
   return text + (group.mouse.empty() ? "" : ", " + std::string(group.mouse));
 }
@@ -733,7 +610,7 @@ std::string keys_of(std::string_view line) {
   for (const KeyGroup& group : key_groups()) {
     for (const KeyBinding& binding : group.keys) {
       if (binding.line == line || binding.line.starts_with(std::string(line) + " ")) {
-        text += (text.empty() ? "" : ", ") + shown_key(binding.key);
+        text += (text.empty() ? "" : ", ") + std::string(binding.key);
       }
     }
   }

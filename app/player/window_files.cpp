@@ -173,6 +173,9 @@ bool FileInput::choose(const std::string& path, bool is_writing) {
 
 namespace {
 
+// The encoder costs less than the eye sees.
+constexpr const char* kHighCrf = "14";
+constexpr const char* kHighCrfOfVp9 = "18";
 constexpr io::Pixel kSavedLineColor = io::make_pixel(255, 255, 255);
 
 // The name of a source, such as a filter graph, as the name of a file.
@@ -234,23 +237,24 @@ void FileOutput::save_pictures(const PlayedFrame& frame, int column, bool noisy_
     }
   }
   report_failure([&] {
-    const std::string stem = free_stem(options_.picture_folder, options_.source, frame.noisy.index);
+    const std::string stem = free_stem(picture_folder(), options_.source, frame.noisy.index);
     for (const auto& [name, picture] : {std::pair<const char*, const io::RgbImage&>{"noisy", noisy},
                                         {"denoised", denoised},
                                         {"split", split}}) {
       io::write_png(fmt::format("{}-{}.png", stem, name), picture);
     }
-    spdlog::info(fmt::format("pictures: {}-noisy.png, -denoised.png, -split.png", stem));
-    notice_("pictures saved");
+    const std::string names = stem + "-noisy.png, -denoised.png, -split.png";
+    spdlog::info(fmt::format("pictures: {}", names));
+    notice_("pictures: " + names);
   });
 }
 
 void FileOutput::save_window(const io::RgbImage& picture, std::int64_t frame) const {
   report_failure([&] {
-    const std::string path = free_stem(options_.picture_folder, options_.source, frame) + "-window.png";
+    const std::string path = free_stem(picture_folder(), options_.source, frame) + "-window.png";
     io::write_png(path, picture);
     spdlog::info(fmt::format("picture: {}", path));
-    notice_("picture saved");
+    notice_("picture: " + path);
   });
 }
 
@@ -260,7 +264,7 @@ std::string FileOutput::command_line(const PlayerSettings& settings, const Passa
   }
   try {
     std::vector<std::string> words = options_.command(settings, passage);
-    words.insert(words.end(), {"-o", free_output(options_.input)});
+    std::ranges::move(output_words(next_path()), std::back_inserter(words));
     return shell_line(words);
   } catch (const Error& error) {
     spdlog::warn(error.what());  // there is no place for a noise profile
@@ -268,12 +272,36 @@ std::string FileOutput::command_line(const PlayerSettings& settings, const Passa
   }
 }
 
+// The encoding and the name of the output as options.
+std::vector<std::string> FileOutput::output_words(const std::string& path) const {
+  std::vector<std::string> words;
+  const std::string extension = std::filesystem::path(path).extension().string();
+  const bool is_modern = extension == ".mkv" || extension == ".mp4" || extension == ".mov";
+  if (encoding_ == Encoding::kLossless &&
+      (extension == ".mkv" || extension == ".avi" || extension == ".mov")) {
+    words = {"--codec", "ffv1"};
+  } else if (encoding_ != Encoding::kSmall && is_modern) {
+    words = {"--crf", kHighCrf};
+  } else if (encoding_ != Encoding::kSmall && extension == ".webm") {
+    words = {"--crf", kHighCrfOfVp9};
+  }
+  words.insert(words.end(), {"-o", path});
+  return words;
+}
+
+bool FileOutput::has_file() const { return !options_.input.empty() && options_.input != "-"; }
+
+std::filesystem::path FileOutput::picture_folder() const {
+  return !options_.picture_folder.empty() ? std::filesystem::path(options_.picture_folder)
+         : has_file()                     ? std::filesystem::path(options_.input).parent_path()
+                                          : ".";
+}
+
 // The beginning of the names of files that belong to the source.
 std::string FileOutput::stem() const {
   const std::filesystem::path input(options_.input);
-  return options_.input.empty() || options_.input == "-"
-             ? (std::filesystem::path(options_.picture_folder) / file_name_of(options_.source)).string()
-             : (input.parent_path() / input.stem()).string();
+  return has_file() ? (input.parent_path() / input.stem()).string()
+                    : (picture_folder() / file_name_of(options_.source)).string();
 }
 
 void FileOutput::save_settings(const DenoisingSettings& settings) const {
@@ -306,8 +334,9 @@ void FileOutput::start(const PlayerSettings& settings, const Passage& passage) {
   try {
     std::vector<std::string> words = options_.command(settings, passage);
     words.front() = std::filesystem::canonical(options_.program).string();
-    path_ = free_output(options_.input);
-    words.insert(words.end(), {"-o", path_, "--progress", "json"});
+    path_ = next_path();
+    std::ranges::move(output_words(path_), std::back_inserter(words));
+    words.insert(words.end(), {"--progress", "json"});
     process_ = std::make_unique<BackgroundWrite>(std::move(words));
     notice_("writing " + path_);
   } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -97,6 +98,13 @@ class FileInput {
   std::string next_;
 };
 
+/// How written files are encoded.
+enum class Encoding : std::uint8_t {
+  kSmall,     ///< as the encoder does by default
+  kHigh,      ///< hardly different from the picture shown
+  kLossless,  ///< in .mkv, .mov and .avi
+};
+
 /// The files that a window writes: pictures, settings, and results in the background.
 class FileOutput {
  public:
@@ -115,6 +123,11 @@ class FileOutput {
   /// The command line with this result; empty if there is none.
   std::string command_line(const PlayerSettings& settings, const Passage& passage) const;
 
+  Encoding encoding() const { return encoding_; }
+  void set_encoding(Encoding encoding) { encoding_ = encoding; }
+  /// The file that would be written now.
+  std::string next_path() const { return free_output(options_.input); }
+
   /// Begins to write the result in the background.
   void start(const PlayerSettings& settings, const Passage& passage);
   bool is_writing() const { return process_ != nullptr; }
@@ -129,6 +142,9 @@ class FileOutput {
   void settle(bool cancels);
 
  private:
+  std::vector<std::string> output_words(const std::string& path) const;
+  bool has_file() const;
+  std::filesystem::path picture_folder() const;
   std::string stem() const;
   void save_json(const std::string& path, const std::string& text) const;
   template <typename Write>
@@ -137,6 +153,7 @@ class FileOutput {
   const ViewerOptions& options_;
   const std::shared_ptr<Engine> engine_;
   const Notice notice_;
+  Encoding encoding_ = Encoding::kHigh;
   std::unique_ptr<BackgroundWrite> process_;
   std::string path_;
 };

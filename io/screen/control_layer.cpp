@@ -55,6 +55,12 @@ void set_style(float scale) {
   style.Colors[ImGuiCol_WindowBg] = {0.07F, 0.07F, 0.08F, 0.88F};
   style.Colors[ImGuiCol_PopupBg] = {0.10F, 0.10F, 0.11F, 0.97F};
   style.Colors[ImGuiCol_PlotHistogram] = style.Colors[ImGuiCol_SliderGrab];
+  // White text on them has a contrast of more than 10 to 1. What is below the pointer has another frame.
+  style.Colors[ImGuiCol_Button] = {0.13F, 0.15F, 0.19F, 1};
+  style.Colors[ImGuiCol_ButtonHovered] = {0.21F, 0.24F, 0.30F, 1};
+  style.Colors[ImGuiCol_Header] = style.Colors[ImGuiCol_Button];
+  style.Colors[ImGuiCol_Border] = {0.36F, 0.39F, 0.45F, 1};
+  style.FrameBorderSize = 1;
   style.ScaleAllSizes(scale);
   ImGui::GetStyle() = style;
 }

@@ -171,10 +171,11 @@ void PicturePainter::draw(const PictureDrawing& drawing, Size window) {
   const Rectangle& to = drawing.target;
   program.set("target", column(to.x), row(to.y), column(to.x + to.width), row(to.y + to.height));
   program.set("smooth_scaling", drawing.smooth ? 1 : 0);
-  state_->bind(drawing.choice == PictureChoice::kSecond ? state_->second : state_->first, 0, drawing.smooth);
+  state_->bind(drawing.choice == PictureChoice::kSecond ? state_->second : state_->first, 0,
+               drawing.smooth || is_difference);
   if (is_difference) {
     program.set("gain", drawing.gain);
-    state_->bind(state_->second, kPlanesOfPicture, drawing.smooth);
+    state_->bind(state_->second, kPlanesOfPicture, true);
   }
   glActiveTexture(GL_TEXTURE0);
   glBindVertexArray(state_->vertices);

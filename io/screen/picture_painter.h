@@ -23,7 +23,7 @@ struct PictureDrawing {
   Rectangle clip;       ///< part of the window outside of which nothing is drawn
   bool smooth = false;  ///< true: interpolated; false: the nearest sample
   PictureChoice choice = PictureChoice::kFirst;
-  double gain = 1;        ///< of the difference first - second, around mid-gray
+  double gain = 1;        ///< of the smoothed difference of brightness, first - second, around mid-gray
   bool mirrored = false;  ///< left and right are exchanged
 };
 

@@ -99,15 +99,33 @@ vec3 picture(sampler2D a, sampler2D b, sampler2D c, vec2 place) {
 #endif
   return shown(code);
 }
+float brightness(sampler2D a, sampler2D b, sampler2D c, vec2 place) {
+  float value = texture(a, place / size[0]).r;
+#if MODEL == 2
+  value = dot(vec3(0.2126, 0.7152, 0.0722),
+              vec3(value, texture(b, place / size[0]).r, texture(c, place / size[0]).r));
+#endif
+#if FLOATS
+  if (isnan(value)) value = 0.0;
+#endif
+  return (value - range.x) * range.y;
+}
 void main() {
   vec2 place = smooth_scaling ? at : min(floor(at), size[0] - 1.0) + 0.5;
-  vec3 result = picture(first[0], first[1], first[2], place);
 #if DIFFERENCE
-  vec3 other = picture(second[0], second[1], second[2], place);
-  vec3 bytes = floor(result * 255.0 + 0.5) - floor(other * 255.0 + 0.5);
-  result = (128.0 + gain * bytes) / 255.0;
-#endif
+  // Smoothed over 5x5 samples, of which each texture access at 1.5 averages two: noise has no shape then.
+  float sum = 0.0;
+  for (int y = -1; y <= 1; ++y) {
+    for (int x = -1; x <= 1; ++x) {
+      vec2 near = place + 1.5 * vec2(x, y);
+      sum += brightness(first[0], first[1], first[2], near) - brightness(second[0], second[1], second[2], near);
+    }
+  }
+  color = vec4(vec3(128.0 / 255.0 + gain * sum / 9.0), 1.0);
+#else
+  vec3 result = picture(first[0], first[1], first[2], place);
   color = vec4(result, 1.0);
+#endif
 }
 )";
 

@@ -18,7 +18,8 @@ inline constexpr int kPlanesOfPicture = 3;
 /// bottom), `smooth_scaling` and, of differences, `gain`.
 class PictureProgram {
  public:
-  /// `difference`: of two frames, around mid-gray. Throws Error if the display does not support it.
+  /// `difference`: of the brightness of two frames, smoothed, around mid-gray. Throws Error if the display
+  /// does not support it.
   PictureProgram(const FrameFormat& format, const DisplayProperties& properties, bool difference);
 
   void use() const { glUseProgram(program_.name()); }

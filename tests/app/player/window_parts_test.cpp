@@ -234,8 +234,29 @@ TEST_F(WindowPart, PicturesAreWrittenUnlessTheFolderIsMissing) {
   EXPECT_EQ(notices.back(), "the frame is not denoised yet");
   frame.is_waiting = false;
   output.save_pictures(frame, 32, true);
-  EXPECT_EQ(notices.back(), "pictures saved");
+  EXPECT_EQ(notices.back(),
+            "pictures: " + (folder.path() / "clip-000000-noisy.png, -denoised.png, -split.png").string());
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "clip-000000-split.png"));
+  options.picture_folder.clear();
+  options.input = (folder.path() / "films" / "clip.mkv").string();
+  std::filesystem::create_directory(folder.path() / "films");
+  output.save_pictures(frame, 32, true);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "films" / "clip-000000-split.png"))
+      << "beside the input";
+  options.input.clear();
+  options.picture_folder = folder.path().string();
+  options.command = [](const PlayerSettings&, const Passage&) { return std::vector<std::string>{"limpid"}; };
+  options.input = "/films/clip.mkv";
+  EXPECT_EQ(output.command_line({}, {}), "limpid --crf 14 -o /films/clip-denoised.mkv");
+  output.set_encoding(Encoding::kLossless);
+  EXPECT_EQ(output.command_line({}, {}), "limpid --codec ffv1 -o /films/clip-denoised.mkv");
+  options.input = "/films/clip.mp4";
+  EXPECT_EQ(output.command_line({}, {}), "limpid --crf 14 -o /films/clip-denoised.mp4")
+      << "nearest to lossless";
+  output.set_encoding(Encoding::kSmall);
+  EXPECT_EQ(output.command_line({}, {}), "limpid -o /films/clip-denoised.mp4");
+  options.command = nullptr;
+  options.input.clear();
   output.start({}, {});
   EXPECT_EQ(notices.back(), "this source cannot be written to a file");
   EXPECT_FALSE(output.is_writing());
