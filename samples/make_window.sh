@@ -20,7 +20,7 @@ window() {
 "$bin/limpid-samples" --size 960x540 --frames 40 --fps 25 --sigma 20 --chroma-sigma 15 --seed 3 --noisy "$folder/village.y4m"
 window "$folder/panel.png" 1280x720 --controls
 ffmpeg -v error -y -i "$folder/panel.png" -q:v 3 -pix_fmt yuvj444p -bitexact "$target/panel.jpg"
-window "$folder/narrow.png" 640x360 --controls
+window "$folder/narrow.png" 540x960 --controls
 ffmpeg -v error -y -i "$folder/narrow.png" -q:v 3 -pix_fmt yuvj444p -bitexact "$target/narrow.jpg"
 window "$target/zoom.png" 480x360 --zoom 4
 window "$target/difference.png" 480x360 --view difference

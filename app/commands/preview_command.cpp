@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <regex>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -62,6 +64,32 @@ FrameSource source_of(const std::shared_ptr<OpenedFile>& file) {
     };
   }
   return source;
+}
+
+// The pictures of a folder as a sequence: the pattern of the first name that ends in a number. Other paths
+// are returned unchanged.
+std::string sequence_in(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    return path;
+  }
+  static const std::regex numbered(R"((.*?)(\d+)(\.(png|jpe?g|tiff?|exr|dpx|bmp|dng)))", std::regex::icase);
+  std::string pattern;
+  std::string first;
+  for (const auto& entry : fs::directory_iterator(path, ignored)) {
+    const std::string name = entry.path().filename().string();
+    std::smatch parts;
+    if (std::regex_match(name, parts, numbered) && (first.empty() || name < first)) {
+      first = name;
+      pattern = fmt::format("{}%0{}d{}", parts.str(1), parts.str(2).size(), parts.str(3));
+    }
+  }
+  if (pattern.empty()) {
+    throw UsageError(path +
+                     ": is a folder without numbered pictures; name a file, or a pattern such as %04d.png");
+  }
+  return (fs::path(path) / pattern).string();
 }
 
 Passage passage_of(const PreviewOptions& options) {
@@ -208,7 +236,7 @@ int preview(PreviewOptions& options, Console& console) {
   int exit_code = kExitDone;
   bool is_first = true;
   for (std::string next = options.input; !next.empty();) {
-    options.input = next;
+    options.input = sequence_in(next);
     viewing.closing = false;
     if (!is_first) {  // they describe the first file
       viewing.reader.input_format.clear();
@@ -230,7 +258,7 @@ void add_preview_command(CommandLine& program, Command& selected) {
       program.add_subcommand("preview", "Play a video in a window, noisy and denoised side by side");
   auto options = std::make_shared<PreviewOptions>();
   constexpr const char* kPlaying = "Playing";
-  command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")
+  command->add_option("INPUT", options->input, "File, folder or sequence of pictures (%03d), or - for a pipe")
       ->required()
       ->file();
   command->add_flag("--loop", options->loop, "Repeat the passage of --start and --end, or the whole video")

@@ -19,7 +19,7 @@ namespace {
 constexpr std::chrono::milliseconds kControlsStay{2000};
 constexpr std::chrono::milliseconds kTooltipDelay{600};
 // In units of 1/96 inch.
-constexpr double kPanelWidth = 320;
+constexpr double kPanelWidth = 328;
 constexpr double kBarHeight = 54;
 constexpr float kLabelWidth = 76;
 constexpr float kFieldWidth = 58;

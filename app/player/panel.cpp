@@ -59,7 +59,6 @@ void draw_strength(ControlItems& items) {
   items.button("set strength 0.7", "Light");
   items.button("set strength 1", "Medium");
   items.button("set strength 1.4", "Strong");
-  ImGui::SameLine(ImGui::GetContentRegionAvail().x - 104 * items.scale());
   items.button("undo", "Undo");
   items.button("redo", "Redo");
   ImGui::NewLine();

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -443,6 +444,32 @@ TEST_F(ScriptedPreviewTest, ShowsThePicturesThatFiltersMake) {
   }
   expect_failure(run(headless({"preview", clip, "--after", "bwdif"})), 2, {"--after", "bwdif", "the window"});
   expect_failure(run(headless({"preview", clip, "--after", "crop=300:300"})), 2, {"--after", "crop"});
+}
+
+TEST_F(ScriptedPreviewTest, AFolderOfPicturesIsASequence) {
+  std::filesystem::create_directory(path("shots"));
+  make("shots/IMG_0107.png",
+       {"-f", "lavfi", "-i", "testsrc2=rate=5:size=64x48:duration=1", "-frames:v", "1"});
+  std::filesystem::copy_file(path("shots/IMG_0107.png"), path("shots/IMG_0108.png"));
+  write_file(path("shots/notes.txt"), "x");
+  const Outcome outcome =
+      run(headless({"preview", path("shots"), "--sigma", "0", "--close-at-end", "--json"}));
+  expect_success(outcome);
+  const nlohmann::json report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["frames_shown"].get<int>() + report["frames_dropped"].get<int>(), 2);
+  std::filesystem::create_directory(path("empty"));
+  expect_failure(run(headless({"preview", path("empty")})), 2,
+                 {"empty: is a folder without numbered pictures"});
+}
+
+TEST_F(ScriptedPreviewTest, ASignalHasItsExitCode) {
+  const std::string clip = make_clip("clip.mkv", 4);
+  for (const auto& [signal, code] : {std::pair{SIGTERM, 143}, {SIGHUP, 129}, {SIGINT, 130}}) {
+    Process process(headless({"preview", clip, "--sigma", "0", "--log-level", "debug"}));
+    expect_said(process, "shown: the end");
+    process.send_signal(signal);
+    EXPECT_EQ(process.wait().exit_code, code);
+  }
 }
 
 TEST_F(ScriptedPreviewTest, VeryNarrowPicturesGetAWindow) {
