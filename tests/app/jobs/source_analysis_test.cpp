@@ -151,10 +151,7 @@ TEST_F(SourceAnalysisTest, ReadsNoMoreThanIsAskedFor) {
   // The levels of the last frames depend on later ones.
   const AnalyzedSource whole = analyze(file);
   for (std::size_t i = 0; i < 29; ++i) {
-    const AnalyzedFrame& frame = source.frames[i];
-    const AnalyzedFrame& same = whole.frames[23 + i];
-    EXPECT_EQ(frame.hash, same.hash) << i;
-    EXPECT_EQ(source.levels[frame.level], whole.levels[same.level]) << i;
+    EXPECT_EQ(source.levels[source.frames[i].level], whole.levels[whole.frames[23 + i].level]) << i;
   }
 }
 
