@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "plugins/openfx/measurement.h"
 
@@ -52,10 +54,22 @@ double scale_of(const Properties& properties) {
   return scale > 0 ? scale : 1;
 }
 
-// In the clip's middle: clips may begin or end with a fade.
-std::pair<int, int> estimated_frames(int count) {
-  const int first = std::max((count - kMeasuredFrames) / 2, 0);
-  return {first, std::min(first + kMeasuredFrames, count) - 1};
+// A host that reduces a picture averages its samples. This reduces the noise in proportion to the scale.
+plugins::Settings settings_for(const Values& values, double scale) {
+  plugins::Settings settings = values.settings;
+  double strength = values.strength;
+  if (!values.sets_noise() && values.noise != NoiseSource::kAutomatic) {
+    const bool is_level = values.noise == NoiseSource::kLevel;
+    settings["noise"] = is_level ? plugins::text_of(values.level) : values.profile;
+    strength *= scale / (!is_level && values.measured_scale > 0 ? values.measured_scale : 1);
+    if (settings["noise"].empty()) {
+      throw Failure(
+          abi::kFailed,
+          "no noise has been measured; use Measure noise, or choose another source of the noise level");
+    }
+  }
+  settings.emplace("strength", plugins::text_of(std::min(strength, kMostStrengthSetting)));
+  return settings;
 }
 
 // The pixels of a part of the picture that is given in canonical coordinates.
@@ -129,18 +143,12 @@ void Effect::frames_needed(const Properties& in, const Properties& out) {
   const double last_time = range.first_time + range.count - 1;
   const Values values = parameters_.values();
   plugins::Settings settings = values.settings;
-  if (!values.sets_noise()) {
+  if (!values.sets_noise() && values.noise != NoiseSource::kAutomatic) {
     settings["noise"] = "1";
   }
   const std::pair<int, int> reach = streams_.reach(values.engine, settings);
   out.set(abi::property::kSourceFrames, std::max(time - reach.first, range.first_time), 0);
   out.set(abi::property::kSourceFrames, std::min(time + reach.second, last_time), 1);
-  // Renders may estimate the noise again at any time: after changes of the source, and for other formats.
-  if (values.noise == NoiseSource::kAutomatic && !values.sets_noise()) {
-    const auto [first, last] = estimated_frames(range.count);
-    out.set(abi::property::kSourceFrames, range.first_time + first, 2);
-    out.set(abi::property::kSourceFrames, range.first_time + last, 3);
-  }
 }
 
 // All of the source: noise and patches are searched for in whole frames.
@@ -175,112 +183,18 @@ void Effect::render(const Properties& in) {
   if (values.is_identity()) {
     write_source(source, out, part);
   } else {
-    const Sequence sequence = sequence_for(values, source, time, scale_of(in));
+    const Range range = range_at(time);
+    const Sequence sequence{.layout = source.pixels().layout,
+                            .bounds = source.pixels().bounds,
+                            .first_time = range.first_time,
+                            .count = range.count,
+                            .engine = values.engine,
+                            .settings = settings_for(values, scale_of(in))};
     const int n = static_cast<int>(std::lround(time - sequence.first_time));
     streams_.render(sequence, n, handle_, source_,
                     [&](const limpid_frame& result) { write_result(result, source, out, part); });
   }
   messages_.clear();
-}
-
-Sequence Effect::sequence_for(const Values& values, const Image& source, double time, double scale) {
-  const Range range = range_at(time);
-  Sequence sequence{.layout = source.pixels().layout,
-                    .bounds = source.pixels().bounds,
-                    .first_time = range.first_time,
-                    .count = range.count,
-                    .engine = values.engine,
-                    .settings = {}};
-  const bool estimates = values.noise == NoiseSource::kAutomatic && !values.sets_noise();
-  sequence.settings = settings_for(values, estimates ? automatic_noise(sequence, source, time) : "", scale);
-  return sequence;
-}
-
-// A host that reduces a picture averages its samples. This reduces the noise in proportion to the scale.
-plugins::Settings Effect::settings_for(const Values& values, const std::string& estimate,
-                                       double scale) const {
-  plugins::Settings settings = values.settings;
-  double strength = values.strength;
-  if (!values.sets_noise()) {
-    switch (values.noise) {
-      case NoiseSource::kAutomatic:
-        settings["noise"] = estimate;
-        break;
-      case NoiseSource::kLevel:
-        settings["noise"] = plugins::text_of(values.level);
-        strength *= scale;
-        break;
-      case NoiseSource::kMeasured:
-        settings["noise"] = values.profile;
-        strength *= scale / (values.measured_scale > 0 ? values.measured_scale : 1);
-        break;
-    }
-    if (settings["noise"].empty()) {
-      throw Failure(
-          abi::kFailed,
-          "no noise has been measured; use Measure noise, or choose another source of the noise level");
-    }
-  }
-  settings.emplace("strength", plugins::text_of(std::min(strength, kMostStrengthSetting)));
-  return settings;
-}
-
-// The estimate depends on the clip only, so frames may be rendered in any order.
-std::string Effect::automatic_noise(const Sequence& sequence, const Image& source, double time) {
-  const abi::Rectangle& bounds = sequence.bounds;
-  std::string format = sequence.engine + " ";
-  for (const int number : {sequence.layout.channels, static_cast<int>(sequence.layout.type), bounds.x1,
-                           bounds.y1, bounds.x2, bounds.y2, sequence.count}) {
-    format += std::to_string(number) + " ";
-  }
-  format += plugins::text_of(sequence.first_time);
-  const auto known = [&] {
-    const std::scoped_lock lock(mutex_);
-    const auto found = estimates_.find(format);
-    return found == estimates_.end() ? nullptr : found->second;
-  };
-  const std::shared_ptr<const Estimate> before = known();
-  if (before != nullptr && is_current(*before, source, time)) {
-    return before->profile;
-  }
-  const std::scoped_lock estimating(estimating_);
-  // Another thread may have estimated the noise meanwhile.
-  std::shared_ptr<const Estimate> now = known();
-  if (now == nullptr || now == before) {
-    now = estimate(sequence);
-    const std::scoped_lock lock(mutex_);
-    estimates_[format] = now;
-  }
-  return now->profile;
-}
-
-// Source frames may have changed since the noise was estimated, and hosts do not report this. The first frame
-// of the estimate is fetched for each render, and the rendered frame may be another one of the estimate.
-bool Effect::is_current(const Estimate& estimate, const Image& source, double time) const {
-  if (const auto own = estimate.frames.find(time);
-      own != estimate.frames.end() && !(own->second && *own->second == source)) {
-    return false;
-  }
-  const auto& [first_time, first] = *estimate.frames.begin();
-  return first_time == time || is_unchanged(first, Image::fetch(source_, first_time));
-}
-
-std::shared_ptr<const Effect::Estimate> Effect::estimate(const Sequence& sequence) const {
-  auto made = std::make_shared<Estimate>();
-  std::vector<Framed> frames;
-  const auto [first, last] = estimated_frames(sequence.count);
-  for (int n = first; n <= last; ++n) {
-    const double time = sequence.time_of(n);
-    std::optional<Image> image = Image::fetch(source_, time);
-    made->frames.emplace(time, fingerprint_of(image));
-    if (image) {
-      frames.emplace_back(std::move(*image), sequence.bounds);
-    } else if (suites().effect->abort(handle_) != 0) {
-      throw Failure(abi::kOk);
-    }
-  }
-  made->profile = measure_noise(*shared_engine(sequence.engine), frames).profile;
-  return made;
 }
 
 void Effect::changed(const Properties& in) {
@@ -332,12 +246,6 @@ void Effect::end_sequence(const Properties& in) {
   if (in.whole(abi::property::kIsInteractive) == 0 && last - first >= 1) {
     streams_.clear();
   }
-}
-
-void Effect::purge() {
-  streams_.clear();
-  const std::scoped_lock lock(mutex_);
-  estimates_.clear();
 }
 
 }  // namespace limpid::openfx

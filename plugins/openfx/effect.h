@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "plugins/openfx/host.h"
 #include "plugins/openfx/images.h"
 #include "plugins/openfx/parameters.h"
@@ -34,8 +27,8 @@ class Effect {
   /// Frees the streams after a sequence of several frames. A host that renders each frame as a sequence of
   /// its own continues them.
   void end_sequence(const Properties& in);
-  /// Drops streams and estimates.
-  void purge();
+  /// Drops streams.
+  void purge() { streams_.clear(); }
 
   Messages& messages() { return messages_; }
 
@@ -44,18 +37,8 @@ class Effect {
     double first_time;
     int count;
   };
-  // The noise profile of the frames in the middle of a clip.
-  struct Estimate {
-    std::string profile;
-    std::map<double, std::optional<Fingerprint>> frames;  // by their times; none: missing
-  };
   Range range_at(double time) const;
   Image required_image(abi::Clip clip, const char* name, double time) const;
-  Sequence sequence_for(const Values& values, const Image& source, double time, double scale);
-  plugins::Settings settings_for(const Values& values, const std::string& estimate, double scale) const;
-  std::string automatic_noise(const Sequence& sequence, const Image& source, double time);
-  bool is_current(const Estimate& estimate, const Image& source, double time) const;
-  std::shared_ptr<const Estimate> estimate(const Sequence& sequence) const;
   void measure(double time);
 
   abi::Effect handle_;
@@ -64,9 +47,6 @@ class Effect {
   Parameters parameters_;
   Messages messages_;
   Streams streams_;
-  std::mutex estimating_;                                             // held while noise is estimated
-  std::mutex mutex_;                                                  // of the estimates
-  std::map<std::string, std::shared_ptr<const Estimate>> estimates_;  // by engine and format of the frames
 };
 
 }  // namespace limpid::openfx

@@ -193,11 +193,10 @@ class Definitions {
 };
 
 void define_noise(Definitions& define) {
-  define.choice(
-      name::kNoise, "Noise",
-      "Source of the noise level: automatic (estimated from 16 frames in the middle of the clip), level, "
-      "or measured (Measure noise)",
-      kNoiseChoices);
+  define.choice(name::kNoise, "Noise",
+                "Source of the noise level: automatic (estimated for each scene), level, or "
+                "measured (Measure noise)",
+                kNoiseChoices);
   define.number(
       name::kLevel, "Level",
       "Standard deviation of the noise in 8-bit code values, at the full size of the picture (0 to 255)",

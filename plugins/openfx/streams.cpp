@@ -185,10 +185,10 @@ std::pair<int, int> Streams::reach(const std::string& engine, const plugins::Set
   const std::shared_ptr<limpid_engine> shared = shared_engine(engine);
   plugins::Denoiser denoiser([](const char* /*warning*/) {}, shared.get());
   denoiser.start(format_of(like), settings);
-  constexpr int kMiddle = 1 << 20;
+  constexpr int kMiddle = (1 << 20) - 1;  // the last frame of a section of the noise level
   const plugins::RandomAccess<int, int> frames(denoiser, 2 * kMiddle, 0, kHostName);
   reaches_.clear();
-  return reaches_[{engine, settings}] = {kMiddle - frames.first_of(kMiddle),
+  return reaches_[{engine, settings}] = {kMiddle - frames.first_needed(kMiddle),
                                          frames.last_of(kMiddle) - kMiddle};
 }
 

@@ -247,19 +247,29 @@ TEST_F(OpenFx, FetchesAnnouncedFramesOnly) {
   EXPECT_EQ(effect->unannounced(), std::set<double>{});
 }
 
-TEST_F(OpenFx, EstimatesTheNoiseFromTheMiddleOfTheClip) {
-  const std::vector<Frame> frames = noisy_frames(rgba(96, 80), 20);
-  const std::vector<Frame> middle(frames.begin() + 2, frames.begin() + 18);
-  const std::vector<Frame> expected =
-      by_library(frames, {{"noise", profile_of(middle)}, {"profile", "fast"}, {"reach", "1"}});
-  const SourceClip clip = clip_of(frames);
-  for (const int threads : {1, 4}) {
-    const auto effect = instance(clip);
+// The noise grows, so that a level of other frames would be another one.
+TEST_F(OpenFx, EstimatesTheSameNoiseInAnyOrder) {
+  std::vector<Frame> frames;
+  for (int i = 0; i < 100; ++i) {
+    frames.push_back(oracle::add_noise(oracle::draw_picture(rgba(72, 64)), 4 + i / 10.0,
+                                       static_cast<std::uint64_t>(i + 1)));
+    frames.back().index = i;
+  }
+  const std::vector<Frame> expected = by_library(frames, {{"filter", "bilateral"}});
+  const auto render = [&](HostEffect& effect, int n) {
+    const HostEffect::Rendered rendered = effect.render(n);
+    EXPECT_EQ(rendered.status, abi::kOk) << effect.message;
+    EXPECT_TRUE(rendered.picture.same_pixels(picture_of(expected[static_cast<std::size_t>(n)]))) << n;
+    EXPECT_EQ(effect.unannounced(), std::set<double>{});
+  };
+  for (const int step : {1, -23, 43}) {  // of numbers, modulo 100
+    const auto effect = instance(clip_of(frames));
     effect->set("noise", 0);
-    std::vector<double> order = times_of(clip);
-    std::reverse(order.begin(), order.begin() + 10);
-    expect_pictures(effect->render_all(order, threads), expected);
-    EXPECT_EQ(effect->unannounced(), std::set<double>{});
+    effect->set("profile", 0);
+    effect->set("filter", 2);
+    for (int i = 0; i < (step == 1 ? 100 : 2); ++i) {
+      render(*effect, ((i + 1) * step % 100 + 100) % 100);
+    }
   }
 }
 
@@ -543,20 +553,6 @@ TEST_F(OpenFx, PassesOtherErrorsOfTheHostOn) {
   EXPECT_NE(effect->message.find("need 208"), std::string::npos) << effect->message;
 }
 
-TEST_F(OpenFx, EstimatesWithoutMissingFrames) {
-  const std::vector<Frame> frames = noisy_frames(rgba(96, 80), 16);
-  SourceClip clip = clip_of(frames);
-  clip.missing = {{0, abi::kFailed}, {15, abi::kFailed}};
-  const auto effect = instance(clip);
-  effect->set("noise", 0);
-  effect->set("filter", 1);  // a filter of single frames
-  effect->set("profile", 0);
-  const std::string profile = profile_of({frames.begin() + 1, frames.end() - 1});
-  const Picture expected = picture_of(by_library(frames, {{"noise", profile}, {"filter", "bm3d"}})[4]);
-  EXPECT_TRUE(effect->render(4).picture.same_pixels(expected)) << effect->message;
-  EXPECT_TRUE(effect->render(4).picture.same_pixels(expected)) << effect->message;
-}
-
 // Neighbors are 0 outside their bounds.
 TEST_F(OpenFx, TakesFramesOfOtherBounds) {
   std::vector<Frame> frames = noisy_frames(rgba(52, 40), 3);
@@ -620,15 +616,6 @@ TEST_F(OpenFx, EstimatesAgainAfterChangesOfTheSource) {
     EXPECT_TRUE(effect->render(19).picture.same_pixels(other->render(19).picture));
     EXPECT_EQ(effect->unannounced(), std::set<double>{});
   }
-}
-
-TEST_F(OpenFx, RefusesEstimatesFromFramesOfSeveralFormats) {
-  SourceClip clip = clip_of(noisy_frames(rgba(96, 80), 3));
-  clip.frames[2] = picture_of(noisy_frames(oracle::rgb(96, 80), 1)[0]);
-  const auto effect = instance(clip);
-  effect->set("noise", 0);
-  EXPECT_EQ(effect->render(0).status, abi::kUnsupported);
-  EXPECT_NE(effect->message.find("not supported"), std::string::npos) << effect->message;
 }
 
 // Hosts may render each frame as a sequence of its own, and report each change of the time.
