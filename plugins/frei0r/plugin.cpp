@@ -36,24 +36,16 @@ namespace {
 
 enum Parameter { kNoise, kStrength, kFilter, kProfile, kSettings, kParameterCount };
 
-f0r_param_info_t parameter_info(int parameter) {
-  switch (parameter) {
-    case kNoise:
-      return {"noise", F0R_PARAM_STRING,
-              "Noise: standard deviation in 8-bit code values (10 or 10,5,5), profile of limpid noise, or "
-              "auto: estimated from the video"};
-    case kStrength:
-      return {"strength", F0R_PARAM_DOUBLE,
-              "Strength divided by 2: 0 to 1 is a strength of 0 to 2, and 0.5 the default strength"};
-    case kFilter:
-      return {"filter", F0R_PARAM_STRING, plugins::filter_names().c_str()};
-    case kProfile:
-      return {"profile", F0R_PARAM_STRING, "Quality, from fastest to best: fast, lc, np, high, best"};
-    default:
-      return {"settings", F0R_PARAM_STRING,
-              "Other options of limpid denoise, separated by spaces: reach=2 engine=cpu"};
-  }
-}
+constexpr f0r_param_info_t kParameters[kParameterCount] = {
+    {"noise", F0R_PARAM_STRING,
+     "Noise: standard deviation in 8-bit code values (10 or 10,5,5), profile of limpid noise, or auto: "
+     "estimated from the video"},
+    {"strength", F0R_PARAM_DOUBLE,
+     "Strength divided by 2: 0 to 1 is a strength of 0 to 2, and 0.5 the default strength"},
+    {"filter", F0R_PARAM_STRING, "Filter, by a name of limpid filters"},
+    {"profile", F0R_PARAM_STRING, "Quality, from fastest to best: fast, lc, np, high, best"},
+    {"settings", F0R_PARAM_STRING,
+     "Other options of limpid denoise, separated by spaces: reach=2 engine=cpu"}};
 constexpr double kStrengthUnit = 2;
 constexpr double kLeastLevel = 0.5;  // of noise that shows in 8 bits
 
@@ -272,7 +264,7 @@ void f0r_get_plugin_info(f0r_plugin_info_t* info) {
 }
 
 void f0r_get_param_info(f0r_param_info_t* info, int param_index) {
-  *info = limpid::frei0r::parameter_info(param_index);
+  *info = limpid::frei0r::kParameters[param_index];
 }
 
 f0r_instance_t f0r_construct(unsigned int width, unsigned int height) {

@@ -20,17 +20,13 @@ constexpr int kLeastRectangle = 64;
 
 abi::Parameters parameters_of(abi::Effect effect) {
   abi::Parameters set = nullptr;
-  if (const abi::Status status = suites().effect->parameters(effect, &set); status != abi::kOk) {
-    throw Failure(status);
-  }
+  check(suites().effect->parameters(effect, &set));
   return set;
 }
 
 abi::Clip clip_of(abi::Effect effect, const char* name) {
   abi::Clip clip = nullptr;
-  if (const abi::Status status = suites().effect->clip(effect, name, &clip, nullptr); status != abi::kOk) {
-    throw Failure(status);
-  }
+  check(suites().effect->clip(effect, name, &clip, nullptr));
   return clip;
 }
 

@@ -26,6 +26,13 @@ class Failure : public std::runtime_error {
   abi::Status status_;
 };
 
+/// Throws Failure unless the host has done what it was asked for.
+inline void check(abi::Status status, const std::string& sentence = "") {
+  if (status != abi::kOk) {
+    throw Failure(status, sentence);
+  }
+}
+
 /// The suites, which live as long as the plug-in is loaded. `progress` is null if the host has none.
 struct Suites {
   const abi::PropertySuite* properties = nullptr;

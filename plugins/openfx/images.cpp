@@ -217,9 +217,7 @@ std::optional<Image> Image::fetch(abi::Clip clip, double time) {
   if (status == abi::kFailed || (status == abi::kOk && image == nullptr)) {
     return std::nullopt;
   }
-  if (status != abi::kOk) {
-    throw Failure(status, "the host cannot give the image at frame " + plugins::text_of(time));
-  }
+  check(status, "the host cannot give the image at frame " + plugins::text_of(time));
   return Image(image);
 }
 

@@ -10,28 +10,7 @@
 
 namespace limpid::openfx {
 
-namespace {
-
-void require_one_layout(const std::vector<Framed>& frames) {
-  if (frames.empty()) {
-    throw Failure(abi::kFailed, "the source has no images to measure noise in");
-  }
-  const Pixels& first = frames.front().pixels();
-  for (const Framed& frame : frames) {
-    const Pixels& pixels = frame.pixels();
-    if (pixels.layout != first.layout || pixels.width() != first.width() ||
-        pixels.height() != first.height()) {
-      throw Failure(abi::kUnsupported,
-                    "frames of different components, bit depths or sizes are not supported; measure noise in "
-                    "frames of one format");
-    }
-  }
-}
-
-}  // namespace
-
 MeasuredNoise measure_noise(limpid_engine& engine, const std::vector<Framed>& frames) {
-  require_one_layout(frames);
   limpid_denoiser* made = nullptr;
   if (limpid_new(&made, &engine) != LIMPID_OK) {
     throw std::bad_alloc();
@@ -41,6 +20,10 @@ MeasuredNoise measure_noise(limpid_engine& engine, const std::vector<Framed>& fr
   std::vector<limpid_frame> views;
   views.reserve(frames.size());
   for (const Framed& frame : frames) {
+    if (frame.pixels().layout != frames.front().pixels().layout) {
+      throw Failure(abi::kUnsupported,
+                    "noise cannot be measured in frames of different components or bit depths");
+    }
     views.push_back(frame_of(frame.pixels()));
     views.back().flags = frame.is_interlaced() ? LIMPID_INTERLACED : 0;
   }

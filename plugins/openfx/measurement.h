@@ -18,8 +18,8 @@ struct MeasuredNoise {
   std::string level;    ///< "9.8, 9.6, 9.7": of each color, in 8-bit code values
 };
 
-/// Measures the noise of frames in their order. Throws Failure with a sentence, also if there is no frame, or
-/// if frames differ in layout or size.
+/// Measures the noise of frames of one size, at least one, in their order. Throws Failure with a sentence,
+/// also if frames differ in layout.
 MeasuredNoise measure_noise(limpid_engine& engine, const std::vector<Framed>& frames);
 
 }  // namespace limpid::openfx

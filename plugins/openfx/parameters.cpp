@@ -42,7 +42,7 @@ struct NamedFilter {
   limpid_filter_info info;
 };
 
-// The library's filters in the order of filter_choices().
+// The library's filters in the order of the choice: those whose results do not depend on all earlier frames.
 const std::vector<NamedFilter>& usable_filters() {
   static const std::vector<NamedFilter> usable = [] {
     std::vector<NamedFilter> list;
@@ -172,10 +172,7 @@ class Definitions {
   Properties define(const std::string& type, const std::string& name, const std::string& label,
                     const std::string& hint) {
     abi::Properties made = nullptr;
-    if (const abi::Status status = suites().parameters->define(set_, type.c_str(), name.c_str(), &made);
-        status != abi::kOk) {
-      throw Failure(status);
-    }
+    check(suites().parameters->define(set_, type.c_str(), name.c_str(), &made));
     const Properties properties(made);
     properties.set(abi::property::kLabel, label);
     properties.set(abi::parameter::kHint, hint);
@@ -207,10 +204,12 @@ void define_noise(Definitions& define) {
 
 void define_filter(Definitions& define) {
   std::string hint = "Denoising method";
+  std::vector<std::string> names;
   for (const NamedFilter& filter : usable_filters()) {
+    names.emplace_back(filter.info.name);
     hint += std::string("\n") + filter.info.name + ": " + filter.info.help;
   }
-  define.choice(name::kFilter, "Filter", hint, filter_choices());
+  define.choice(name::kFilter, "Filter", hint, names);
   define.choice(name::kProfile, "Profile", "Quality, from fastest to best; default: the filter's own",
                 plugins::profile_names());
 }
@@ -258,17 +257,6 @@ void define_filter_parameters(Definitions& define, const NamedFilter& filter) {
 
 }  // namespace
 
-const std::vector<std::string>& filter_choices() {
-  static const std::vector<std::string> choices = [] {
-    std::vector<std::string> list;
-    for (const NamedFilter& filter : usable_filters()) {
-      list.emplace_back(filter.info.name);
-    }
-    return list;
-  }();
-  return choices;
-}
-
 void define_parameters(abi::Parameters set) {
   Definitions define(set);
   define_noise(define);
@@ -309,18 +297,15 @@ bool Values::is_identity() const {
 
 abi::Parameter Parameters::handle(const char* name) const {
   abi::Parameter parameter = nullptr;
-  if (const abi::Status status = suites().parameters->handle(set_, name, &parameter, nullptr);
-      status != abi::kOk) {
-    throw Failure(status, std::string("the host has lost the parameter ") + name);
-  }
+  check(suites().parameters->handle(set_, name, &parameter, nullptr),
+        std::string("the host has lost the parameter ") + name);
   return parameter;
 }
 
 template <typename... Value>
 void Parameters::get(const char* name, Value*... values) const {
-  if (const abi::Status status = suites().parameters->get(handle(name), values...); status != abi::kOk) {
-    throw Failure(status, std::string("the host cannot give the value of the parameter ") + name);
-  }
+  check(suites().parameters->get(handle(name), values...),
+        std::string("the host cannot give the value of the parameter ") + name);
 }
 
 int Parameters::choice(const char* name) const {
@@ -402,9 +387,9 @@ void Parameters::set_measured(const std::string& profile, const std::string& lev
 
 void Parameters::show_filter() const {
   const int chosen = choice(name::kFilter);
-  for (int i = 0; const std::string& filter : filter_choices()) {
+  for (int i = 0; const NamedFilter& filter : usable_filters()) {
     abi::Properties properties = nullptr;
-    suites().parameters->properties(handle(group_of(filter).c_str()), &properties);
+    suites().parameters->properties(handle(group_of(filter.info.name).c_str()), &properties);
     Properties(properties).set(abi::parameter::kSecret, i++ == chosen ? 0 : 1);
   }
 }

@@ -82,7 +82,4 @@ class Parameters {
   abi::Parameters set_;
 };
 
-/// Names of the filters in the order of the choice: those whose results do not depend on all earlier frames.
-const std::vector<std::string>& filter_choices();
-
 }  // namespace limpid::openfx

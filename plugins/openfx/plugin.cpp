@@ -15,9 +15,7 @@ abi::Host* given_host = nullptr;
 
 Properties effect_properties(abi::Effect effect) {
   abi::Properties properties = nullptr;
-  if (const abi::Status status = suites().effect->properties(effect, &properties); status != abi::kOk) {
-    throw Failure(status);
-  }
+  check(suites().effect->properties(effect, &properties));
   return Properties(properties);
 }
 
@@ -45,10 +43,7 @@ void describe(abi::Effect effect) {
 void describe_in_context(abi::Effect effect) {
   for (const std::string name : {abi::kSource, abi::kOutput}) {
     abi::Properties made = nullptr;
-    if (const abi::Status status = suites().effect->define_clip(effect, name.c_str(), &made);
-        status != abi::kOk) {
-      throw Failure(status);
-    }
+    check(suites().effect->define_clip(effect, name.c_str(), &made));
     const Properties clip(made);
     for (int i = 0; const char* components : {abi::kRgba, abi::kRgb, abi::kAlpha}) {
       clip.set(abi::property::kSupportedComponents, components, i++);

@@ -48,17 +48,6 @@ std::vector<limpid_filter_info> filters() {
   return filters;
 }
 
-const std::string& filter_names() {
-  static const std::string names = [] {
-    std::string list;
-    for (const limpid_filter_info& filter : filters()) {
-      list += (list.empty() ? "" : ", ") + std::string(filter.name);
-    }
-    return list;
-  }();
-  return names;
-}
-
 const std::vector<std::string>& profile_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list{"default"};

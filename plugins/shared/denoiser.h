@@ -33,8 +33,6 @@ class NotCopyable {
 
 /// The library's filters.
 std::vector<limpid_filter_info> filters();
-/// Names of all filters: "bm3d, vbm4d, ...". Valid until the program ends.
-const std::string& filter_names();
 
 /// "default", then the names of the profiles of all filters.
 const std::vector<std::string>& profile_names();

@@ -685,6 +685,18 @@ TEST_F(OpenFx, MeasuresNothingWhenCanceledOrTooSmall) {
   EXPECT_NE(effect->message.find("no noise has been measured"), std::string::npos) << effect->message;
 }
 
+TEST_F(OpenFx, RefusesFramesOfSeveralFormats) {
+  SourceClip clip = clip_of(noisy_frames(rgba(96, 80), 3));
+  clip.frames[2] = picture_of(noisy_frames(oracle::rgb(96, 80), 1)[0]);
+  const auto effect = instance(clip);
+  EXPECT_EQ(effect->press("measure", 0), abi::kUnsupported);
+  EXPECT_NE(effect->message.find("noise cannot be measured in frames of different components"),
+            std::string::npos)
+      << effect->message;
+  EXPECT_EQ(effect->render(1).status, abi::kUnsupported);
+  EXPECT_NE(effect->message.find("not supported"), std::string::npos) << effect->message;
+}
+
 TEST_F(OpenFx, RefusesWhatItDoesNotSupport) {
   const auto effect = instance(clip_of(noisy_frames(rgba(52, 40), 2)));
   const auto refusal = [&] {
