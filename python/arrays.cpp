@@ -81,12 +81,8 @@ Array::Array(const nb::object& object, bool writable) {
   throw nb::type_error((type_name(object) + " is no array: neither NumPy's nor one with DLPack").c_str());
 }
 
-nb::tuple Array::shape() const {
-  nb::list shape;
-  for (std::size_t i = 0; i < view_.ndim(); ++i) {
-    shape.append(view_.shape(i));
-  }
-  return nb::tuple(shape);
+std::vector<std::size_t> Array::shape() const {
+  return {view_.shape_ptr(), view_.shape_ptr() + view_.ndim()};
 }
 
 std::string Array::dtype() const {

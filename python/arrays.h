@@ -21,7 +21,7 @@ class Array {
   Array(const nanobind::object& object, bool writable);
 
   const nanobind::ndarray<>& view() const { return view_; }
-  nanobind::tuple shape() const;
+  std::vector<std::size_t> shape() const;
   std::string dtype() const;  ///< "uint8"
   /// Number of the GPU that holds the array; nothing for host memory.
   std::optional<int> ordinal() const;

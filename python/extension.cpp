@@ -7,6 +7,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -321,52 +322,47 @@ std::vector<std::pair<double, double>> measure(const FormatNumbers& numbers, con
   return planes;
 }
 
-nb::object text_or_none(const char* text) { return text == nullptr ? nb::none() : nb::object(nb::str(text)); }
-
-nb::list engines() {
-  nb::list list;
-  // Devices are asked, which takes a while.
-  std::vector<std::tuple<std::string, std::string, std::uint64_t, bool>> found;
-  {
-    const nb::gil_scoped_release no_gil;
-    limpid_list_engines(
-        [](void* data, const limpid_engine_info* info) {
-          static_cast<decltype(found)*>(data)->emplace_back(info->name, info->description, info->memory_bytes,
-                                                            info->available != 0);
-        },
-        &found);
-  }
-  for (const auto& [name, description, memory_bytes, available] : found) {
-    list.append(nb::make_tuple(name, description, memory_bytes, available));
-  }
-  return list;
+std::optional<std::string> text_of(const char* text) {
+  return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
-nb::list parameters(int filter, int count) {
-  nb::list list;
-  for (int p = 0; p < count; ++p) {
-    auto info = sized<limpid_parameter_info>();
-    if (limpid_get_parameter(filter, p, &info) == LIMPID_OK) {
-      list.append(nb::make_tuple(info.name, info.help, info.range, text_or_none(info.default_value)));
-    }
-  }
-  return list;
+// Name, description, bytes of memory, and whether it is available.
+using EngineRow = std::tuple<std::string, std::string, std::uint64_t, bool>;
+
+std::vector<EngineRow> engines() {
+  const nb::gil_scoped_release no_gil;  // devices are asked, which takes a while
+  std::vector<EngineRow> rows;
+  limpid_list_engines(
+      [](void* data, const limpid_engine_info* info) {
+        static_cast<std::vector<EngineRow>*>(data)->emplace_back(info->name, info->description,
+                                                                 info->memory_bytes, info->available != 0);
+      },
+      &rows);
+  return rows;
 }
 
-nb::list filters() {
-  nb::list list;
+// Name, help, range and default.
+using ParameterRow = std::tuple<std::string, std::string, std::string, std::optional<std::string>>;
+// Name, help, profiles, default profile and parameters.
+using FilterRow = std::tuple<std::string, std::string, std::vector<std::string>, std::optional<std::string>,
+                             std::vector<ParameterRow>>;
+
+std::vector<FilterRow> filters() {
+  std::vector<FilterRow> rows;
   for (int f = 0; f < limpid_filter_count(); ++f) {
-    auto info = sized<limpid_filter_info>();
-    if (limpid_get_filter(f, &info) == LIMPID_OK) {
-      nb::list profiles;
-      for (int p = 0; p < info.profile_count; ++p) {
-        profiles.append(info.profiles[p]);
-      }
-      list.append(nb::make_tuple(info.name, info.help, nb::tuple(profiles),
-                                 text_or_none(info.default_profile), parameters(f, info.parameter_count)));
+    auto filter = sized<limpid_filter_info>();
+    limpid_get_filter(f, &filter);
+    std::vector<ParameterRow> parameters;
+    for (int p = 0; p < filter.parameter_count; ++p) {
+      auto info = sized<limpid_parameter_info>();
+      limpid_get_parameter(f, p, &info);
+      parameters.emplace_back(info.name, info.help, info.range, text_of(info.default_value));
     }
+    rows.emplace_back(filter.name, filter.help,
+                      std::vector<std::string>(filter.profiles, filter.profiles + filter.profile_count),
+                      text_of(filter.default_profile), std::move(parameters));
   }
-  return list;
+  return rows;
 }
 
 }  // namespace

@@ -352,23 +352,21 @@ void write_source(const Image& source, const Image& out, const abi::Rectangle& p
   }
 }
 
-Fingerprint::Fingerprint(const Image& image)
-    : identifier_(image.properties().text(abi::property::kIdentifier)),
-      some_rows_(hash_of(image, kSomeRows)),
-      all_rows_(hash_of(image, 1)) {}
+Fingerprint::Fingerprint(const std::optional<Image>& image) : is_missing_(!image) {
+  if (image) {
+    identifier_ = image->properties().text(abi::property::kIdentifier);
+    some_rows_ = hash_of(*image, kSomeRows);
+    all_rows_ = hash_of(*image, 1);
+  }
+}
 
-bool Fingerprint::operator==(const Image& image) const {
+bool Fingerprint::operator==(const std::optional<Image>& image) const {
+  if (is_missing_ || !image) {
+    return is_missing_ && !image;
+  }
   const bool has_identifier =
-      !identifier_.empty() && identifier_ == image.properties().text(abi::property::kIdentifier);
-  return has_identifier ? some_rows_ == hash_of(image, kSomeRows) : all_rows_ == hash_of(image, 1);
-}
-
-std::optional<Fingerprint> fingerprint_of(const std::optional<Image>& image) {
-  return image ? std::optional<Fingerprint>(*image) : std::nullopt;
-}
-
-bool is_unchanged(const std::optional<Fingerprint>& before, const std::optional<Image>& image) {
-  return before && image ? *before == *image : !before && !image;
+      !identifier_.empty() && identifier_ == image->properties().text(abi::property::kIdentifier);
+  return has_identifier ? some_rows_ == hash_of(*image, kSomeRows) : all_rows_ == hash_of(*image, 1);
 }
 
 }  // namespace limpid::openfx

@@ -103,22 +103,20 @@ void write_result(const limpid_frame& result, const Image& source, const Image& 
 /// Copies the part of `source` to `out`. Pixels of the part outside `source` are black and transparent.
 void write_source(const Image& source, const Image& out, const abi::Rectangle& part);
 
-/// Detects changes of an image since it was last fetched: of its samples, bounds, layout, premultiplication
-/// and fields.
+/// Detects changes of an image, which may be missing, since it was last fetched: of its samples, bounds,
+/// layout, premultiplication and fields.
 class Fingerprint {
  public:
-  explicit Fingerprint(const Image& image);
+  explicit Fingerprint(const std::optional<Image>& image);
   /// Equal identifiers of the host count only if every sixteenth row is equal, too: not all hosts change
   /// them.
-  bool operator==(const Image& image) const;
+  bool operator==(const std::optional<Image>& image) const;
 
  private:
+  bool is_missing_;
   std::string identifier_;
-  std::uint64_t some_rows_;
-  std::uint64_t all_rows_;
+  std::uint64_t some_rows_ = 0;
+  std::uint64_t all_rows_ = 0;
 };
-/// Fingerprint of an image, or none of a missing one.
-std::optional<Fingerprint> fingerprint_of(const std::optional<Image>& image);
-bool is_unchanged(const std::optional<Fingerprint>& before, const std::optional<Image>& image);
 
 }  // namespace limpid::openfx

@@ -55,10 +55,10 @@ class Stream::Host {
       throw Failure(abi::kUnsupported, "frames of different components or bit depths are not supported");
     }
     const auto known = own_.fingerprints_.find(n);
-    if (known != own_.fingerprints_.end() && !is_unchanged(known->second, image)) {
+    if (known != own_.fingerprints_.end() && !(known->second == image)) {
       own_.frames_->forget_results();
     }
-    own_.fingerprints_.insert_or_assign(n, fingerprint_of(image));
+    own_.fingerprints_.insert_or_assign(n, Fingerprint(image));
     if (image) {
       framed_.emplace(std::move(*image), sequence.bounds);
     } else {
@@ -119,7 +119,7 @@ void Stream::restart_if_changed(int n, abi::Clip source) {
   // Hosts were requested to have the frames up to last_of(n).
   const auto end = fingerprints_.upper_bound(std::min(n + kChecked, frames_->last_of(n)));
   for (auto each = fingerprints_.lower_bound(n - kChecked); each != end; ++each) {
-    if (!is_unchanged(each->second, Image::fetch(source, sequence_->time_of(each->first)))) {
+    if (!(each->second == Image::fetch(source, sequence_->time_of(each->first)))) {
       fingerprints_.clear();
       frames_->restart();
       last_ = {-1, nullptr};

@@ -66,8 +66,8 @@ class Stream {
   std::shared_ptr<limpid_engine> engine_;
   std::optional<plugins::Denoiser> denoiser_;
   std::optional<Frames> frames_;
-  std::optional<Sequence> sequence_;                        // none: the next render starts a stream
-  std::map<int, std::optional<Fingerprint>> fingerprints_;  // of frames that were sent; none: missing
+  std::optional<Sequence> sequence_;            // none: the next render starts a stream
+  std::map<int, Fingerprint> fingerprints_;     // of frames that were sent
   std::pair<int, OwnFrame> last_{-1, nullptr};  // the last result: hosts render frames of two fields twice
 };
 

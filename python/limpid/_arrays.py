@@ -69,7 +69,7 @@ class Frames:
         if not self._parts:
             raise ArgumentError("there are no planes")
         arrays = [_import(part, use == "written") for part in self._parts]
-        self.shapes = [array.shape for array in arrays]
+        self.shapes = [tuple(array.shape) for array in arrays]
         self.axes = _axes(how, self.shapes[0], self._planar)
         self.ordinal = _only([array.ordinal for array in arrays], "memory of different places")
         self.dtype = _only([array.dtype for array in arrays], "samples of different types")
@@ -259,7 +259,7 @@ def _native(part: Any, use: str) -> Any:
 
 def axes_of(array: Any, how: How) -> str:
     """The axes of one array."""
-    return _axes(how, _import(_native(array, "read"), False).shape, False)
+    return _axes(how, tuple(_import(_native(array, "read"), False).shape), False)
 
 
 def _axes_by_channel(how: How, shape: tuple[int, ...], planar: bool) -> str:

@@ -45,7 +45,7 @@ def filters() -> list[FilterInfo]:
     """All filters, with their parameters."""
     return [
         FilterInfo(
-            name, help, profiles, default_profile,
+            name, help, tuple(profiles), default_profile,
             tuple(ParameterInfo(parameter[0].replace("-", "_"), *parameter[1:]) for parameter in parameters),
         )
         for name, help, profiles, default_profile, parameters in _limpid.filters()
