@@ -36,6 +36,11 @@ class RandomAccess {
                                " requests frames in any order, so it cannot use the filter " + stream.filter +
                                ", whose results depend on all earlier frames; use vbm4d with delay=0");
     }
+    if (stream.level_section == 0) {
+      throw std::runtime_error(
+          std::string(host) +
+          " requests frames in any order, so live needs a noise level; set one, or leave live out");
+    }
     before_ = stream.reach_before;
     after_ = denoiser.frames_ahead();
     level_section_ = stream.level_section;

@@ -326,6 +326,10 @@ TEST_F(GStreamer, FiltersAndProfilesAreEnumerations) {
     const GParamSpec* const property = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name);
     return std::string(G_PARAM_SPEC_ENUM(property)->enum_class->values[number].value_nick);
   };
+  for (const char* const word : {"default", "fast", "good", "high", "best", "default"}) {
+    harness.set("quality", word);
+    EXPECT_EQ(value("quality"), word);
+  }
   EXPECT_EQ(value("filter"), "default");
   EXPECT_EQ(value("profile"), "default");
   for (std::int32_t f = 0; f < limpid_filter_count(); ++f) {

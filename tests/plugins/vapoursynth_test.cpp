@@ -314,6 +314,11 @@ TEST_F(VapourSynth, TakesFieldsAndLive) {
   const std::vector<Frame> live = results({whole("live", 1)});
   expect_same(live, expected(frames, {{"sigma", "10"}, {"live", "1"}}));
   EXPECT_FALSE(oracle::same_bits(live[0], plain[0]));
+  EXPECT_EQ(invoke("Denoise", frames, {whole("live", 1)}), nullptr);
+  EXPECT_EQ(
+      error_,
+      "Denoise: VapourSynth requests frames in any order, so live needs a noise level; set one, or leave "
+      "live out");
   VSNode* const node = invoke("NLM", frames, {text("fields", "odd")});
   EXPECT_EQ(node, nullptr);
   EXPECT_EQ(error_.find("NLM: fields: 'odd'"), 0U) << error_;
