@@ -65,6 +65,8 @@ template <typename Struct>
 constexpr std::size_t kFirstSize = sizeof(Struct);
 template <>
 constexpr std::size_t kFirstSize<limpid_noise> = offsetof(limpid_noise, area);
+template <>
+constexpr std::size_t kFirstSize<limpid_stream_info> = offsetof(limpid_stream_info, level_section);
 
 void check_given(bool is_given, const char* name) {
   if (!is_given) {

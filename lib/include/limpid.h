@@ -45,7 +45,8 @@
  *   1  the first version
  *   2  limpid_estimate_noise()
  *   3  limpid_noise.area
- *   4  limpid_get_result_noise(), limpid_cancel(), LIMPID_FRAME_INIT, limpid_error(NULL)
+ *   4  limpid_get_result_noise(), limpid_cancel(), LIMPID_FRAME_INIT, limpid_error(NULL), LIMPID_LEVEL_ONLY,
+ *      limpid_stream_info.level_section and level_before
  */
 #define LIMPID_API_VERSION 4
 

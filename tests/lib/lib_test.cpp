@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -325,6 +326,17 @@ TEST(Library, StructsOfOtherVersionsAreKnownByTheirSize) {
   EXPECT_EQ(limpid_get_filter(0, &later_info.info), LIMPID_OK);
   EXPECT_EQ(later_info.info.struct_size, sizeof later_info);
   EXPECT_EQ(later_info.more, 5) << "not touched";
+  // Programs that were built with an earlier header.
+  set_quick(denoiser);
+  ASSERT_EQ(start(denoiser, oracle::gray(8, 8)), LIMPID_OK);
+  limpid_stream_info earlier{};
+  earlier.struct_size = offsetof(limpid_stream_info, level_section);
+  earlier.level_before = 7;
+  EXPECT_EQ(limpid_get_stream(denoiser, &earlier), LIMPID_OK) << limpid_error(denoiser);
+  EXPECT_EQ(earlier.level_before, 7) << "not touched";
+  limpid_noise first{};
+  first.struct_size = offsetof(limpid_noise, area);
+  EXPECT_EQ(limpid_get_noise(denoiser, &first), LIMPID_AGAIN) << limpid_error(denoiser);
 }
 
 TEST(Library, IllegalFormatsAndPlanesAreToldOfInASentence) {
