@@ -28,7 +28,7 @@ void list_filters() {
   std::cout << fmt::format("{:<18} {:>6} {:>8} {:>8} {:>5}  {}\n", "filter", "video", "pictures", "GPU",
                            "CPU", "purpose");
   for (const FilterType& type : filter_types()) {
-    const FilterFigures figures = figures_of(type.name);
+    const FilterFigures figures = *figures_of(type.name, type.profiles.empty() ? "" : type.default_profile);
     const std::string purpose = type.help + (type.name == default_filter(false) ? " (default)" : "");
     std::cout << fmt::format("{:<18} {:>6} {:>8} {:>8} {:>5}  {}\n", type.name,
                              text_of(figures.video_psnr, 4), text_of(figures.picture_psnr, 4),

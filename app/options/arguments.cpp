@@ -22,6 +22,7 @@ namespace {
 // tests/app/manual compares them with docs/coming-from.md.
 constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"i input in", "", "name the input without an option"},
+    {"output-dir outdir", "--output", ""},
     {"ss seek from begin start-at", "--start", ""},
     {"to until stop-at", "--end", ""},
     {"t time length", "--duration", ""},

@@ -14,10 +14,6 @@ namespace limpid::app {
 namespace {
 
 constexpr const char* kFilterGroup = "Filter and quality";
-// Parameters that have an option of their own, with their defaults in help.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kCommon = {
-    {{"reach", "by quality"}, {"delay", "no limit; 0 in windows"}}};
-
 // "fast, lc, np, high or best".
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;
@@ -55,25 +51,28 @@ void FilterOptions::add_to(CommandLine& command) {
       ->words(type.profiles)
       ->advanced()
       ->group(kFilterGroup);
-  add_parameters(command);
+  command.add_option("--reach", reach_, "Frames used before and after each frame (vbm4d, vnlb) [by quality]")
+      ->type_name("N[,M]")
+      ->advanced()
+      ->group(kFilterGroup);
+  command
+      .add_option(
+          "--delay", delay_,
+          "Maximum number of later frames to wait for; 0: live (vbm4d, vnlb) [no limit; 0 in windows]")
+      ->type_name("N")
+      ->advanced()
+      ->group(kFilterGroup);
 }
 
-void FilterOptions::add_parameters(CommandLine& command) {
-  for (const auto& [name, default_value] : kCommon) {
-    parameters_.push_back({std::string(name)});
-    ParameterOption& added = parameters_.back();
-    const std::vector<const FilterType*> filters = filters_with(name);
-    const Parameter<Filter>& parameter = *find_parameter(*filters.front(), name);
-    std::string filters_text;
-    for (const FilterType* type : filters) {
-      filters_text += (filters_text.empty() ? "" : ", ") + type->name;
-    }
-    const std::string help = fmt::format("{} ({}) [{}]", parameter.text.help, filters_text, default_value);
-    Option* const option = parameter.kind == ParameterKind::kInteger
-                               ? command.add_option("--" + added.name, added.integer, help)->type_name("N")
-                               : command.add_option("--" + added.name, added.word, help)->type_name("N[,M]");
-    option->group(kFilterGroup)->advanced();
+std::map<std::string, ParameterValue> FilterOptions::given_parameters() const {
+  std::map<std::string, ParameterValue> given;
+  if (reach_) {
+    given["reach"] = *reach_;
   }
+  if (delay_) {
+    given["delay"] = *delay_;
+  }
+  return given;
 }
 
 std::string FilterOptions::name(bool frame_by_frame) const {
@@ -130,18 +129,11 @@ FilterSettings FilterOptions::settings() const {
     settings.profile =
         quality_ ? parse_quality("--quality", *quality_) : parse_quality("--profile", *profile_);
   }
-  for (const ParameterOption& given : parameters_) {
-    std::optional<ParameterValue> value;
-    if (given.integer) {
-      value = *given.integer;
-    } else if (given.word) {
-      value = *given.word;
+  for (const auto& [name, value] : given_parameters()) {
+    if (own.parameters.contains(name)) {
+      fail_twice(name);
     }
-    if (value && own.parameters.contains(given.name)) {
-      fail_twice(given.name);
-    } else if (value) {
-      settings.parameters[given.name] = *value;
-    }
+    settings.parameters[name] = value;
   }
   return settings;
 }
@@ -154,10 +146,9 @@ Filter FilterOptions::filter(bool frame_by_frame) const {
   } catch (const UsageError& error) {
     // Messages of filters lack the name of the option.
     const std::string sentence = error.what();
-    for (const ParameterOption& given : parameters_) {
-      const bool is_given = given.integer || given.word;
-      if (is_given && sentence.find(" " + given.name + " ") != std::string::npos) {
-        throw UsageError("--" + given.name + ": " + sentence);
+    for (const auto& [name, value] : given_parameters()) {
+      if (sentence.find(" " + name + " ") != std::string::npos) {
+        throw UsageError("--" + name + ": " + sentence);
       }
     }
     throw;

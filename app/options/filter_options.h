@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,19 +38,15 @@ class FilterOptions {
   std::string profile() const;
 
  private:
-  struct ParameterOption {
-    std::string name;
-    std::optional<int> integer = {};
-    std::optional<std::string> word = {};
-  };
-
-  void add_parameters(CommandLine& command);
+  /// The parameters that have an option of their own and are given.
+  std::map<std::string, ParameterValue> given_parameters() const;
 
   std::string filter_;   // the value of --filter
   FilterSettings base_;  // without --filter
   std::optional<std::string> quality_;
   std::optional<std::string> profile_;
-  std::deque<ParameterOption> parameters_;  // command lines refer to them
+  std::optional<std::string> reach_;
+  std::optional<int> delay_;
 };
 
 /// A filter with its settings in one word: "bm3d:profile=fast" or "bilateral:radius=5:range-sigma=40".

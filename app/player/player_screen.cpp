@@ -337,7 +337,7 @@ void PlayerScreen::draw_text(const Viewer& viewer) {
     std::vector<KeyGroup> groups;
     std::ranges::copy_if(key_groups(), std::back_inserter(groups),
                          [&](const KeyGroup& each) { return viewer.is_in_scope(each.scope); });
-    const TextBox box = help_box(key_help_lines(groups, "\t"), line, size);
+    const TextBox box = help_box(key_help_lines(groups), line, size);
     return box.draw((size.width - box.size().width) / 2, std::max((size.height - box.size().height) / 2, 0));
   }
   if (state.pixels && has_frame) {

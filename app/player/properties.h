@@ -91,6 +91,6 @@ std::string key_of(std::string_view line);
 std::string tooltip_of(std::string_view line);
 /// Lines of help: keys and action with a separator between them; without one in two columns of equally wide
 /// letters.
-std::vector<std::string> key_help_lines(const std::vector<KeyGroup>& groups, const char* separator = nullptr);
+std::vector<std::string> key_help_lines(const std::vector<KeyGroup>& groups);
 
 }  // namespace limpid::app

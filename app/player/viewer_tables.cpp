@@ -641,16 +641,11 @@ std::string tooltip_of(std::string_view line) {
   return std::string(text) + (keys.empty() ? "" : ". Keys: " + keys);
 }
 
-std::vector<std::string> key_help_lines(const std::vector<KeyGroup>& groups, const char* separator) {
-  std::size_t width = 0;
-  for (const KeyGroup& each : groups) {
-    width = std::max(width, keys_text(each).size());
-  }
+std::vector<std::string> key_help_lines(const std::vector<KeyGroup>& groups) {
   std::vector<std::string> lines;
   lines.reserve(groups.size());
   for (const KeyGroup& each : groups) {
-    lines.push_back(separator != nullptr ? keys_text(each) + separator + std::string(each.help)
-                                         : fmt::format("{:<{}}  {}", keys_text(each), width, each.help));
+    lines.push_back(keys_text(each) + "\t" + std::string(each.help));
   }
   return lines;
 }

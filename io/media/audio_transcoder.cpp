@@ -181,7 +181,7 @@ const AVCodec& find_audio_encoder(const std::string& name, const AVOutputFormat&
   const AVCodec* codec = descriptor == nullptr ? nullptr : best_encoder(descriptor->id);
   codec = codec == nullptr ? avcodec_find_encoder_by_name(name.c_str()) : codec;
   if (codec == nullptr) {
-    throw UsageError("no audio encoder is called '" + name + "'");
+    throw UsageError("no audio encoder is called '" + name + "'; --no-audio leaves audio out");
   }
   if (codec->type != AVMEDIA_TYPE_AUDIO) {
     throw UsageError("'" + name + "' is not an audio encoder");

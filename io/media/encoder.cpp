@@ -375,7 +375,7 @@ AVPixelFormat Encoder::requested_pixel_format(const AVOutputFormat& container,
                                               const std::string& name) const {
   const AVPixelFormat format = av_get_pix_fmt(name.c_str());
   if (format == AV_PIX_FMT_NONE) {
-    throw UsageError("no pixel format is called '" + name + "'");
+    throw UsageError("no pixel format is called '" + name + "'; yuv420p10le has 10 bits");
   }
   const std::span<const AVPixelFormat> accepted = accepted_pixel_formats(container, *codec_);
   if (!accepted.empty() && std::ranges::find(accepted, format) == accepted.end()) {
@@ -730,7 +730,8 @@ void Encoder::set_option(const std::string& key, const std::string& value) {
     muxer_options_.emplace_back(key, value);
   } else if (code < 0) {
     throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take '" + value +
-                     "' for its option '" + key + "'" + range_of(*context_, key));
+                     "' for its option '" + key + "'" +
+                     (key == "b" ? "; --bitrate takes a rate such as 2M" : range_of(*context_, key)));
   }
 }
 

@@ -376,7 +376,7 @@ TEST(SettingsHistoryTest, ChangesOfOneGestureAreOneStep) {
 
 TEST(OsdTest, TheKeysFitIntoTheWindow) {
   const ImGuiFrame frame;
-  const std::vector<std::string> lines = key_help_lines(key_groups(), "\t");
+  const std::vector<std::string> lines = key_help_lines(key_groups());
   for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {360, 640}, {640, 260}}) {
     const int line = text_size(window, 1, 1);
     const io::Size box = help_box(lines, line, window).size();

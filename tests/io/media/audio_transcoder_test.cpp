@@ -412,7 +412,8 @@ TEST_F(AudioTranscoderTest, OptionsAreChecked) {
     }
     return "none";
   };
-  EXPECT_EQ(usage_error("target.mp4", "acc", ""), "no audio encoder is called 'acc'");
+  EXPECT_EQ(usage_error("target.mp4", "acc", ""),
+            "no audio encoder is called 'acc'; --no-audio leaves audio out");
   EXPECT_EQ(usage_error("target.mp4", "libx264", ""), "'libx264' is not an audio encoder");
   EXPECT_EQ(usage_error("target.mp4", "wmav2", ""),
             path("target.mp4") + ": the container mp4 can't hold what the audio encoder wmav2 makes");

@@ -509,7 +509,7 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
             "and ffv1");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "aac"}), "usage: 'aac' is not a video encoder");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.pixel_format = "nonesuch"}),
-            "usage: no pixel format is called 'nonesuch'");
+            "usage: no pixel format is called 'nonesuch'; yuv420p10le has 10 bits");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "mpeg4", .pixel_format = "yuv444p"}),
             "usage: the encoder mpeg4 doesn't take the pixel format 'yuv444p', but yuv420p");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.encoder_options = {{"nonesuch", "1"}}}),
