@@ -76,7 +76,7 @@ def make_inputs(folder):
 
 
 def remove_outputs(command, folder):
-    for name in re.findall(r"(?:-o|--output|--draw|--sheet|--screenshot|--record|--csv) (\S+)", command):
+    for name in re.findall(r"(?:-o|--output|--sheet|--screenshot|--record|--csv) (\S+)", command):
         path = folder / name
         if name == "-" or str(path.relative_to(folder)) in INPUTS or not path.exists():
             continue

@@ -19,7 +19,6 @@
 #include "app/commands/denoise_report.h"
 #include "app/commands/jobs.h"
 #include "app/commands/measuring.h"
-#include "app/commands/noise_drawing.h"
 #include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
@@ -40,7 +39,7 @@
 #include "io/media/text_file.h"
 #include "io/media/writer.h"
 
-// limpid noise: prints, draws and saves the noise of a clip.
+// limpid noise: prints and saves the noise of a clip.
 
 namespace limpid::app {
 namespace {
@@ -48,7 +47,6 @@ namespace {
 struct NoiseCommandOptions {
   std::vector<std::string> inputs;
   std::string output;
-  std::string drawing;
   std::string region;
   MediaOptions<io::ReaderOptions> reader{reader_fields()};
   DurationOption duration;
@@ -212,13 +210,13 @@ nlohmann::ordered_json report_of(const std::string& input, const Finding& findin
   return json;
 }
 
-void check_target(const NoiseCommandOptions& options, const std::string& option, const std::string& path,
-                  const std::string& extension) {
+void check_target(const NoiseCommandOptions& options) {
+  const std::string& path = options.output;
   if (path.empty()) {
     return;
   }
-  if (std::filesystem::path(path).extension() != extension) {
-    throw UsageError(option + ": '" + path + "' must end in " + extension);
+  if (std::filesystem::path(path).extension() != ".json" && !is_table(path)) {
+    throw UsageError("-o: '" + path + "' must end in .json or .tbl");
   }
   for (const std::string& input : options.inputs) {
     io::require_other_file(path, input);
@@ -231,14 +229,9 @@ void check_target(const NoiseCommandOptions& options, const std::string& option,
 
 void save(const NoiseCommandOptions& options, const Finding& finding) {
   const NoiseProfile profile = profile_of(finding.scene.noise, finding.format.color_model);
-  const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
   if (!options.output.empty()) {
-    io::write_text(options.output, to_json(profile).dump(1) + "\n", overwrite);
-  }
-  if (!options.drawing.empty()) {
-    io::write_text(options.drawing,
-                   draw_noise(finding.scene.noise, finding.format.color_model, "Noise: " + headline(finding)),
-                   overwrite);
+    io::write_text(options.output, to_json(profile).dump(1) + "\n",
+                   options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
   }
 }
 
@@ -279,8 +272,8 @@ std::string scaling_text(const FilmGrainEntry& entry) {
 
 /// Writes the film grain table of a whole file.
 int save_film_grain(const std::string& input, const NoiseCommandOptions& options, Engine& engine) {
-  if (!options.region.empty() || !options.drawing.empty()) {
-    throw UsageError("-o: a film grain table describes whole pictures; --region and --draw need a profile");
+  if (!options.region.empty()) {
+    throw UsageError("-o: a film grain table describes whole pictures; --region needs a profile");
   }
   FilmGrainRequest request{.input = input, .reader = {}, .noise = {}, .frames = options.frames};
   options.reader.apply_to(request.reader);
@@ -311,11 +304,10 @@ int find(const NoiseCommandOptions& options, Console& console) {
   set_up_logging(console, {.level = options.quiet ? "error" : "warning", .file = ""});
   const std::vector<Jobs::Input> inputs = expand_inputs(options.inputs);
   const bool many = options.inputs.size() > 1 || inputs.front().from_folder;
-  if (many && (!options.output.empty() || !options.drawing.empty())) {
-    throw UsageError("-o and --draw describe the noise of one file; name a single one");
+  if (many && !options.output.empty()) {
+    throw UsageError("-o describes the noise of one file; name a single one");
   }
-  check_target(options, "-o", options.output, is_table(options.output) ? ".tbl" : ".json");
-  check_target(options, "--draw", options.drawing, ".svg");
+  check_target(options);
   const std::shared_ptr<Engine> engine = options.engine.open();
   if (many) {
     return find_in_many(inputs, options, *engine);
@@ -338,7 +330,7 @@ int find(const NoiseCommandOptions& options, Console& console) {
 
 void add_noise_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
-      "noise", "Measure the noise of a clip; print it, draw it, or save it as a profile");
+      "noise", "Measure the noise of a clip; print it, or save it as a profile");
   auto options = std::make_shared<NoiseCommandOptions>();
   command->add_option("INPUT", options->inputs, "Videos, pictures, and folders whose files are all measured")
       ->required()
@@ -364,10 +356,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
           "and for encoders. It has an entry for each scene, and the whole input is read.")
       ->type_name("FILE.json|.tbl")
       ->file();
-  command->add_option("--draw", options->drawing, "Draw the noise by brightness and its spectrum as SVG")
-      ->type_name("FILE.svg")
-      ->file(".svg");
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite existing profiles and drawings");
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing profile or table");
   command->add_flag("--json", options->json, "Print JSON; that of one file is also a noise profile");
   command->add_flag("-q,--quiet", options->quiet, "Print no warnings");
   options->engine.add_to(*command);

@@ -71,6 +71,7 @@ constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"map map_metadata metadata title all-audio all-subtitles", "",
      "limpid copies all streams, tags and chapters"},
     {"hide_banner nostdin nostats re shortest smart-profile auto-profile", "", "it is not needed"},
+    {"draw", "", "\"limpid preview\" draws the noise, and --json has its figures"},
     {"lang", "", "there are English texts only"},
     {"v loglevel verbose debug", "--log-level", ""},
     {"report", "--log-file", ""},

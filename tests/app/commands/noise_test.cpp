@@ -101,7 +101,7 @@ TEST_F(NoiseTest, SeveralFilesAndFoldersHaveALineEach) {
   EXPECT_EQ(printed["totals"]["done"], 1);
   EXPECT_EQ(printed["files"][0]["visibility"], "faint");
   EXPECT_NE(printed["files"][1]["error"].get<std::string>().find("absent.mkv"), std::string::npos);
-  expect_failure(limpid({"noise", clip, clip, "-o", path("n.json")}), 2, {"-o and --draw", "one file"});
+  expect_failure(limpid({"noise", clip, clip, "-o", path("n.json")}), 2, {"-o describes", "one file"});
 }
 
 TEST_F(NoiseTest, TellsWhiteNoisesDeviation) {
@@ -241,41 +241,16 @@ TEST_F(NoiseTest, InvalidRegionsAreReported) {
 TEST_F(NoiseTest, FilesAreNotReplacedUnasked) {
   const std::string clip = yuv_clip("white.y4m", 10, false, 1);
   write_file(path("p.json"), "old");
-  write_file(path("d.svg"), "old");
   expect_failure(limpid({"noise", clip, "-o", path("p.json")}), 1, {"p.json: exists", "-y"});
-  expect_failure(limpid({"noise", clip, "--draw", path("d.svg")}), 1, {"d.svg: exists", "-y"});
-  EXPECT_EQ(read_file(path("p.json")) + read_file(path("d.svg")), "oldold");
-  expect_success(limpid({"noise", clip, "-o", path("p.json"), "--draw", path("d.svg"), "-y"}));
+  EXPECT_EQ(read_file(path("p.json")), "old");
+  expect_success(limpid({"noise", clip, "-o", path("p.json"), "-y"}));
   EXPECT_TRUE(nlohmann::json::parse(read_file(path("p.json"))).contains("planes"));
-  EXPECT_EQ(files(), (std::vector<std::string>{"d.svg", "p.json", "white.y4m"}));
+  EXPECT_EQ(files(), (std::vector<std::string>{"p.json", "white.y4m"}));
 
   expect_failure(limpid({"noise", clip, "-o", path("p.txt")}), 2, {"p.txt", ".json"});
-  expect_failure(limpid({"noise", clip, "--draw", path("d.png")}), 2, {"d.png", ".svg"});
   expect_failure(limpid({"noise", clip, "-o", path("missing/p.json")}), 1, {"missing/p.json"});
   expect_failure(limpid({"noise", path("no.mkv")}), 1, {"no.mkv"});
   expect_failure(limpid({"noise", clip, "--start", "1:00"}), 1, {"white.y4m"});
-}
-
-TEST_F(NoiseTest, DrawsCurvesAndSpectra) {
-  expect_success(limpid({"noise", yuv_clip("smooth.y4m", 8, true, 8), "--draw", path("d.svg")}));
-  const std::string svg = read_file(path("d.svg"));
-  EXPECT_TRUE(svg.starts_with("<?xml"));
-  EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  for (const char* part : {"Noise: 8 frames", ">Y: sigma ", "smooth<", "brightness (8-bit code values)",
-                           "deviation (8-bit code values)", "horizontal frequency", "vertical frequency"}) {
-    EXPECT_NE(svg.find(part), std::string::npos) << part;
-  }
-  const auto count = [&](const std::string& part) {
-    std::size_t found = 0;
-    for (std::size_t at = svg.find(part); at != std::string::npos; at = svg.find(part, at + 1)) {
-      ++found;
-    }
-    return found;
-  };
-  EXPECT_EQ(count("<polyline "), 3U);
-  EXPECT_EQ(count("fill=\"rgb("), 3U * 64);
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
-  EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
 TEST_F(NoiseTest, TakesPicturesInGrayAndRgb) {
@@ -299,17 +274,12 @@ TEST_F(NoiseTest, TakesPicturesInGrayAndRgb) {
   EXPECT_NEAR(color["planes"]["R"]["sigma"], 10, 0.5);
   EXPECT_NEAR(color["planes"]["G"]["sigma"], 5, 0.5);
   EXPECT_NEAR(color["planes"]["B"]["sigma"], 15, 0.8);
-  expect_success(limpid({"noise", path("color.ppm"), "--draw", path("d.svg")}));
 }
 
 TEST_F(NoiseTest, SaysWhereNoneIsFound) {
   const std::string clean = make("clean.mkv", {"-f", "lavfi", "-i", "color=orange:s=128x96,format=yuv420p",
                                                "-frames:v", "2", "-c:v", "ffv1"});
   EXPECT_EQ(report({clean})["deviations"]["U"]["noise"], "none found");
-  expect_success(limpid({"noise", clean, "--draw", path("d.svg")}));
-  const std::string svg = read_file(path("d.svg"));
-  EXPECT_NE(svg.find("Y: none found"), std::string::npos) << svg;
-  EXPECT_EQ(svg.find("polyline"), std::string::npos);
 }
 
 TEST_F(NoiseTest, TellsTheLongestScene) {
