@@ -18,6 +18,13 @@
 namespace limpid::app {
 namespace {
 
+/// An option of other programs, such as ffmpeg and HandBrake, and what replaces it here.
+struct ForeignOption {
+  std::string_view names;   ///< without dashes, separated by spaces
+  std::string_view own;     ///< option of Limpid, perhaps with its value; empty: none
+  std::string_view advice;  ///< sentence for commands without the option `own`
+};
+
 // Names of ffmpeg, HandBrake, plug-ins for VapourSynth, Neat Video and Av1an.
 // tests/app/manual compares them with docs/coming-from.md.
 constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
@@ -105,6 +112,13 @@ bool lists(std::string_view names, std::string_view name) {
     names.remove_prefix(std::min(names.size(), first.size() + 1));
   }
   return false;
+}
+
+/// Null for other names. `name`: without dashes.
+const ForeignOption* find_foreign_option(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      kForeignOptions, [name](const ForeignOption& each) { return lists(each.names, name); });
+  return found == kForeignOptions.end() ? nullptr : &*found;
 }
 
 /// The name of an option in messages: the long one.
@@ -352,12 +366,6 @@ class ArgumentReader {
 };
 
 }  // namespace
-
-const ForeignOption* find_foreign_option(std::string_view name) {
-  const auto found = std::ranges::find_if(
-      kForeignOptions, [name](const ForeignOption& each) { return lists(each.names, name); });
-  return found == kForeignOptions.end() ? nullptr : &*found;
-}
 
 GivenArguments read_arguments(const std::vector<std::string>& arguments, const CommandText& command,
                               const std::string& program) {

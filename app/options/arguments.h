@@ -2,22 +2,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/options/command_line.h"
 
 namespace limpid::app {
-
-/// An option of other programs, such as ffmpeg and HandBrake, and what replaces it here.
-struct ForeignOption {
-  std::string_view names;   ///< without dashes, separated by spaces
-  std::string_view own;     ///< option of Limpid, perhaps with its value; empty: none
-  std::string_view advice;  ///< sentence for commands without the option `own`
-};
-
-/// Null for other names. `name`: without dashes.
-const ForeignOption* find_foreign_option(std::string_view name);
 
 /// Assigns `arguments`, which follow the name of `command`, to its options. Throws UsageError for an unknown
 /// option, for long names with one dash, for values that are missing or attached to a short name, and for a

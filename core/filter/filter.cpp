@@ -21,29 +21,12 @@ struct Quality {
 constexpr std::array<Quality, 4> kQualities{
     {{"fast", "fast"}, {"good", "np"}, {"high", "high"}, {"best", "best"}}};
 
-struct OtherName {
-  std::string_view name;
-  std::string_view filter;  ///< empty: a filter that Limpid does not have
-};
-constexpr std::array kOtherNames = std::to_array<OtherName>({
-    {"nlmeans", "nlm"},
-    {"nonlocalmeans", "nlm"},
-    {"knlmeanscl", "nlm"},
-    {"bilateralfilter", "bilateral"},
-    {"hqdn3d", ""},
-    {"atadenoise", ""},
-    {"vaguedenoiser", ""},
-    {"owdenoise", ""},
-    {"fftdnoiz", ""},
-    {"dctdnoiz", ""},
-    {"chromasmooth", ""},
-    {"removegrain", ""},
-    {"mdegrain", ""},
-    {"smdegrain", ""},
-    {"dfttest", ""},
-    {"bm4d", ""},
-    {"vbm3d", ""},
-});
+// Other names of filters, and filters of other programs that the default replaces.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOtherNames{
+    {{"nlmeans", "nlm"}, {"nonlocalmeans", "nlm"}, {"knlmeanscl", "nlm"}, {"bilateralfilter", "bilateral"}}};
+constexpr std::array<std::string_view, 12> kReplaced{"hqdn3d",    "atadenoise", "vaguedenoiser", "owdenoise",
+                                                     "fftdnoiz",  "dctdnoiz",   "removegrain",   "mdegrain",
+                                                     "smdegrain", "dfttest",    "bm4d",          "vbm3d"};
 
 // Letters and digits in lower case.
 std::string letters_of(std::string_view name) {
@@ -132,14 +115,14 @@ const std::vector<FilterType>& filter_types() {
 
 const FilterType& filter_type(std::string_view name) {
   std::string letters = letters_of(name);
-  const auto* const other = std::ranges::find(kOtherNames, letters, &OtherName::name);
-  const bool is_other = other != kOtherNames.end();
-  letters = is_other ? std::string(other->filter) : letters;
+  for (const auto& [other, filter] : kOtherNames) {
+    letters = letters == other ? std::string(filter) : letters;
+  }
   const std::vector<FilterType>& types = filter_types();
   const auto found =
       std::ranges::find_if(types, [&](const FilterType& type) { return letters_of(type.name) == letters; });
   if (found == types.end()) {
-    refuse_filter(std::string(name), is_other);
+    refuse_filter(std::string(name), std::ranges::find(kReplaced, letters) != kReplaced.end());
   }
   return *found;
 }
