@@ -186,7 +186,7 @@ void ViewerCommandOptions::add_scripts_to(CommandLine& command) {
       ->folder()
       ->advanced()
       ->group(kScripts);
-  command.add_flag("--json", json, "Print a report as JSON to standard output")->group(kScripts);
+  command.add_flag("--json", json, "Print a report as JSON to standard output")->advanced()->group(kScripts);
 }
 
 void ViewerCommandOptions::restore_settings(const std::string& file, const FrameFormat& format,
