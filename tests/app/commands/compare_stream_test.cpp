@@ -29,6 +29,10 @@ class StrictDenoiser final : public test::ForwardingDenoiser {
     flushed_ = true;
     ForwardingDenoiser::flush();
   }
+  void reset() override {
+    flushed_ = false;
+    ForwardingDenoiser::reset();
+  }
 
  private:
   bool flushed_ = false;
