@@ -329,8 +329,8 @@ int find(const NoiseCommandOptions& options, Console& console) {
 }  // namespace
 
 void add_noise_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand(
-      "noise", "Measure the noise of a clip; print it, or save it as a profile");
+  CommandLine* command =
+      program.add_subcommand("noise", "Measure the noise of a clip; print it, or save it as a profile");
   auto options = std::make_shared<NoiseCommandOptions>();
   command->add_option("INPUT", options->inputs, "Videos, pictures, and folders whose files are all measured")
       ->required()
