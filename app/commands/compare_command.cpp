@@ -38,7 +38,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/frame_control.h"
 #include "core/frame/frame.h"
-#include "io/media/picture_filter.h"
+#include "io/media/filter_chain.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 #include "io/screen/display.h"

@@ -21,7 +21,6 @@
 #include "app/player/properties.h"
 #include "core/base/error.h"
 #include "io/media/filter_chain.h"
-#include "io/media/picture_filter.h"
 #include "io/media/writer.h"
 #include "io/screen/fonts.h"
 

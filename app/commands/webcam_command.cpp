@@ -33,8 +33,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "io/media/camera.h"
-#include "io/media/microphone.h"
-#include "io/media/virtual_camera.h"
 #include "io/media/writer.h"
 
 namespace limpid::app {

@@ -16,7 +16,7 @@
 #include "app/console/quantity_text.h"
 #include "app/pipeline/broken_off.h"
 #include "core/base/thread.h"
-#include "io/media/virtual_camera.h"
+#include "io/media/camera.h"
 
 namespace limpid::app {
 namespace {

@@ -14,8 +14,8 @@
 #include "app/player/view.h"
 #include "core/engine/field_control.h"
 #include "core/frame/frame.h"
-#include "io/media/microphone.h"
-#include "io/media/picture_filter.h"
+#include "io/media/camera.h"
+#include "io/media/filter_chain.h"
 #include "io/media/reader.h"
 #include "io/screen/window.h"
 

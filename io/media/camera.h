@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+// Cameras and microphones, and Limpid as a camera for other programs.
+
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "io/media/reader.h"
 #include "io/media/size.h"
+#include "io/media/writer.h"
 
 namespace limpid::io {
 
@@ -45,5 +50,34 @@ bool is_video_device_present(const std::string& node);
 /// True if libavdevice captures by this name, as in ReaderOptions::input_format ("v4l2", "x11grab", "lavfi",
 /// ...).
 bool is_capture_format(const std::string& name);
+
+/// Stands for PipeWire where a path of a v4l2loopback device is possible, too.
+inline constexpr const char* kPipeWire = "pipewire";
+
+/// The first v4l2loopback device of the machine, such as "/dev/video10"; without one, kPipeWire if this build
+/// supports it. Empty if there is neither.
+std::string default_virtual_camera();
+
+/// The name by which other programs list a virtual camera.
+std::string virtual_camera_name(const std::string& device);
+
+/// Opens a virtual camera for frames with the properties of `source`'s. `device`: path of a v4l2loopback
+/// device, or kPipeWire. Throws Error with a sentence that says what to do.
+Writer open_virtual_camera(const std::string& device, const Reader& source);
+
+/// An audio device that captures.
+struct Microphone {
+  std::string id;    ///< for ReaderOptions::sound_device
+  std::string name;  ///< for the user
+  bool operator==(const Microphone&) const = default;
+};
+
+/// The microphones of a format of libavdevice, such as "alsa": the default one, and one for each sound card.
+/// Empty if the format lists none.
+std::vector<Microphone> list_microphones(const std::string& format);
+
+/// The greatest sample of a packet of uncompressed audio, 0 to 1; 0 for other packets. `source`: of the
+/// packet.
+float peak_of(const Packet& packet, const Reader& source);
 
 }  // namespace limpid::io

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The headers of Matroska and MP4 as trees of parts. Private to io.
+// What the headers of Matroska and MP4 contain and libav does not report. Private to io.
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "io/media/libav.h"
 
@@ -65,5 +67,59 @@ constexpr std::uint32_t name_of_box(const char (&text)[5]) {
 /// Bytes behind the last box of an MP4, such as the motion data of a camera; 0 for other files and those that
 /// cannot seek. Restores the position.
 std::int64_t bytes_behind_boxes(AVFormatContext& input);
+
+// Cropping that containers request: Matroska's PixelCrop elements, and the clean aperture ("clap") of MP4 and
+// QuickTime. libav reports it from FFmpeg 7.1 on; this reader is used for all versions.
+
+/// Samples at the edges of a picture that are not shown.
+struct Cropping {
+  std::int64_t left = 0;
+  std::int64_t top = 0;
+  std::int64_t right = 0;
+  std::int64_t bottom = 0;
+  bool operator==(const Cropping&) const = default;
+};
+
+/// The cropping of a video according to its container's header, which may be damaged: nothing is checked
+/// against the size of the pictures.
+struct ContainerCropping {
+  int width = 0;  ///< of the pictures before cropping
+  int height = 0;
+  /// Fractions are rounded inward. A negative value is beyond the picture.
+  Cropping edges;
+  /// The pixel aspect ratio that shows the cropped picture in the container's display size; 0/1 if the
+  /// container has none, and libav's ratio is right. libav may compute it for the picture before cropping.
+  AVRational sample_aspect_ratio{0, 1};
+};
+
+/// Reads the cropping of a video from the header of a file; nothing if the container requests none, its
+/// header is damaged, or the source cannot seek. Does not change the position in the source.
+std::optional<ContainerCropping> find_container_cropping(AVFormatContext& input, const AVStream& video);
+
+/// The time by which the duration of a stream in a fragmented MP4 exceeds the duration of its frames, in the
+/// stream's time base. libav counts the duration from zero, but the fragments of a live stream may begin
+/// hours later.
+std::int64_t time_before_fragments(const AVFormatContext& input, const AVStream& video);
+
+/// The length of a file's video according to its header, for the detection of truncated files.
+class DeclaredLength {
+ public:
+  /// Reads the header's values. Must be called after avformat_open_input() and before
+  /// avformat_find_stream_info(), which estimates missing values.
+  void note(AVFormatContext& input);
+
+  /// Microseconds from the source's first time to the end of the video; nothing if the header does not
+  /// contain it. If `of_container`, the time to the end of the longest stream.
+  struct Length {
+    std::int64_t microseconds = 0;
+    bool of_container = false;
+    bool is_exact = false;  ///< a number of frames
+  };
+  std::optional<Length> of(const AVFormatContext& input, const AVStream& video) const;
+
+ private:
+  std::vector<std::int64_t> stream_durations_;  ///< durations of the streams, in their time bases
+  bool is_whole_matroska_ = false;              ///< the file has all bytes that its header declares
+};
 
 }  // namespace limpid::io

@@ -13,11 +13,9 @@
 #include "io/media/encoder.h"
 #include "io/media/orientation.h"
 #include "io/media/output_filter.h"
-#include "io/media/packet.h"
 #include "io/media/pixel_format.h"
 #include "io/media/references.h"
 #include "io/media/source.h"
-#include "io/media/writer/audio.h"
 #include "io/media/writer/dither.h"
 #include "io/media/writer/encoder_thread.h"
 #include "io/media/writer/losses.h"
@@ -27,6 +25,7 @@
 #include "io/media/writer/rotation.h"
 #include "io/media/writer/segments.h"
 #include "io/media/writer/sink.h"
+#include "io/media/writer/tracks.h"
 
 namespace limpid::io {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "io/media/container_cropping.h"
+#include "io/media/container_header.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The decoder of the video. Private to io.
+// The decoder of the video, and the filters behind it. Private to io.
 
 #include <cstdint>
 #include <map>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/media/decoder_errors.h"
+#include "io/media/filter_graph.h"
 #include "io/media/libav.h"
 #include "io/media/picture_mender.h"
 #include "io/media/picture_metadata.h"
@@ -95,6 +96,34 @@ class Decoder {
   bool has_errors_ = false;  ///< `errors_` watches `codec_`
   std::int64_t packets_ = 0;
   std::int64_t frames_ = 0;
+};
+
+/// Filters decoded frames by the chain of ReaderOptions::before. Without a chain, they pass unchanged.
+class DecoderFilter {
+ public:
+  /// `rate`: average frames per second of the stream, which must outlive this object. Throws UsageError for a
+  /// chain that is not valid or not permitted.
+  DecoderFilter(const ReaderOptions& options, const AVStream& stream, AVRational rate);
+
+  bool is_active() const { return chain_.has_value(); }
+  /// Decoder::receive() with the results of the filters.
+  Decoder::Status receive(Decoder& decoder, DecodedFrame& decoded, std::int64_t index);
+  /// Declares that the next frame does not continue the previous one.
+  void forget_position();
+
+  /// Null before the first frame and without a chain.
+  const FilterGraph* graph() const { return graph_ ? &*graph_ : nullptr; }
+  /// Sentences about properties of the source that the filters do not keep.
+  std::vector<std::string> losses() const { return graph_ ? graph_->losses() : std::vector<std::string>(); }
+
+ private:
+  void send(DecodedFrame decoded, const Decoder& decoder);
+
+  const AVStream& stream_;
+  AVRational rate_;
+  std::optional<FilterChain> chain_;
+  std::optional<FilterGraph> graph_;
+  DecodedFrame marks_;  ///< marks of the frames that have been sent since the last result, without a frame
 };
 
 }  // namespace limpid::io

@@ -12,17 +12,24 @@
 #include <vector>
 
 #include "core/base/not_copyable.h"
-#include "io/media/declared_length.h"
+#include "io/media/container_header.h"
 #include "io/media/libav.h"
-#include "io/media/packet.h"
 #include "io/media/picture_sequence.h"
 #include "io/media/pipe_input.h"
 #include "io/media/reader.h"
+#include "io/media/reader/frame_times.h"
 #include "io/media/reader/health.h"
-#include "io/media/reader/sound_device.h"
-#include "io/media/reader/source_clock.h"
+#include "io/media/reader/open_input.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
+
+/// A sentence about the missing mark if a file that has been read to its end lacks it; empty otherwise, and
+/// for formats without such a mark, and for sources that cannot seek.
+std::string missing_end(AVFormatContext& input);
+
+/// True if the last bytes that were read are the trailer of a GIF.
+bool is_behind_gif_trailer(const AVFormatContext& input);
 
 /// Opens a file, pipe, device or image sequence, selects its streams and reads their packets. Reports the
 /// cause of an early end and errors of the container to the Health.

@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
-#include "io/media/container_cropping.h"
+#include "io/media/container_header.h"
 #include "io/media/cuda_frames.h"
 #include "io/media/input_format.h"
 #include "io/media/pixel_format.h"

@@ -10,11 +10,10 @@
 #include <optional>
 #include <string>
 
-#include "io/media/declared_length.h"
+#include "io/media/container_header.h"
 #include "io/media/libav.h"
 #include "io/media/reader.h"
 #include "io/media/reader/decoder.h"
-#include "io/media/reader/decoder_filter.h"
 #include "io/media/reader/demuxer.h"
 #include "io/media/reader/frame_converter.h"
 #include "io/media/reader/health.h"

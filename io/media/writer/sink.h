@@ -9,7 +9,7 @@
 #include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
 #include "io/media/libav.h"
-#include "io/media/packet.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 

@@ -25,7 +25,7 @@
 
 #include "core/base/error.h"
 #include "io/media/libav.h"
-#include "io/media/packet.h"
+#include "io/media/source.h"
 
 namespace limpid::app {
 namespace {

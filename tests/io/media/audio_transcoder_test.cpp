@@ -16,7 +16,7 @@
 
 #include "core/base/error.h"
 #include "io/media/libav.h"
-#include "io/media/packet.h"
+#include "io/media/source.h"
 #include "tests/io/media/media.h"
 
 extern "C" {

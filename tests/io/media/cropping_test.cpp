@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/media/container_cropping.h"
+#include "io/media/container_header.h"
 #include "io/media/reader/cropper.h"
 #include "tests/io/media/media.h"
 #include "tests/io/media/reader/memory_source.h"

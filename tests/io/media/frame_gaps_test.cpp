@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Frames that are missing in the middle are detected; intended pauses are not reported.
-#include "io/media/frame_gaps.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "io/media/diagnostic.h"
+#include "io/media/reader/health.h"
 #include "tests/io/media/media.h"
 
 namespace limpid::io {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "io/media/microphone.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <variant>
 
+#include "io/media/camera.h"
 #include "tests/io/media/media.h"
 
 namespace limpid::io {

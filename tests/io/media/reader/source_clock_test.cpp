@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The clock of a source: its zero, and removal of jumps.
-#include "io/media/reader/source_clock.h"
-
 #include <gtest/gtest.h>
 
+#include "io/media/reader/frame_times.h"
 #include "io/media/time_range.h"
 #include "tests/io/media/reader/memory_source.h"
 

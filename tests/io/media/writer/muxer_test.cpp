@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "io/media/writer/muxer.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "io/media/writer/tracks.h"
 #include "tests/io/media/writer/made_source.h"
 #include "tests/temporary_folder.h"
 
