@@ -28,7 +28,7 @@
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
-#include "app/options/filter_list.h"
+#include "app/options/filter_options.h"
 #include "app/options/media_options.h"
 #include "app/options/noise_options.h"
 #include "app/options/settings_options.h"

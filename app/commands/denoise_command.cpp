@@ -16,9 +16,8 @@
 
 #include "app/commands/command.h"
 #include "app/commands/denoise_job.h"
+#include "app/commands/denoise_report.h"
 #include "app/commands/denoising_options.h"
-#include "app/commands/files_report.h"
-#include "app/commands/job_options.h"
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
 #include "app/commands/resumed_job.h"

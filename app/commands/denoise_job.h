@@ -13,7 +13,7 @@
 #include "app/console/console.h"
 #include "app/console/interrupt.h"
 #include "app/options/engine_options.h"
-#include "app/options/grain_options.h"
+#include "app/options/noise_options.h"
 #include "core/engine/denoiser.h"
 #include "core/filter/filter.h"
 #include "core/settings/denoising_settings.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "app/commands/denoise_job.h"
 #include "app/commands/progress.h"
+#include "app/console/json_report.h"
 #include "app/pipeline/pipeline.h"
 #include "core/engine/noise_control.h"
 #include "core/filter/filter.h"
@@ -51,5 +53,44 @@ void log_job(const FinishedJob& finished, const Session& session);
 /// The report for --json: the outcome of a job, and the `warnings` that were logged.
 nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& session,
                                  const std::vector<std::string>& warnings);
+
+/// A line of a CSV file with a report's input, output, status, frames, seconds, fps, bytes, sigma, warnings
+/// and error, as in kCsvHeader.
+std::string csv_line(const nlohmann::ordered_json& report);
+extern const char* const kCsvHeader;
+
+/// The reports of limpid denoise, for --json and --csv.
+class FilesReport {
+ public:
+  struct Options {
+    bool json = false;  ///< print to standard output
+    bool many = false;  ///< print a list and a summary, even for one file
+    std::string csv;    ///< file; empty: none
+    bool overwrite = false;
+  };
+
+  /// Throws Error if the CSV file exists and may not be overwritten.
+  explicit FilesReport(Options options);
+
+  /// Adds a file's report, whose "status" is done, partial, skipped or failed.
+  void add(const nlohmann::ordered_json& report);
+  /// Prints the end of the list and writes the CSV file. `inputs`: the number of files, of which an interrupt
+  /// may have left some. Throws Error.
+  void end(std::size_t inputs, bool interrupted);
+
+ private:
+  nlohmann::ordered_json summary(std::size_t inputs, bool interrupted) const;
+
+  Options options_;
+  ReportList list_;
+  std::string csv_;
+  int done_ = 0;
+  int partial_ = 0;
+  int skipped_ = 0;
+  int failed_ = 0;
+  std::int64_t frames_ = 0;
+  std::int64_t bytes_ = 0;
+  double seconds_ = 0;
+};
 
 }  // namespace limpid::app

@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "app/console/state_folder.h"
+#include "app/console/durable_file.h"
 #include "app/options/media_options.h"
 #include "core/settings/denoising_settings.h"
 #include "core/settings/noise_profile.h"

@@ -33,7 +33,7 @@
 #include "core/engine/field_control.h"
 #include "core/engine/noise_tracker.h"
 #include "core/frame/region.h"
-#include "core/grain/film_grain_table.h"
+#include "core/grain/film_grain.h"
 #include "core/settings/noise_profile.h"
 #include "io/media/reader.h"
 #include "io/media/text_file.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "app/options/grain_options.h"
+#include "app/options/noise_options.h"
 #include "app/pipeline/film_grain.h"
 
 namespace limpid::app {

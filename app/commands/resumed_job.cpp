@@ -9,7 +9,7 @@
 #include <optional>
 #include <system_error>
 
-#include "app/commands/job_options.h"
+#include "app/commands/denoising_options.h"
 #include "app/commands/output_grain.h"
 #include "app/console/diagnostics.h"
 #include "app/console/quantity_text.h"

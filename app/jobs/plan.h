@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+// The contents of a plan. README.md lists the files.
+
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,14 +12,12 @@
 
 #include "app/jobs/job_folder.h"
 #include "core/engine/field_control.h"
-#include "core/grain/film_grain_table.h"
+#include "core/grain/film_grain.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/json_reader.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
-
-// The contents of a plan. README.md lists the files.
 
 namespace limpid::app {
 
@@ -141,5 +141,26 @@ void check_input(const PlannedInput& input);
 
 /// One hash of several hashes, which depends on their order.
 std::uint64_t combined(const std::vector<std::uint64_t>& hashes);
+
+struct JobStatus {
+  struct Failure {
+    int segment = 0;
+    std::string sentence;
+  };
+  int segments = 0;
+  std::int64_t frames = 0;
+  int done = 0;
+  std::int64_t frames_done = 0;
+  std::vector<int> running;
+  std::vector<Failure> failed;  ///< failed segments that no worker has claimed again
+  double worker_fps = 0;        ///< average speed of a worker, in frames per second; 0 if not known
+  /// Total frames per second of the running workers, and the remaining time at this speed; nothing if not
+  /// known.
+  double fps = 0;
+  std::optional<double> seconds_left;
+};
+
+/// The current state of the folder. `patience` as in WorkOptions.
+JobStatus status_of(const JobFolder& folder, const Plan& plan, double patience);
 
 }  // namespace limpid::app

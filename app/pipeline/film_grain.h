@@ -8,7 +8,7 @@
 #include "core/engine/field_control.h"
 #include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
-#include "core/grain/film_grain_table.h"
+#include "core/grain/film_grain.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {

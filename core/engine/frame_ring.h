@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/frame/frame_window.h"
 #include "core/frame/reach.h"
 
 namespace limpid {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/grain/grain_template.h"
+#include "core/grain/grain_synthesizer.h"
 
 namespace limpid {
 namespace {

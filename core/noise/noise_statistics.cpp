@@ -10,7 +10,6 @@
 #include "core/noise/constants.h"
 #include "core/noise/noise_decision.h"
 #include "core/noise/noise_features.h"
-#include "core/noise/single_noise.h"
 
 namespace limpid::noise {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
-#include "core/frame/frame_window.h"
 #include "core/frame/reach.h"
 #include "core/noise/noise_model.h"
 

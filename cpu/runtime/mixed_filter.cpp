@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
-#include "core/frame/mixed_states.h"
+#include "core/frame/reach.h"
 
 namespace limpid::cpu {
 namespace {

@@ -14,7 +14,7 @@
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/motion/motion_field.h"
-#include "core/vbm4d/executor.h"
+#include "core/vbm4d/schedule.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cpu/motion/motion_estimation.h"
 #include "cpu/runtime/frame_filter.h"

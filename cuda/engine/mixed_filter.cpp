@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/frame/mixed_states.h"
+#include "core/frame/reach.h"
 #include "cuda/engine/window_denoiser.h"
 #include "cuda/runtime/mixing.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/frame/frame.h"
-#include "core/vbm4d/executor.h"
+#include "core/vbm4d/schedule.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/motion/motion.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/not_copyable.h"
-#include "core/grain/film_grain_table.h"
+#include "core/grain/film_grain.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
-#include "core/grain/film_grain_table.h"
+#include "core/grain/film_grain.h"
 #include "io/media/diagnostic.h"
 #include "io/media/reader.h"
 

@@ -15,7 +15,7 @@
 #include "app/jobs/job_folder.h"
 #include "app/jobs/plan.h"
 #include "core/base/error.h"
-#include "core/grain/film_grain_table.h"
+#include "core/grain/film_grain.h"
 #include "core/grain/grain_synthesizer.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "app/console/state_folder.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "app/console/durable_file.h"
 #include "core/base/error.h"
 
 namespace limpid::app {

@@ -18,7 +18,6 @@
 #include "app/console/console.h"
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
-#include "app/options/filter_list.h"
 #include "app/options/filter_options.h"
 #include "app/options/noise_options.h"
 #include "app/options/settings_options.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/grain/film_grain_table.h"
+#include "core/grain/film_grain.h"
 #include "core/grain/grain_synthesizer.h"
 #include "io/media/grain_encoding.h"
 #include "io/media/libav.h"
