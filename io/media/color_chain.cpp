@@ -43,10 +43,6 @@ bool is_like_bt709(AVColorPrimaries primaries) {
 
 std::string in_range(const Source& source) { return source.format.range == ColorRange::kFull ? "pc" : "tv"; }
 
-bool is_hdr(AVColorTransferCharacteristic transfer) {
-  return transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
-}
-
 /// Maps the light of HDR to that of BT.709: diffuse white is at 203 cd/m2 (BT.2408), darker light than a
 /// third of it is unchanged, and brighter light is compressed. The peak is 1000 cd/m2 for HLG, and 4000 for
 /// PQ.

@@ -338,13 +338,12 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
         options.pixel_format.empty() ? AV_PIX_FMT_NONE : av_get_pix_fmt(options.pixel_format.c_str());
     constexpr int kDeepest = 16;
     const AVColorTransferCharacteristic transfer = source_.properties->color_trc;
-    const bool is_hdr = transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
     codec_ = default_codec(container, url_,
                            {.depth = std::min(source_.format.bit_depth, kDeepest),
                             .width = source_.format.width,
                             .requested = requested,
                             // Players show HDR in HEVC; but x265 does not support fields.
-                            .prefers_hevc = is_hdr && !is_interlaced(*source_.properties),
+                            .prefers_hevc = is_hdr(transfer) && !is_interlaced(*source_.properties),
                             .has_alpha = source_.format.has_alpha});
     stores_floats_ = codec_ != nullptr && codec_->id == AV_CODEC_ID_TIFF &&
                      (requested == AV_PIX_FMT_NONE ? source_.format.is_float() : is_float(requested));

@@ -30,10 +30,6 @@ std::string turning(const std::optional<Orientation>& orientation) {
          (orientation->mirrored_x ? "hflip," : "") + (orientation->mirrored_y ? "vflip," : "");
 }
 
-bool is_hdr(AVColorTransferCharacteristic transfer) {
-  return transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
-}
-
 struct InOutDeleter {
   void operator()(AVFilterInOut* ends) const { avfilter_inout_free(&ends); }
 };

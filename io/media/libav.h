@@ -45,6 +45,11 @@ inline constexpr bool kMatroskaAddsDelay = LIBAVFORMAT_VERSION_MAJOR >= 60;  // 
 std::int64_t duration_of(const AVFrame& frame);
 void set_duration(AVFrame& frame, std::int64_t duration);
 
+/// True for PQ and HLG.
+constexpr bool is_hdr(AVColorTransferCharacteristic transfer) {
+  return transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
+}
+
 bool is_interlaced(const AVFrame& frame);
 bool is_top_field_first(const AVFrame& frame);
 /// Clears the mark that the source's frame was a key frame.
