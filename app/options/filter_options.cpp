@@ -149,8 +149,8 @@ Filter FilterOptions::filter(bool frame_by_frame) const {
     // Messages of filters lack the name of the option.
     const std::string sentence = error.what();
     for (const auto& [name, value] : given_parameters()) {
-      if (sentence.find(" " + name + " ") != std::string::npos) {
-        throw UsageError("--" + name + ": " + sentence);
+      if (sentence.find(fmt::format(" {} ", name)) != std::string::npos) {
+        throw UsageError(fmt::format("--{}: {}", name, sentence));
       }
     }
     throw;

@@ -23,7 +23,7 @@ struct NamedQuality {
   const char* name;
   const char* word;  ///< one of quality_words(), of the default filter
 };
-constexpr std::array<NamedQuality, 3> kQualities{{{"High", "high"}, {"Good", "good"}, {"Fast", "fast"}}};
+constexpr std::array<NamedQuality, 3> kQualityButtons{{{"High", "high"}, {"Good", "good"}, {"Fast", "fast"}}};
 
 template <typename List>
 double index_in(const List& list, const std::string& entry) {
@@ -43,7 +43,7 @@ std::array<float, 3> level_in(const Viewer& v) {
   return has_level(settings) ? settings.noise.noise->noise.sigma : v.shown()->noise.sigma;
 }
 
-float rounded(double value) {
+float in_tenths(double value) {
   constexpr double kTenths = 10;
   return static_cast<float>(std::round(value * kTenths) / kTenths);
 }
@@ -212,7 +212,8 @@ std::vector<Property> ViewerTables::noise() {
   const auto set_level = [](const Viewer& v, PlayerSettings& settings, double value) {
     std::array<float, 3> sigma = level_in(v);
     const double ratio = sigma[0] > 0 ? value / double{sigma[0]} : 1;
-    sigma = {static_cast<float>(value), rounded(double{sigma[1]} * ratio), rounded(double{sigma[2]} * ratio)};
+    sigma = {static_cast<float>(value), in_tenths(double{sigma[1]} * ratio),
+             in_tenths(double{sigma[2]} * ratio)};
     settings.noise.noise = level_of(sigma);
   };
   const auto set_chroma = [](const Viewer& v, PlayerSettings& settings, double value) {
@@ -241,13 +242,13 @@ std::vector<Property> ViewerTables::filters() {
       return filter.name == default_filter(v.options_.still_picture) &&
              filter.profile == profile_for(filter_type(filter.name).profiles, each.word);
     };
-    const auto* const used = std::ranges::find_if(kQualities, is_used);
-    return used == kQualities.end() ? -1.0 : static_cast<double>(used - kQualities.begin());
+    const auto* const used = std::ranges::find_if(kQualityButtons, is_used);
+    return used == kQualityButtons.end() ? -1.0 : static_cast<double>(used - kQualityButtons.begin());
   };
   const auto set_quality = [](const Viewer& v, PlayerSettings& settings, double value) {
     settings.filter.name = default_filter(v.options_.still_picture);
     settings.filter.profile = profile_for(filter_type(settings.filter.name).profiles,
-                                          kQualities[static_cast<std::size_t>(value)].word);
+                                          kQualityButtons[static_cast<std::size_t>(value)].word);
   };
   const auto set_filter = [](const Viewer& v, PlayerSettings& settings, double value) {
     settings.filter.name = v.options_.filters[static_cast<std::size_t>(value)];
@@ -274,8 +275,8 @@ std::vector<Property> ViewerTables::filters() {
   return {
       choice("quality",
              "Filter and profile for files and pauses; playing uses a quicker filter if this one is too slow",
-             kAll, names_of({kQualities[0].name, kQualities[1].name, kQualities[2].name}), quality,
-             change(set_quality)),
+             kAll, names_of({kQualityButtons[0].name, kQualityButtons[1].name, kQualityButtons[2].name}),
+             quality, change(set_quality)),
       choice(
           "filter", "Filter", kAll, [](const Viewer& v) { return v.options_.filters; },
           [](const Viewer& v) { return index_in(v.options_.filters, v.panel_settings().filter.name); },

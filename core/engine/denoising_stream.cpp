@@ -53,7 +53,7 @@ void DenoisingStream::send(Frame frame, std::optional<Frame> result) {
 std::optional<Frame> DenoisingStream::receive() {
   std::optional<Frame> result = denoiser_->receive();
   if (result) {
-    found_of_result_ = std::move(founds_.front());
+    found_of_result_ = founds_.front();
     founds_.pop_front();
   }
   return result;

@@ -145,7 +145,7 @@ FilterSettings parse_filter_settings(const std::string& text) {
 }
 
 std::string parse_quality(const std::string& setting, const std::string& text) {
-  const std::string word = lower_case(text);
+  std::string word = lower_case(text);
   const std::vector<std::string>& words = quality_words();
   if (setting.ends_with("quality") && std::ranges::find(words, word) == words.end()) {
     std::string list;
