@@ -17,13 +17,13 @@ namespace limpid::app {
 namespace {
 
 constexpr double kFilmRate = 25;
-constexpr int kFrames = 220;
+constexpr int kFramesOfFile = 220;
 
 // A file whose noise grows, with a cut.
 class FrameLevelsTest : public testing::Test {
  protected:
   FrameLevelsTest() {
-    for (int i = 0; i < kFrames; ++i) {
+    for (int i = 0; i < kFramesOfFile; ++i) {
       Frame frame = test::render(
           test::gray_format(128, 96),
           [i](int p, int x, int y) { return test::textured(p, x + 2 * i, y) + (i < 90 ? 0 : -60); },
@@ -37,7 +37,7 @@ class FrameLevelsTest : public testing::Test {
     auto next = std::make_shared<int>(0);
     FrameSource source;
     source.read = [this, next]() -> io::Reader::Item {
-      if (*next == kFrames) {
+      if (*next == kFramesOfFile) {
         return io::Reader::End{};
       }
       ++read_;
@@ -46,7 +46,7 @@ class FrameLevelsTest : public testing::Test {
     source.seek = [this, next](double seconds, double before, const FrameStore::GivenUp& /*given_up*/,
                                const std::function<void(Frame)>& /*glimpse*/) {
       ++seeks_;
-      *next = std::clamp(static_cast<int>(std::ceil((seconds - before) * kFilmRate)), 0, kFrames);
+      *next = std::clamp(static_cast<int>(std::ceil((seconds - before) * kFilmRate)), 0, kFramesOfFile);
     };
     return source;
   }
