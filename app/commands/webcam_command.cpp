@@ -112,8 +112,7 @@ void settle_input(WebcamOptions& options) {
     }
   }
   std::error_code ignored;
-  if (reader.input_format == "v4l2" && !options.no_window &&
-      !std::filesystem::exists(options.source, ignored)) {
+  if (reader.input_format == "v4l2" && !options.no_window && !io::is_video_device_present(options.source)) {
     const bool is_number = options.source.find_first_not_of("0123456789") == std::string::npos;
     throw Error(options.source + ": no such camera; " +
                 (is_number ? "its device has a name such as /dev/video" + options.source + "; " : "") +
