@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -416,13 +417,24 @@ void draw_speed(ControlItems& items) {
 
 // The position and, if known, the duration, and perhaps the number of the frame; with fractions of a second
 // for short clips.
-std::string times_text(const Viewer& v, bool has_number) {
+std::string times_text(double position, double duration, std::int64_t frame, bool has_number) {
   constexpr double kShort = 10;
-  const double duration = v.options().duration;
   const bool fraction = duration > 0 && duration < kShort;
-  return time_text(v.position(), fraction) +
-         (duration > 0 ? " / " + time_text(std::max(duration, v.position()), fraction) : "") +
-         (has_number ? fmt::format("   frame {}", v.shown()->noisy.index) : "");
+  return time_text(position, fraction) +
+         (duration > 0 ? " / " + time_text(std::max(duration, position), fraction) : "") +
+         (has_number ? fmt::format("   frame {}", frame) : "");
+}
+
+// In the width of the last frame's text, so that what follows stays where it is.
+void draw_times(const Viewer& v, bool has_number) {
+  constexpr int kMostRate = 60;
+  const double duration = v.options().duration;
+  const std::int64_t frame = v.shown()->noisy.index;
+  const auto last = std::max(frame, static_cast<std::int64_t>(duration * kMostRate));
+  const float begin = ImGui::GetCursorPosX();
+  ImGui::TextUnformatted(times_text(v.position(), duration, frame, has_number).c_str());
+  const std::string widest = times_text(std::max(duration, v.position()), duration, last, has_number);
+  ImGui::SameLine(begin + ImGui::CalcTextSize(widest.c_str()).x + ImGui::GetStyle().ItemSpacing.x);
 }
 
 // Buttons at the right end, with words where there is room.
@@ -451,8 +463,12 @@ void draw_transport(ControlItems& items, float units) {
     items.icon("step 1", Icon::kForward);
   }
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(v.is_live() ? "live" : times_text(v, units >= kPassageWidth).c_str());
-  ImGui::SameLine();
+  if (v.is_live()) {
+    ImGui::TextUnformatted("live");
+    ImGui::SameLine();
+  } else {
+    draw_times(v, units >= kPassageWidth);
+  }
   if (is_film && units >= kSpeedWidth) {
     draw_speed(items);
   }

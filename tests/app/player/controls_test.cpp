@@ -167,6 +167,7 @@ TEST(ControlsTest, ALoopOfTheWholeFileTakesOneClick) {
     script.click("mark begin");
     EXPECT_TRUE(script.waits([&] { return viewer.state().passage.begin.has_value(); }));
     EXPECT_FALSE(viewer.state().passage.end);
+    EXPECT_TRUE(script.waits([&] { return viewer.shown()->noisy.index >= 10; }));
     EXPECT_EQ(script.find("mark end").x, out.x) << "buttons stay where they are";
   });
 }
