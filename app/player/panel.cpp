@@ -117,9 +117,12 @@ void draw_quality(ControlItems& items) {
   const PlayedFrame& shown = *v.shown();
   const std::string chosen = short_text(filter_settings(settings));
   const std::string used = short_text(filter_settings(shown.is_refined ? shown.settings : shown.used));
+  // Two lines are free, so that the controls below stay where they are when another filter is shown.
+  const float below = ImGui::GetCursorPosY() + 2 * ImGui::GetTextLineHeightWithSpacing();
   ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetColorU32(ImGuiCol_Text, 0.75F));
   ImGui::TextWrapped("%s%s", chosen.c_str(), used == chosen ? "" : ("; shown: " + used).c_str());
   ImGui::PopStyleColor();
+  ImGui::SetCursorPosY(std::max(ImGui::GetCursorPosY(), below));
   const bool is_open = ImGui::CollapsingHeader("More filters");
   items.note("more filters", "");
   if (is_open) {
