@@ -264,9 +264,8 @@ TEST_F(PreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
   pictures(2);
   type({"O", "w"});
   const std::string output = path("clip-denoised.mkv");
-  for (int i = 0; i < 1000 && !std::filesystem::exists(output); ++i) {
-    std::this_thread::sleep_for(20ms);
-  }
+  EXPECT_TRUE(process.wait_for_err("frames in "));
+  std::this_thread::sleep_for(1s);  // until the window knows, which otherwise asks
   type({"q"});
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
