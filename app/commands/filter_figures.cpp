@@ -12,7 +12,7 @@
 namespace limpid::app {
 namespace {
 
-// By filter, from the quickest profile to the best.
+// The rows are ordered by filter, and from the quickest profile to the best.
 constexpr std::array kFigures = std::to_array<FilterFigures>({
     {"vbm4d", "fast", 33.16, {}, 0.772, 0.24},
     {"vbm4d", "lc", 33.45, {}, 0.917, 0.34},

@@ -100,7 +100,8 @@ Finding find_noise(const std::string& input, const NoiseCommandOptions& options,
   options.duration.apply_to(reader_options);
   io::Reader reader = open_video(input, reader_options.local_only, reader_options);
   const int frames = options.frames > 0 ? options.frames : kFrames;
-  // By itself as denoise finds it; more frames that the user asks for are more evidence.
+  // Without --frames, the levels are those of limpid denoise. With it, all these frames are measured
+  // together.
   NoiseTracker tracker(engine, options.frames > 0 ? std::optional(frames) : std::nullopt);
   FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
   Finding finding;

@@ -58,8 +58,8 @@ void FrameRefining::refine() {
   queues_.presentation.put_refined(request.superseded, request.frame, refined);
 }
 
-// Those of `limpid denoise` if the level is estimated and the source can be opened again, otherwise that of
-// the shown frame.
+// The levels that `limpid denoise` has, if they are estimated and the source can be opened again. Otherwise
+// all frames have the level of the shown one.
 std::vector<FrameLevels::Level> FrameRefining::levels_of(const RefiningRequest& request,
                                                          const Surroundings& around) {
   const PlayedFrame& frame = *request.frame;
