@@ -373,7 +373,7 @@ JobResult run_job(Job job, const Session& session) {
   // Pictures have nothing around them, whatever filters them.
   const Reach reach = FieldControl::reach_with(job.settings.fields, reach_of(job.filter(false)));
   job.reader.context_before = reach.before;
-  job.reader.context_after = reach.after + NoiseControl(job.settings.noise, *session.engine).look_ahead();
+  job.reader.context_after = reach.after + NoiseControl::look_ahead(job.settings.noise);
   std::optional<io::Reader> reader = open_reader(job, session.interrupts);
   if (!reader) {
     return {};

@@ -92,9 +92,6 @@ class SourceAnalysis {
 
   void set_levels() {
     while (const std::optional<LeveledFrame> next = control_.receive()) {
-      if (next->frame.level_only) {
-        continue;
-      }
       if (source_.levels.empty() || next->level != source_.levels.back()) {
         source_.levels.push_back(next->level);
       }
@@ -186,7 +183,7 @@ AnalysisOptions analysis_of(const PlannedInput& input, const JobSettings& settin
   const Reach reach = FieldControl::reach_with(settings.fields, options.reach);
   options.reader.context_before = reach.before;
   // Workers need only the neighbors.
-  options.reader.context_after = reach.after + (noise.noise ? 0 : NoiseTracker::kFramesToAverage - 1);
+  options.reader.context_after = reach.after + NoiseControl::look_ahead(noise);
   options.reader.same_samples = true;
   options.reader.audio = options.reader.subtitles = options.reader.data = false;
   return options;

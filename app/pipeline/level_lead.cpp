@@ -23,7 +23,7 @@ LevelLead::LevelLead(const std::string& path, io::ReaderOptions options, const F
   const std::optional<double> time = io::presentation_time(first);
   if (rate > 0 && time && reader_.can_seek()) {
     end_ = *time - 0.5 / rate;
-    reader_.seek(*time - static_cast<double>(grid.before + 2 * grid.section) / rate);
+    reader_.seek(*time - static_cast<double>(grid.lead()) / rate);
   }
 }
 
@@ -35,7 +35,7 @@ std::optional<Frame> LevelLead::next() {
         (frame != nullptr && !(io::presentation_time(*frame) < end_))) {
       return std::nullopt;
     }
-    has_begun_ = has_begun_ || (frame != nullptr && frame->index % grid_.section == 0);
+    has_begun_ = has_begun_ || (frame != nullptr && grid_.may_begin(frame->index));
     if (frame != nullptr && has_begun_) {
       frame->context_only = frame->level_only = true;
       return std::move(*frame);

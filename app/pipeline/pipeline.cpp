@@ -99,9 +99,6 @@ void level_all(Leveler& noise, const PipelineOptions& options, StageCounters& co
   // Passes on all frames that have a level. False once the queue takes no more.
   const auto pass_on = [&] {
     while (auto next = timed(counters.busy_ns, [&] { return noise.receive(); })) {
-      if (next->frame.level_only) {
-        continue;
-      }
       const std::size_t cost = cost_of_decoded(next->frame, options.queued_frames);
       if (!push(leveled, counters, {std::move(next->frame), next->level}, cost)) {
         return false;

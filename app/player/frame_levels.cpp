@@ -33,12 +33,12 @@ void FrameLevels::begin(double time, const NoiseSettings& settings, const FrameS
                      times_.pop_front();
                    });
   const LevelGrid grid = control_->grid();
-  const double lead = static_cast<double>(grid.before + 2 * grid.section) / frames_per_second_;
+  const double lead = static_cast<double>(grid.lead()) / frames_per_second_;
   source_->seek(std::max(time - lead, 0.0), 0, given_up, {});
   has_ended_ = true;
   while (std::optional<StoredFrame> frame =
              given_up() ? std::nullopt : next_frame(*source_, frames_per_second_)) {
-    if (frame->frame.index % grid.section == 0) {
+    if (grid.may_begin(frame->frame.index)) {
       const bool begins_file = frame->frame.index == 0;
       first_time_ =
           begins_file ? frame->time : frame->time + static_cast<double>(grid.before) / frames_per_second_;

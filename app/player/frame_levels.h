@@ -48,9 +48,9 @@ class FrameLevels {
   NoiseSettings settings_;
   std::optional<NoiseControl> control_;
   bool has_ended_ = false;
-  double first_time_ = 0;     ///< levels of earlier frames are not those of the whole file
-  std::deque<double> times_;  ///< of the frames without a level
-  std::deque<Known> known_;   ///< successive frames
+  double first_time_ = 0;     ///< time of the first frame whose level is that of the whole file
+  std::deque<double> times_;  ///< times of the frames whose level is not known yet
+  std::deque<Known> known_;   ///< levels of successive frames
 };
 
 }  // namespace limpid::app

@@ -45,8 +45,12 @@ void DenoisingStream::send(Frame frame, std::optional<Frame> result) {
   if (!frame.context_only) {
     choose_results(result.has_value());
   }
+  if (frame.level_only) {
+    has_gap_ = true;
+  } else {
+    sent_.push_back({std::move(result), std::exchange(has_gap_, false)});
+  }
   control_->send(std::move(frame));
-  results_.push_back(std::move(result));
   pass_on();
 }
 
@@ -61,21 +65,18 @@ std::optional<Frame> DenoisingStream::receive() {
 
 void DenoisingStream::pass_on() {
   while (std::optional<LeveledFrame> next = control_->receive()) {
-    found_ = control_->noise().found();
+    found_ = next->noise;
     if (!next->frame.context_only) {
-      founds_.push_back(*found_);
-    }
-    next_result_ = std::move(results_.front());
-    results_.pop_front();
-    if (next->frame.level_only) {
-      has_gap_ = true;
-      continue;
+      founds_.push_back(next->noise);
     }
     if (next->level != level_) {
       denoiser_->set_noise(next->level);
       level_ = next->level;
     }
-    next->frame.begins_anew = next->frame.begins_anew || std::exchange(has_gap_, false);
+    Sent& sent = sent_.front();
+    next->frame.begins_anew = next->frame.begins_anew || sent.behind_gap;
+    next_result_ = std::move(sent.result);
+    sent_.pop_front();
     denoiser_->send(std::move(next->frame));
   }
 }
@@ -90,7 +91,7 @@ void DenoisingStream::flush() {
 }
 
 void DenoisingStream::reset() {
-  results_.clear();
+  sent_.clear();
   founds_.clear();
   denoiser_->reset();
   control_->reset();

@@ -52,6 +52,10 @@ class DenoisingStream {
 
  private:
   enum class Results : std::uint8_t { kNotKnown, kOwn, kGiven };
+  struct Sent {
+    std::optional<Frame> result;  // the frame for its result
+    bool behind_gap = false;      // the denoiser lacks the frame before
+  };
 
   void check(const Frame& frame) const;
   void choose_results(bool given);
@@ -64,9 +68,9 @@ class DenoisingStream {
   FieldChoice fields_;
   std::unique_ptr<Denoiser> denoiser_;
   std::optional<FrameControl> control_;
-  NoiseModel level_;                          // current level of the denoiser
-  std::deque<std::optional<Frame>> results_;  // frames for results, of frames without a level
-  std::optional<Frame> next_result_;          // result frame of the frame that is being sent to the denoiser
+  NoiseModel level_;                  // current level of the denoiser
+  std::deque<Sent> sent_;             // the frames without a level
+  std::optional<Frame> next_result_;  // result frame of the frame that is being sent to the denoiser
   Results kind_of_results_ = Results::kNotKnown;
   std::optional<NoiseEstimate> found_, found_of_result_;
   std::deque<NoiseEstimate> founds_;  // of the results to come

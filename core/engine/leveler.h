@@ -16,6 +16,7 @@ namespace limpid {
 struct LeveledFrame {
   Frame frame;
   NoiseModel level;
+  NoiseEstimate noise = {};  ///< as NoiseControl has estimated it or the user has given it
 };
 
 /// Gives each frame of a stream its noise model. One thread at a time.

@@ -67,7 +67,9 @@ void NoiseControl::flush() {
 // of receive().
 void NoiseControl::level_first() {
   const NoiseModel level = level_of(waiting_.front());
-  leveled_.push_back({std::move(waiting_.front()), level});
+  if (!waiting_.front().level_only) {
+    leveled_.push_back({std::move(waiting_.front()), level, found_});
+  }
   waiting_.pop_front();
 }
 

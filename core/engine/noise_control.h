@@ -61,6 +61,11 @@ enum class Latency : std::uint8_t {
 struct LevelGrid {
   std::int64_t section = 1;
   std::int64_t before = 0;
+
+  /// True for the number of a frame at which a stream may begin.
+  bool may_begin(std::int64_t number) const { return number % section == 0; }
+  /// The number of frames before a frame among which such a stream begins, even if times are not exact.
+  std::int64_t lead() const { return before + 2 * section; }
 };
 
 /// The noise level according to NoiseSettings, estimated or given.
@@ -83,7 +88,10 @@ class NoiseControl final : public Leveler {
 
   /// The number of later frames that must be sent before a frame's level is known, unless the stream is
   /// flushed.
-  int look_ahead() const { return is_estimated() && latency_ == Latency::kLookAhead ? kLookAhead : 0; }
+  int look_ahead() const { return look_ahead(settings_, latency_); }
+  static int look_ahead(const NoiseSettings& settings, Latency latency = Latency::kLookAhead) {
+    return !settings.noise && latency == Latency::kLookAhead ? kLookAhead : 0;
+  }
   LevelGrid grid() const {
     if (!is_estimated()) {
       return {};
@@ -93,6 +101,7 @@ class NoiseControl final : public Leveler {
   }
   /// Takes the next frame, which the engine must be able to read. Throws UsageError as check() does.
   void send(Frame frame) override;
+  /// Frames that are `level_only` are not returned.
   std::optional<LeveledFrame> receive() override;
   void flush() override;
   /// NoiseTracker::begins_scene() of the last frame that was sent. Requires estimated levels.

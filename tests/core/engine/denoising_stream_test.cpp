@@ -132,6 +132,32 @@ TEST_F(DenoisingStreamTest, FramesKeepTheLevelThatTheyHaveWhenTheNoiseIsSet) {
   EXPECT_NE(results.front(), results_of(*stream(given(20))).front());
 }
 
+// Also at the end, where the levels of several frames become known at once.
+TEST_F(DenoisingStreamTest, EachResultHasTheNoiseOfItsOwnFrame) {
+  const std::unique_ptr<DenoisingStream> estimating = stream({});
+  std::vector<float> found;
+  const auto receive = [&] {
+    while (estimating->receive()) {
+      found.push_back(estimating->found_of_result().value().sigma[0]);
+    }
+  };
+  constexpr int kCut = 8;
+  constexpr int kFrames = 12;
+  for (int i = 0; i < kFrames; ++i) {
+    const double dark = i < kCut ? 0 : -80;
+    estimating->send(test::render(
+        format_, [=](int p, int x, int y) { return test::textured(p, x + i, y) + dark; },
+        i < kCut ? 4.0F : 20.0F, static_cast<unsigned>(i) + 1));
+    receive();
+  }
+  estimating->flush();
+  receive();
+  ASSERT_EQ(std::ssize(found), kFrames);
+  for (int i = 0; i < kFrames; ++i) {
+    EXPECT_NEAR(test::error_of(found[i], i < kCut ? 4 : 20), 0, 0.2) << "frame " << i;
+  }
+}
+
 TEST_F(DenoisingStreamTest, ResultsContainTheShareOfTheNoisyFrame) {
   NoiseSettings noise = given(8);
   noise.mix = 1;
