@@ -40,6 +40,7 @@ class NoiseLog {
     const std::string filtered =
         strength == Strength() ? "" : "filtered with sigma " + plane_levels_text(level, frame.format);
     if (settings_.noise) {
+      warn_of_faint(level, frame.format);
       if (!filtered.empty() && !std::exchange(told_given_, true)) {
         spdlog::info("noise: as given, " + filtered);
       }
@@ -70,7 +71,21 @@ class NoiseLog {
   }
 
  private:
+  // Warns once of a given level that changes hardly any sample, as a level on a scale of 0 to 1 does.
+  void warn_of_faint(const NoiseModel& level, const FrameFormat& format) {
+    constexpr double kFaint = 0.25;  // of a step of the samples
+    const float most = *std::ranges::max_element(level.sigma);
+    const bool is_faint = most > 0 && !format.is_float() && double{most} * format.code_value() < kFaint;
+    if (is_faint && !std::exchange(told_faint_, true)) {
+      spdlog::warn(fmt::format(
+          "the noise level {} changes hardly any sample: levels are in code values of 8 bits, and "
+          "visible noise has 2 to 20",
+          level_text(most)));
+    }
+  }
+
   NoiseSettings settings_;
+  bool told_faint_ = false;
   bool told_none_ = false;   // prints the warning once per run
   bool told_given_ = false;  // as the line about given levels
   std::optional<NoiseModel> last_;

@@ -145,7 +145,7 @@ void FrameDenoising::begin(const DenoisingRequest& request) {
   }
 }
 
-// The rung is too slow: a quicker one does what it has not done yet.
+// The filter in use is too slow: a quicker one takes over the frames that it has not finished.
 void FrameDenoising::send_again() {
   if (!sent_.empty()) {
     const std::uint64_t first = sent_.front()->sequence;

@@ -41,7 +41,7 @@ OutputFilter::OutputFilter(const FilterChain& chain, const Source& source)
   probe(chain, source);
 }
 
-/// Filters in a graph of its own, as filters keep frames.
+/// Filters the first frame in a separate graph, because filters of libavfilter keep the frames that they get.
 void OutputFilter::probe(const FilterChain& chain, const Source& source) {
   constexpr int kMost = 64;
   const FilterInput input = filter_input(source);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <optional>
 
 #include "app/console/logging.h"
 #include "tests/app/console/silent_logging.h"
@@ -49,6 +50,30 @@ TEST(NoiseLog, WarnsOnceOfManyFramesWithoutNoise) {
   }
   ASSERT_EQ(recorder.warnings().size(), 1U);
   EXPECT_TRUE(recorder.warnings()[0].starts_with("no noise was found, so frames pass unchanged"));
+}
+
+TEST(NoiseLog, WarnsOnceOfAGivenLevelThatChangesNoSample) {
+  const SilentLogging silence;
+  Frame frame;
+  frame.format.width = frame.format.height = 8;
+  const auto warnings_for = [&](float sigma) {
+    const WarningRecorder recorder;
+    const NoiseModel level{{sigma, sigma, sigma}};
+    const NoiseControl::Listener log = noise_log({.noise = NoiseProfile{level, std::nullopt}});
+    log({level}, level, frame);
+    log({level}, level, frame);
+    return recorder.warnings();
+  };
+  ASSERT_EQ(warnings_for(0.05F).size(), 1U);
+  EXPECT_EQ(
+      warnings_for(0.05F)[0],
+      "the noise level 0.05 changes hardly any sample: levels are in code values of 8 bits, and visible "
+      "noise has 2 to 20");
+  EXPECT_TRUE(warnings_for(0).empty());
+  EXPECT_TRUE(warnings_for(0.5F).empty());
+  frame.format.sample_type = SampleType::kUint16;
+  frame.format.bit_depth = 16;
+  EXPECT_TRUE(warnings_for(0.05F).empty());
 }
 
 TEST(NoiseText, LevelsOfDeepPicturesHaveTwoDigitsAndSteps) {
