@@ -368,6 +368,12 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
     throw UsageError(url_ + ": the container " + container.name + " can't hold what the encoder " +
                      codec_->name + " makes" + container_hint(*codec_));
   }
+  // The muxer of pictures accepts any codec.
+  const AVCodecID by_name = av_guess_codec(&container, nullptr, url_.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
+  if (traits_of(container).picture_files && by_name != AV_CODEC_ID_NONE && by_name != codec_->id) {
+    throw UsageError(url_ + ": a picture of this name can't hold what the encoder " + codec_->name +
+                     " makes" + container_hint(*codec_));
+  }
 }
 
 AVPixelFormat Encoder::requested_pixel_format(const AVOutputFormat& container,

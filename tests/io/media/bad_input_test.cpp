@@ -559,6 +559,14 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
   EXPECT_EQ(message_of_writing(path("out.webm"), {.codec = "libx264"}),
             "usage: " + path("out.webm") +
                 ": the container webm can't hold what the encoder libx264 makes; a file in .mkv can");
+  for (const auto& [file, codec, hint] :
+       {std::tuple{"out.tif", "prores_ks", "; a file in .mov can (--for edit)"},
+        {"out.png", "mjpeg", "; a file in .mkv can"},
+        {"out.%03d.jpg", "png", "; a file in .mkv can"}}) {
+    EXPECT_EQ(message_of_writing(path(file), {.codec = codec}),
+              "usage: " + path(file) + ": a picture of this name can't hold what the encoder " + codec +
+                  " makes" + hint);
+  }
 }
 
 TEST_F(BadInputTest, RefusalsOfTheEncoderAreQuoted) {
