@@ -24,13 +24,11 @@
 #include "app/commands/contact_sheet.h"
 #include "app/commands/measuring.h"
 #include "app/console/console.h"
-#include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
+#include "app/console/process.h"
 #include "app/options/engine_options.h"
-#include "app/options/filter_options.h"
 #include "app/options/media_options.h"
-#include "app/options/noise_options.h"
 #include "app/options/settings_options.h"
 #include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/noise_text.h"
@@ -42,7 +40,6 @@
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 #include "io/screen/display.h"
-#include "io/screen/png.h"
 
 namespace limpid::app {
 namespace {

@@ -15,8 +15,8 @@
 #include "core/base/error.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
-#include "io/screen/fonts.h"
-#include "io/screen/png.h"
+#include "io/screen/control_layer.h"
+#include "io/screen/display.h"
 
 namespace limpid::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/media/writer.h"
-#include "io/screen/rgb_image.h"
+#include "io/screen/display.h"
 
 namespace limpid::app {
 

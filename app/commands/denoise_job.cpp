@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 #include "app/commands/denoise_job.h"
 
 #include <poll.h>
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -19,20 +22,58 @@
 
 #include "app/commands/denoise_report.h"
 #include "app/commands/filter_figures.h"
-#include "app/commands/output_grain.h"
-#include "app/console/diagnostics.h"
 #include "app/console/logging.h"
-#include "app/options/filter_options.h"
-#include "app/pipeline/broken_off.h"
+#include "app/options/settings_options.h"
 #include "app/pipeline/film_grain.h"
-#include "app/pipeline/level_lead.h"
 #include "app/pipeline/noise_text.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
+#include "core/base/regular_file.h"
 #include "core/engine/frame_control.h"
 #include "io/media/picture_sequence.h"
 
 namespace limpid::app {
+namespace {
+
+FilmGrainTable table_of_file(const std::string& file, double start) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  const FilmGrainTable table = parse_film_grain_table(read_regular_file(file, kMostBytes), file);
+  FilmGrainTable later = rebased(table, std::llround(start * static_cast<double>(kGrainTicksPerSecond)));
+  if (!has_grain(later)) {
+    spdlog::warn(fmt::format("{}: has no film grain for this passage", file));
+    return {};
+  }
+  return later;
+}
+
+FilmGrainTable estimated_table(const FilmGrainRequest& request, Engine& engine) {
+  spdlog::info(fmt::format("estimating film grain from {}", request.input));
+  FilmGrainTable table = film_grain_of_video(request, engine);
+  if (!has_grain(table)) {
+    spdlog::warn(fmt::format("{}: no noise was found, so there is no film grain like it", request.input));
+    return {};
+  }
+  spdlog::info(fmt::format("film grain: {} part{}", table.size(), table.size() == 1 ? "" : "s"));
+  return table;
+}
+
+}  // namespace
+
+FilmGrainTable table_for_output(const GrainOptions& options, const FilmGrainRequest& request,
+                                Engine& engine) {
+  if (options.grain.empty()) {
+    return {};
+  }
+  FilmGrainTable table = options.is_kept() ? estimated_table(request, engine)
+                                           : table_of_file(options.grain, request.reader.start.value_or(0));
+  return scaled(std::move(table), options.strength);
+}
+
+FilmGrainTable table_to_add(const GrainOptions& options, FilmGrainRequest request, Engine& engine) {
+  request.by_number = true;
+  return options.added > 0 ? scaled(estimated_table(request, engine), options.added) : FilmGrainTable();
+}
+
 namespace {
 
 /// The answer that the user types; empty if an interrupt comes first.

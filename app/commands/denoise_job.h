@@ -11,9 +11,10 @@
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
 #include "app/console/console.h"
-#include "app/console/interrupt.h"
+#include "app/console/process.h"
 #include "app/options/engine_options.h"
-#include "app/options/noise_options.h"
+#include "app/options/settings_options.h"
+#include "app/pipeline/film_grain.h"
 #include "core/engine/denoiser.h"
 #include "core/filter/filter.h"
 #include "core/settings/denoising_settings.h"
@@ -21,6 +22,13 @@
 #include "io/media/writer.h"
 
 namespace limpid::app {
+
+/// The table of --grain for an output that begins with the first frame of the request; empty if there is no
+/// grain. Throws Error for a file that is no table.
+FilmGrainTable table_for_output(const GrainOptions& options, const FilmGrainRequest& request, Engine& engine);
+
+/// The table of --add-grain, with numbers of frames as times; empty without the option.
+FilmGrainTable table_to_add(const GrainOptions& options, FilmGrainRequest request, Engine& engine);
 
 /// The action for an output file that exists already.
 enum class Existing : std::uint8_t { kAsk, kOverwrite, kSkip };

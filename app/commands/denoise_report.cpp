@@ -14,8 +14,8 @@
 #include <utility>
 #include <variant>
 
-#include "app/console/diagnostics.h"
-#include "app/console/quantity_text.h"
+#include "app/console/logging.h"
+#include "app/console/text.h"
 #include "app/options/media_options.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"

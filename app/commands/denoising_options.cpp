@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "app/options/engine_options.h"
-#include "app/options/logging_options.h"
-#include "app/options/purpose.h"
+#include "app/options/media_options.h"
 #include "core/settings/noise_settings.h"
 #include "io/media/filter_chain.h"
 

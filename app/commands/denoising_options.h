@@ -7,12 +7,11 @@
 #include <string>
 
 #include "app/console/console.h"
-#include "app/console/interrupt.h"
 #include "app/console/logging.h"
+#include "app/console/process.h"
 #include "app/jobs/plan.h"
 #include "app/options/command_line.h"
 #include "app/options/media_options.h"
-#include "app/options/noise_options.h"
 #include "app/options/settings_options.h"
 #include "core/engine/denoiser.h"
 #include "io/media/reader.h"

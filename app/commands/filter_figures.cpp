@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-#include "app/console/quantity_text.h"
+#include "app/console/text.h"
 
 namespace limpid::app {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/commands/command.h"
 #include "app/commands/filter_figures.h"
 #include "app/options/command_line.h"
-#include "app/options/filter_options.h"
+#include "app/options/settings_options.h"
 #include "core/filter/filter.h"
 
 // limpid filters: the filters and their parameters, from their descriptions.

@@ -14,8 +14,8 @@
 
 #include "app/commands/command.h"
 #include "app/commands/measuring.h"
-#include "app/console/interrupt.h"
 #include "app/console/json_report.h"
+#include "app/console/process.h"
 #include "app/options/media_options.h"
 #include "core/base/error.h"
 #include "core/frame/frame.h"

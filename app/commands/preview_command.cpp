@@ -14,9 +14,8 @@
 
 #include "app/commands/command.h"
 #include "app/commands/viewing_options.h"
-#include "app/console/diagnostics.h"
-#include "app/console/interrupt.h"
-#include "app/console/process_usage.h"
+#include "app/console/logging.h"
+#include "app/console/process.h"
 #include "app/options/media_options.h"
 #include "core/base/error.h"
 #include "core/engine/field_control.h"

@@ -14,7 +14,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "app/console/quantity_text.h"
+#include "app/console/text.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 

@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: MIT
+
 #include "app/commands/quality_ladder.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "app/console/durable_file.h"
+#include "core/base/error.h"
+#include "core/base/regular_file.h"
 
 namespace limpid::app {
 namespace {
@@ -73,6 +86,145 @@ QualityLadder make_ladder(const PlayerSettings& settings, const LadderUse& use) 
   // bilateral, recursive fast, recursive np: a GPU does the last one in any case.
   ladder.first = !use.unbounded ? 0 : use.on_processors ? 1 : 2;
   return ladder;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVersionKey = "limpid_speeds";
+constexpr int kVersion = 1;
+constexpr std::size_t kMostSpeedBytes = std::size_t{1} << 20;
+// The oldest entries are dropped.
+constexpr std::size_t kMostSpeeds = 1000;
+constexpr double kWrong = 0.3;
+// The time of a size is computed from another size up to this ratio of their samples.
+constexpr double kGreatestRatio = 16;
+
+double samples_of(const FrameFormat& format) {
+  double samples = 0;
+  for (int plane = 0; plane < format.plane_count(); ++plane) {
+    samples += static_cast<double>(format.plane_width(plane)) * format.plane_height(plane);
+  }
+  return samples;
+}
+
+double positive(const nlohmann::json& value) {
+  const auto number = value.get<double>();
+  if (!std::isfinite(number) || number <= 0) {
+    throw Error("a time or size is not positive");
+  }
+  return number;
+}
+
+}  // namespace
+
+fs::path SpeedMemory::default_file() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (cache != nullptr && *cache != '\0') {
+    return fs::path(cache) / "limpid" / "speeds.json";
+  }
+  return home != nullptr && *home != '\0' ? fs::path(home) / ".cache/limpid/speeds.json" : fs::path();
+}
+
+SpeedMemory::SpeedMemory(fs::path file, std::string hardware, const FrameFormat& format)
+    : file_(std::move(file)),
+      hardware_(std::move(hardware)),
+      format_(to_string(format)),
+      samples_(samples_of(format)),
+      entries_(read(file_)) {}
+
+SpeedMemory::Entries SpeedMemory::read(const fs::path& file) {
+  Entries entries;
+  std::error_code missing;
+  if (file.empty() || !fs::exists(file, missing)) {
+    return entries;
+  }
+  try {
+    const auto json = nlohmann::json::parse(read_regular_file(file.string(), kMostSpeedBytes));
+    if (json.at(kVersionKey) != kVersion) {
+      throw Error("its version is not supported");
+    }
+    for (const nlohmann::json& each : json.at("speeds")) {
+      entries.push_back({.hardware = each.at("device").get<std::string>(),
+                         .filter = each.at("filter").get<std::string>(),
+                         .format = each.at("format").get<std::string>(),
+                         .samples = positive(each.at("samples")),
+                         .seconds = positive(each.at("seconds_per_frame"))});
+    }
+  } catch (const std::exception& error) {
+    spdlog::warn(fmt::format("{}: the measured speeds are ignored, and measured again: {}", file.string(),
+                             error.what()));
+    entries.clear();
+  }
+  return entries;
+}
+
+SpeedMemory::Entry& SpeedMemory::find_or_add(Entries& entries, const Entry& like) {
+  const auto found = std::ranges::find_if(entries, [&](const Entry& each) {
+    return each.hardware == like.hardware && each.filter == like.filter && each.format == like.format;
+  });
+  return found != entries.end() ? *found : entries.emplace_back(like);
+}
+
+std::optional<double> SpeedMemory::seconds(const std::string& filter) const {
+  const std::scoped_lock lock(mutex_);
+  const Entry* nearest = nullptr;
+  double distance = std::log(kGreatestRatio);
+  for (const Entry& each : entries_) {
+    const bool is_same = each.format == format_;
+    const double ratio = is_same ? 0 : std::abs(std::log(each.samples / samples_));
+    if (each.hardware == hardware_ && each.filter == filter && (ratio < distance || is_same)) {
+      nearest = &each;
+      distance = is_same ? -1 : ratio;
+    }
+  }
+  return nearest != nullptr ? std::optional(nearest->seconds * samples_ / nearest->samples) : std::nullopt;
+}
+
+void SpeedMemory::note(const std::string& filter, double seconds) {
+  if (seconds <= 0) {
+    return;
+  }
+  const std::scoped_lock lock(mutex_);
+  const Entry measured{
+      .hardware = hardware_, .filter = filter, .format = format_, .samples = samples_, .seconds = seconds};
+  const std::size_t count = entries_.size();
+  Entry& kept = find_or_add(entries_, measured);
+  const bool is_wrong = std::abs(kept.seconds / seconds - 1) > kWrong;
+  if (entries_.size() > count || is_wrong) {
+    kept = measured;
+    find_or_add(changed_, measured).seconds = seconds;
+  }
+}
+
+void SpeedMemory::save() {
+  const std::scoped_lock lock(mutex_);
+  if (file_.empty() || changed_.empty()) {
+    return;
+  }
+  Entries all = read(file_);
+  for (const Entry& each : changed_) {
+    find_or_add(all, each).seconds = each.seconds;
+  }
+  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kMostSpeeds)));
+  nlohmann::ordered_json json{{kVersionKey, kVersion}, {"speeds", nlohmann::ordered_json::array()}};
+  for (const Entry& each : all) {
+    json["speeds"].push_back({{"device", each.hardware},
+                              {"filter", each.filter},
+                              {"format", each.format},
+                              {"samples", each.samples},
+                              {"seconds_per_frame", each.seconds}});
+  }
+  try {
+    std::error_code failure;
+    fs::create_directories(file_.parent_path(), failure);
+    write_durably(file_.string(), json.dump(1) + "\n");
+    changed_.clear();
+  } catch (const Error& error) {
+    spdlog::warn(fmt::format("the measured speeds are not kept: {}", error.what()));
+  }
 }
 
 }  // namespace limpid::app

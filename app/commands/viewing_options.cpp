@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 #include "app/commands/viewing_options.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -6,26 +7,88 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/commands/command.h"
-#include "app/commands/denoise_words.h"
 #include "app/commands/quality_ladder.h"
 #include "app/console/durable_file.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
-#include "app/options/logging_options.h"
+#include "app/options/engine_options.h"
+#include "app/options/media_options.h"
+#include "app/player/played_frame.h"
 #include "app/player/properties.h"
 #include "core/base/error.h"
+#include "core/settings/denoising_settings.h"
+#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 #include "io/media/filter_chain.h"
+#include "io/media/reader.h"
 #include "io/media/writer.h"
-#include "io/screen/fonts.h"
+#include "io/screen/control_layer.h"
 
 namespace limpid::app {
 namespace {
+
+using Words = std::vector<std::string>;
+
+// Options for reading, but for the passage.
+void add_reading(const io::ReaderOptions& reader, Words& words) {
+  const io::ReaderOptions defaults;
+  for (const MediaField<io::ReaderOptions>& field : reader_fields()) {
+    std::visit(
+        [&](auto member) {
+          const auto& value = reader.*member;
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::string>) {
+            if (!value.empty()) {
+              words.insert(words.end(), {field.option(), value});
+            }
+          } else if constexpr (std::is_same_v<Value, bool>) {
+            if (value != defaults.*member) {
+              words.push_back(field.option());
+            }
+          } else if constexpr (std::is_same_v<Value, MediaField<io::ReaderOptions>::Pairs>) {
+            for (const auto& [key, text] : value) {
+              words.insert(words.end(), {field.option(), fmt::format("{}={}", key, text)});
+            }
+          }
+        },
+        field.member);
+  }
+}
+
+// The name of a file with the profile, by its content: equal profiles have one file.
+std::string stored_profile(const NoiseProfile& profile) {
+  // Command lines that were copied name them.
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  const std::string text = to_json(profile).dump(2) + "\n";
+  return StateFolder("noise", kAll).write(digest_of(text) + ".json", text).string();
+}
+
+void add_noise(const NoiseSettings& noise, Words& words) {
+  for (const NoiseField& field : noise_fields()) {
+    if (field.json == nullptr || field.json(noise) == field.json(NoiseSettings())) {
+      continue;
+    }
+    const nlohmann::ordered_json value = field.json(noise);
+    if (value.is_object()) {
+      words.insert(words.end(), {"--" + field.name, stored_profile(*noise.noise)});
+    } else {
+      const bool is_level = field.name == "noise";
+      words.insert(words.end(),
+                   {is_level ? "--sigma" : "--" + field.name,
+                    value.is_string() ? value.get<std::string>() : fmt::format("{}", value.get<float>())});
+    }
+  }
+}
 
 constexpr double kGuessedRate = 25;
 
@@ -402,14 +465,31 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
 std::vector<std::string> ViewerCommandOptions::denoise_command(const std::string& input_path,
                                                                const PlayerSettings& settings,
                                                                const Passage& passage) const {
-  DenoiseRequest request{.input = input_path,
-                         .engine = engine,
-                         .reader = {},
-                         .settings = {filter_settings(settings), settings.noise, denoising.fields.choice()},
-                         .passage = passage,
-                         .after = after};
-  input.apply_to(request.reader);
-  return denoise_words(request);
+  const bool looks_like_an_option = input_path.starts_with("-");
+  Words words{"limpid", "denoise", (looks_like_an_option ? "./" : "") + input_path};
+  if (engine.name != "auto") {
+    words.insert(words.end(), {"--engine", engine.name});
+  }
+  if (engine.threads > 0) {
+    words.insert(words.end(), {"--threads", std::to_string(engine.threads)});
+  }
+  io::ReaderOptions reading;
+  input.apply_to(reading);
+  add_reading(reading, words);
+  if (!after.empty()) {
+    words.insert(words.end(), {"--after", after});
+  }
+  if (denoising.fields.choice() != FieldChoice::kAuto) {
+    words.insert(words.end(), {"--fields", to_string(denoising.fields.choice())});
+  }
+  words.insert(words.end(), {"--filter", to_string(filter_settings(settings))});
+  add_noise(settings.noise, words);
+  for (const auto& [option, time] : {std::pair{"--start", passage.begin}, std::pair{"--end", passage.end}}) {
+    if (time) {
+      words.insert(words.end(), {option, fmt::format("{:.3f}", *time)});
+    }
+  }
+  return words;
 }
 
 int ViewerCommandOptions::report(const ViewerReport& report, const std::string& command_line,

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "app/console/interrupt.h"
+#include "app/commands/quality_ladder.h"
 #include "app/console/logging.h"
+#include "app/console/process.h"
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
 #include "app/options/media_options.h"
 #include "app/options/settings_options.h"
 #include "app/player/player.h"
-#include "app/player/speed_memory.h"
 #include "app/player/viewer.h"
 #include "core/base/not_copyable.h"
 #include "core/engine/denoiser.h"
@@ -69,7 +69,10 @@ class ViewerCommandOptions {
   PlayerOptions player_options(const io::Reader& source) const;
   /// `name`: the name of the source in the window.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
-  /// The words of the command line that denoises the file `input_path` with these settings (denoise_words()).
+  /// The words of the command line that denoises the file `input_path` with these settings,
+  /// without its output: "limpid", "denoise", the input, and all options that differ from their defaults.
+  /// Noise that no option can describe is stored as a profile in $XDG_STATE_HOME/limpid/noise, which the
+  /// command line names. Throws Error if that fails.
   std::vector<std::string> denoise_command(const std::string& input_path, const PlayerSettings& settings,
                                            const Passage& passage) const;
   /// Keeps the measured speeds, and reports the outcome (frames shown and dropped; with --json also intervals

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
+
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <functional>
+#include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,17 +26,18 @@
 #include <variant>
 #include <vector>
 
-#include "app/commands/camera_list.h"
 #include "app/commands/command.h"
 #include "app/commands/viewing_options.h"
 #include "app/console/console.h"
-#include "app/console/interrupt.h"
+#include "app/console/json_report.h"
 #include "app/console/logging.h"
+#include "app/console/process.h"
 #include "app/options/media_options.h"
-#include "app/player/headless_player.h"
 #include "app/player/live_outputs.h"
-#include "app/player/live_source.h"
-#include "app/player/sound_level.h"
+#include "app/player/measurements.h"
+#include "app/player/player.h"
+#include "app/player/player_queues.h"
+#include "app/player/viewer_options.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "io/media/camera.h"
@@ -37,6 +45,144 @@
 
 namespace limpid::app {
 namespace {
+
+// The name of a camera, with its device if another one has the same name; the device if it has no name.
+std::string listed_name(const std::vector<io::Camera>& cameras, const std::string& device) {
+  const auto camera = std::ranges::find(cameras, device, &io::Camera::node);
+  const std::string name = camera != cameras.end() ? camera->name : io::video_device_name(device);
+  const bool is_unique = std::ranges::count(cameras, name, &io::Camera::name) < 2;
+  return name.empty() ? device : printable(name) + (is_unique ? "" : " (" + device + ")");
+}
+
+/// Prints the cameras of this machine, or one of them, with their formats. Returns the exit code.
+int print_cameras(const std::string& device, bool as_json) {
+  const std::vector<io::Camera> cameras = io::list_cameras(device);
+  if (as_json) {
+    nlohmann::ordered_json json;
+    json["cameras"] = nlohmann::json::array();
+    for (const io::Camera& camera : cameras) {
+      nlohmann::ordered_json formats = nlohmann::json::array();
+      for (const io::CameraFormat& format : camera.formats) {
+        nlohmann::ordered_json modes = nlohmann::json::array();
+        for (const auto& [size, rates] : format.modes) {
+          modes.push_back({{"width", size.width}, {"height", size.height}, {"fps", rates}});
+        }
+        formats.push_back({{"name", format.name}, {"description", format.description}, {"modes", modes}});
+      }
+      json["cameras"].push_back({{"device", camera.node}, {"name", camera.name}, {"formats", formats}});
+      if (!camera.failure.empty()) {
+        json["cameras"].back()["failure"] = camera.failure;
+      }
+    }
+    print_report(json);
+    return kExitDone;
+  }
+  if (cameras.empty()) {
+    std::cout << "no camera found: there is no /dev/video* that captures\n";
+    spdlog::info("for other sources, set --input-format: x11grab for a screen, lavfi for a filter graph");
+  }
+  for (const io::Camera& camera : cameras) {
+    std::cout << fmt::format("{}  {}\n", printable(camera.node),
+                             printable(camera.failure.empty() ? camera.name : camera.failure));
+    for (const io::CameraFormat& format : camera.formats) {
+      std::cout << fmt::format("  {}  ({})\n", printable(format.name), printable(format.description));
+      for (const auto& [size, rates] : format.modes) {
+        std::string text;
+        for (const double rate : rates) {
+          text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", rate);
+        }
+        std::cout << fmt::format("    {}x{}{}\n", size.width, size.height,
+                                 text.empty() ? "" : "  " + text + " fps");
+      }
+    }
+  }
+  return kExitDone;
+}
+
+/// "there are /dev/video0 (Integrated Camera), ...", or "no camera is connected".
+std::string cameras_text() {
+  std::string text;
+  for (const io::Camera& camera : io::list_cameras()) {
+    text += fmt::format("{}{} ({})", text.empty() ? "there are " : ", ", camera.node, camera.name);
+  }
+  return text.empty() ? "no camera is connected" : text;
+}
+
+/// The name of a camera for the user: with its device if another camera has the same name; `device` itself
+/// for other devices.
+std::string camera_name(const std::string& device) { return listed_name(io::list_cameras(), device); }
+
+/// The cameras of this machine and, if it is one, `device`, with each format, size and highest rate.
+std::vector<CameraChoice> camera_choices(const std::string& device) {
+  std::vector<CameraChoice> choices;
+  std::vector<io::Camera> cameras = io::list_cameras();
+  const auto is_listed = [&](const io::Camera& camera) { return camera.node == device; };
+  if (std::ranges::none_of(cameras, is_listed)) {
+    try {
+      cameras = io::list_cameras(device);
+    } catch (const Error&) {
+      // A screen or a filter graph.
+    }
+  }
+  for (const io::Camera& camera : cameras) {
+    for (const io::CameraFormat& format : camera.formats) {
+      for (const auto& [size, rates] : format.modes) {
+        CameraChoice choice{.name = "",
+                            .node = camera.node,
+                            .format = format.name,
+                            .size = fmt::format("{}x{}", size.width, size.height),
+                            .fps = rates.empty() ? "" : fmt::format("{:.6g}", std::ranges::max(rates)),
+                            .microphone = ""};
+        choice.name =
+            fmt::format("{}, {} {}{}", listed_name(cameras, camera.node), choice.size, choice.format,
+                        choice.fps.empty() ? "" : fmt::format(" {} fps", choice.fps));
+        choices.push_back(std::move(choice));
+      }
+    }
+  }
+  return choices;
+}
+
+/// Runs a Player without a window. The results go to PlayerStages::denoised.
+class HeadlessPlayer {
+ public:
+  /// `options`: how many frames are shown, which times are kept, and until when the player is needed; must
+  /// outlive this object. `stages` does not need wake.
+  HeadlessPlayer(const ViewerOptions& options, PlayerStages stages, const PlayerOptions& player_options)
+      : options_(options) {
+    stages.wake = [this] { commands_.wake(); };
+    player_ = std::make_unique<Player>(std::move(stages), player_options);
+  }
+
+  /// Runs until the source has ended, a stop is requested, or one of the options ends it. Throws the error of
+  /// a stage.
+  void run(const std::stop_token& stop) {
+    constexpr std::chrono::seconds kLongestWait{1};
+    const std::stop_callback wakes(stop, [this] { commands_.wake(); });
+    for (;;) {
+      const auto now = Player::Clock::now();
+      const Player::Taken taken = player_->take(now);
+      if (taken.frame != nullptr) {
+        report_.add(*taken.frame, now, options_.keep_times);
+      }
+      const bool is_enough = options_.frames > 0 && report_.shown >= options_.frames;
+      if (taken.ended || is_enough || stop.stop_requested() || !options_.is_needed()) {
+        break;
+      }
+      commands_.wait(Player::Clock::now() + kLongestWait);
+    }
+    report_.dropped = player_->counters().dropped_before + player_->counters().dropped_after;
+  }
+  /// Calls Player::finish().
+  void finish() { player_->finish(); }
+  const ViewerReport& report() const { return report_; }
+
+ private:
+  const ViewerOptions& options_;
+  ViewerReport report_;
+  CommandQueue commands_;           ///< of the thread that calls run()
+  std::unique_ptr<Player> player_;  ///< last, as its threads use the queue
+};
 
 struct WebcamOptions {
   std::string source;
@@ -325,9 +471,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   if (options.no_window) {
     spdlog::info(fmt::format("{}: running, {}, without a window; Ctrl+C ends it", options.source,
                              limpid::to_string(source.reader().video().format)));
-    HeadlessPlayer player(
-        {.frames = shown.frames, .keep_times = shown.keep_times, .is_needed = shown.is_needed},
-        std::move(stages), player_options);
+    HeadlessPlayer player(shown, std::move(stages), player_options);
     report = run(player, outputs, viewing, interrupts);
   } else {
     add_microphone(shown, options, level);

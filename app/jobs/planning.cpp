@@ -11,11 +11,11 @@
 #include <utility>
 #include <variant>
 
-#include "app/console/diagnostics.h"
 #include "app/console/durable_file.h"
+#include "app/console/logging.h"
 #include "app/options/engine_options.h"
-#include "app/pipeline/level_lead.h"
 #include "app/pipeline/noise_text.h"
+#include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/frame/reach.h"

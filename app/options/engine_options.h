@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "app/console/logging.h"
 #include "app/options/command_line.h"
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
@@ -13,6 +14,9 @@
 #include "io/media/writer.h"
 
 namespace limpid::app {
+
+/// Adds --log-level and --log-file under the heading `group`. `command` keeps a reference to `options`.
+void add_logging_options(CommandLine& command, LoggingOptions& options, const std::string& group);
 
 /// --engine, --threads and --hwaccel, and the settings of readers and writers that follow from them.
 struct EngineChoice {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+// The options of readers and writers, declared once: the command line, plans and reports walk these tables.
+
 #include <deque>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -15,8 +17,6 @@
 #include "core/settings/json_reader.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
-
-// The options of readers and writers, declared once: the command line, plans and reports walk these tables.
 
 namespace limpid::app {
 
@@ -99,5 +99,13 @@ class DurationOption {
 
 /// Adds --local-only, for commands that have no other reader options.
 void add_local_only(CommandLine& command, bool& value, const std::string& group = "");
+
+/// Sets the options for a purpose (web, archive or edit), except those that `options` has. Does nothing for
+/// an empty purpose. Throws UsageError for an unknown one.
+void apply_purpose(const std::string& purpose, io::WriterOptions& options);
+
+/// Throws UsageError if the name of the output requests another container than the purpose.
+void require_container_of_purpose(const std::string& purpose, const std::string& output,
+                                  const io::WriterOptions& options);
 
 }  // namespace limpid::app

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+
 #include "app/pipeline/pipeline.h"
 
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -378,6 +380,51 @@ nlohmann::ordered_json to_json(const PipelineCounters& counters) {
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop) {
   PipelineRun(stages, options, counters, stop).run();
+}
+
+Error broken_off(io::Writer& writer, const std::string& failure) {
+  const std::string name = writer.finish_partial();
+  const std::int64_t frames = writer.frames_written();
+  return Error(fmt::format("{}; {} has the {} {} before that", failure, name, frames,
+                           frames == 1 ? "frame" : "frames"));
+}
+
+namespace {
+
+io::ReaderOptions lead_options(io::ReaderOptions options) {
+  options.end.reset();
+  options.context_before = options.context_after = 0;
+  options.audio = options.subtitles = options.data = false;
+  return options;
+}
+
+}  // namespace
+
+LevelLead::LevelLead(const std::string& path, io::ReaderOptions options, const Frame& first,
+                     const LevelGrid& grid)
+    : reader_(path, lead_options(std::move(options))), grid_(grid) {
+  const double rate = reader_.video().frames_per_second;
+  const std::optional<double> time = io::presentation_time(first);
+  if (rate > 0 && time && reader_.can_seek()) {
+    end_ = *time - 0.5 / rate;
+    reader_.seek(*time - static_cast<double>(grid.lead()) / rate);
+  }
+}
+
+std::optional<Frame> LevelLead::next() {
+  for (;;) {
+    io::Reader::Item item = reader_.read();
+    Frame* const frame = std::get_if<Frame>(&item);
+    if (std::holds_alternative<io::Reader::End>(item) ||
+        (frame != nullptr && !(io::presentation_time(*frame) < end_))) {
+      return std::nullopt;
+    }
+    has_begun_ = has_begun_ || (frame != nullptr && grid_.may_begin(frame->index));
+    if (frame != nullptr && has_begun_) {
+      frame->context_only = frame->level_only = true;
+      return std::move(*frame);
+    }
+  }
 }
 
 }  // namespace limpid::app

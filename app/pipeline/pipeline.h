@@ -6,17 +6,20 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "app/pipeline/stage_counters.h"
+#include "app/pipeline/denoise_stage.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/leveler.h"
+#include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "io/media/reader.h"
+#include "io/media/writer.h"
 
 namespace limpid::app {
 
@@ -90,5 +93,27 @@ nlohmann::ordered_json to_json(const PipelineCounters& counters);
 /// unfinished frames. If denoising fails, the finished results are written first.
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop);
+
+/// Keeps the output that `writer` had written before `failure` as NAME.partial.EXT. Returns an error that
+/// describes both. Throws the errors of renaming.
+Error broken_off(io::Writer& writer, const std::string& failure);
+
+/// The frames before a range of a file on which the noise levels in it depend, so that they are the levels of
+/// the whole file.
+class LevelLead {
+ public:
+  /// Opens the file once more. `options`: of the reader of the range. `first`: the first frame that this
+  /// reader has delivered.
+  LevelLead(const std::string& path, io::ReaderOptions options, const Frame& first, const LevelGrid& grid);
+
+  /// The next frame, marked as `level_only`; nothing after the last one before `first`.
+  std::optional<Frame> next();
+
+ private:
+  io::Reader reader_;
+  LevelGrid grid_;
+  double end_ = 0;  ///< seconds, as in presentation_time()
+  bool has_begun_ = false;
+};
 
 }  // namespace limpid::app

@@ -5,13 +5,18 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/player/properties.h"
+#include "io/media/size.h"
 #include "io/screen/window.h"
 
 namespace limpid::app {
@@ -155,5 +160,50 @@ void draw_progress(ControlItems& items, float width);
 /// Draws buttons for the passage. `is_roomy`: the bar is wide enough for them, so that the panel has none.
 void draw_passage(ControlItems& items);
 bool bar_has_passage(float units);
+
+/// A list of the files of a folder, from which the user chooses one, with the pointer or with keys. Throws
+/// nothing: an unreadable folder is an empty list with a message.
+class FileList {
+ public:
+  /// io::ControlLayer::text().
+  using TextOf = std::function<std::string(const std::string& text)>;
+  /// True for the names of files that are listed. Folders are always listed.
+  using Wanted = std::function<bool(const std::string& name)>;
+
+  /// Shows the files of `folder`. `title`: what to choose.
+  void open(const std::filesystem::path& folder, std::string title, Wanted wanted);
+  void close() { open_ = false; }
+  bool is_open() const { return open_; }
+  /// The folder that is shown.
+  const std::filesystem::path& folder() const { return folder_; }
+
+  /// Takes a key, as WindowEvent::key. The file that was chosen with it.
+  std::optional<std::filesystem::path> press(const std::string& key);
+  /// Draws the list in the middle of the window. The file that was chosen with the pointer.
+  std::optional<std::filesystem::path> draw(io::Size window, ControlItems& items, const TextOf& text_of);
+
+ private:
+  struct Entry {
+    std::string name;
+    bool is_folder = false;
+  };
+
+  void list(const std::filesystem::path& folder);
+  void draw_title(const TextOf& text_of) const;
+  void draw_rows(std::size_t count, ControlItems& items, const TextOf& text_of,
+                 std::optional<std::size_t>& chosen);
+  /// Enters a folder, or returns the file.
+  std::optional<std::filesystem::path> choose(std::size_t entry);
+  void select_by_letter(const std::string& letter);
+
+  bool open_ = false;
+  std::string title_;
+  Wanted wanted_;
+  std::filesystem::path folder_;
+  std::string failure_;
+  std::vector<Entry> entries_;
+  std::size_t selected_ = 0;
+  std::size_t first_ = 0;  ///< the entry in the first line
+};
 
 }  // namespace limpid::app

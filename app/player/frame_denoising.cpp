@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/noise_text.h"
-#include "app/pipeline/stage_counters.h"
 
 namespace limpid::app {
 namespace {

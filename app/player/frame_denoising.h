@@ -12,7 +12,7 @@
 #include "app/pipeline/denoise_stage.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
-#include "app/player/quality_choice.h"
+#include "app/player/quality_control.h"
 #include "core/engine/noise_control.h"
 
 namespace limpid::app {

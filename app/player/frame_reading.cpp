@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "app/pipeline/stage_counters.h"
+#include "app/pipeline/denoise_stage.h"
 
 namespace limpid::app {
 namespace {

@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "app/player/frame_store.h"
-#include "app/player/loop_frames.h"
-#include "app/player/passage.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
 #include "core/frame/reach.h"

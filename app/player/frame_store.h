@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/pipeline/stage_counters.h"
+#include "app/pipeline/denoise_stage.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
 #include "io/media/reader.h"

@@ -1,17 +1,134 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "app/pipeline/stage_counters.h"
+#include "app/pipeline/denoise_stage.h"
 #include "app/player/osd.h"
-#include "app/player/playback_rates.h"
 #include "app/player/player.h"
 #include "app/player/viewer_options.h"
-#include "app/player/viewer_report.h"
 
 namespace limpid::app {
+
+/// Numbers of frames, by the filter that they were denoised with.
+using FilterCounts = std::map<std::string, std::int64_t>;
+
+/// "2 by recursive:profile=np, 1 by vbm4d:profile=np"
+std::string to_text(const FilterCounts& counts);
+
+/// Counts and times of the shown frames, for reports.
+struct ViewerReport {
+  std::int64_t shown = 0;
+  std::int64_t dropped = 0;
+  std::int64_t interlaced = 0;  ///< of the frames shown: those filtered by field
+  FilterCounts filters;         ///< of the frames shown
+  // Empty unless times are kept: a camera may run for days.
+  std::vector<double> shown_at;        ///< seconds of the steady clock at which each frame was shown
+  std::vector<double> times;           ///< times of these frames in the source
+  std::vector<double> latencies;       ///< seconds from decoding to showing these frames
+  std::vector<double> ahead_of_sound;  ///< seconds, of the frames that were shown while sound was heard
+
+  /// Counts a frame that is shown `now`.
+  void add(const PlayedFrame& frame, Player::Clock::time_point now, bool keeps_times);
+};
+
+/// Filter and profile as an option takes them, such as "vbm4d:profile=np".
+std::string filter_text(const PlayerSettings& settings);
+
+/// Filter and profile for labels, such as "vbm4d np".
+std::string short_text(const FilterSettings& filter);
+
+/// What a label says beside the frame.
+struct ResultState {
+  bool is_live = false;
+  bool is_late = false;  ///< settings that were requested some time ago are to come
+  std::optional<double>
+      final_in;  ///< seconds until the result of `limpid denoise`, if it will come; 0: unknown
+};
+
+/// The label of a result: "denoised, final" if `limpid denoise` writes it; "denoised, draft (bilateral)"
+/// after a quicker filter, or without the later frames that the filter needs, and "final in 12 s" if it will
+/// come; "denoised" for cameras, with the filter if it is not the chosen one; "computing" before there is a
+/// result.
+std::string result_label(const PlayedFrame& frame, const ResultState& state);
+/// True if `limpid denoise` writes this result.
+bool is_final(const PlayedFrame& frame);
+
+/// Filter and strength, such as "vbm4d np, strength 1.2".
+std::string settings_text(const PlayerSettings& settings);
+
+/// "sigma Y 14.0 U 11.2 V 13.1", with the names of the color planes.
+std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes);
+
+/// Rates and loads of a playing source, each over about a second.
+class PlaybackRates {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Counts and working times since the beginning.
+  struct Totals {
+    Clock::time_point at;
+    std::int64_t shown = 0;     ///< frames
+    std::int64_t denoised = 0;  ///< frames
+    std::chrono::nanoseconds reading{0};
+    std::chrono::nanoseconds denoising{0};
+    std::chrono::nanoseconds presenting{0};
+  };
+  /// How the source plays.
+  struct Playing {
+    double frames_per_second = 0;  ///< to be shown
+    bool runs = false;             ///< neither paused nor at the end
+    bool live = false;             ///< reading includes waiting for frames
+  };
+  /// Shares of the time, 0 to 1.
+  struct Loads {
+    double reading = 0;
+    double denoising = 0;
+    double presenting = 0;
+  };
+
+  /// True if the last measurement is old enough for another one.
+  bool is_due(Clock::time_point now) const { return !last_ || now - last_->at >= kInterval; }
+  /// Measures the time since the last call.
+  void measure(const Totals& totals, const Playing& playing);
+
+  // All 0, or nothing, before the second call of measure().
+  double shown_fps() const { return shown_fps_; }
+  double denoised_fps() const { return denoised_fps_; }
+  /// Frames per second that the denoiser could reach if it never waited; 0 without frames.
+  double denoised_fps_alone() const {
+    return loads_ && loads_->denoising > 0 ? denoised_fps_ / loads_->denoising : 0;
+  }
+  const std::optional<Loads>& loads() const { return loads_; }
+
+  /// True if several measurements in a row had too few shown frames because a stage was busy.
+  bool is_slow() const { return slow_in_a_row_ >= kReliable; }
+  /// True if denoising takes nearly all the time.
+  bool is_denoising_slow() const { return loads_ && loads_->denoising > kFewer; }
+  /// True if reading does, while denoising has time left: both slow each other on few processors.
+  bool is_decoding_slow() const { return loads_ && loads_->reading > kFewer && loads_->denoising < kHasTime; }
+  /// The settings have changed: earlier measurements do not count for is_slow().
+  void forget_slowness() { slow_in_a_row_ = 0; }
+
+  static constexpr std::chrono::milliseconds kInterval{1000};
+
+ private:
+  static constexpr int kReliable = 3;
+  static constexpr double kFewer = 0.8;
+  static constexpr double kHasTime = 0.5;
+
+  std::optional<Totals> last_;
+  std::optional<Loads> loads_;
+  double shown_fps_ = 0;
+  double denoised_fps_ = 0;
+  int slow_in_a_row_ = 0;
+};
 
 /// Rates, loads and latency of a playing source, and the report on the frames that were shown.
 class Measurements {

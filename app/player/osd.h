@@ -1,15 +1,45 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <imgui.h>
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "app/player/text_box.h"
 #include "core/noise/noise_model.h"
 #include "io/media/size.h"
 
 namespace limpid::app {
+
+/// White lines on a translucent dark box that fits around them, in the font of io::ControlLayer for overlays.
+/// Exists within a frame of ImGui.
+class TextBox {
+ public:
+  /// `line`: height of a line in pixels. `width`: the greatest width of the box; longer lines are wrapped. A
+  /// tab separates two columns.
+  TextBox(const std::vector<std::string>& lines, int line, int width);
+
+  io::Size size() const { return size_; }
+  /// Draws the box over the picture, with its left upper corner at (x, y).
+  void draw(int x, int y) const;
+
+ private:
+  struct Piece {
+    std::string text;
+    ImVec2 at;
+    float width = 0;  ///< at which the text is wrapped
+  };
+
+  ImVec2 extent(const std::string& text, float width) const;
+
+  float pixels_;
+  std::vector<Piece> pieces_;
+  io::Size size_;
+};
 
 /// The values that the statistics show.
 struct Statistics {
@@ -66,5 +96,48 @@ struct News {
 /// Lines with tabs between keys and actions, in lines of that height, or lower ones where they would not fit
 /// into a window of that size.
 TextBox help_box(const std::vector<std::string>& lines, int line, io::Size window);
+
+/// The short text over the picture that answers the user or reports news.
+class Notices {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  const std::string& text() const { return text_; }
+  /// Number of texts that have been shown.
+  std::int64_t count() const { return count_; }
+
+  void show(const std::string& text, Time now, bool long_enough_to_read = false) {
+    ++count_;
+    text_ = text;
+    until_ = now + (long_enough_to_read ? kNewsTime : kNoticeTime);
+  }
+  /// A failure stays until dismiss(), and is not replaced by other news.
+  void report(const News& news, Time now) {
+    spdlog::debug(fmt::format("news: {}", news.text));
+    if (news.is_failure || until_ != Time::max()) {
+      text_ = news.text;
+      until_ = news.is_failure ? Time::max() : now + kNewsTime;
+    }
+  }
+  /// Removes a text whose time has passed. Returns true if it did.
+  bool expire(Time now) {
+    const bool expires = !text_.empty() && now >= until_;
+    if (expires) {
+      text_.clear();
+      until_ = {};
+    }
+    return expires;
+  }
+  /// Removes a failure. Returns true if there was one.
+  bool dismiss() { return until_ == Time::max() && expire(until_); }
+
+ private:
+  static constexpr std::chrono::milliseconds kNoticeTime{1500};
+  static constexpr std::chrono::milliseconds kNewsTime{4000};  // with the name of a file
+
+  std::string text_;
+  std::int64_t count_ = 0;
+  Time until_;
+};
 
 }  // namespace limpid::app

@@ -3,18 +3,75 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include "app/pipeline/stage_counters.h"
+#include "app/pipeline/denoise_stage.h"
 #include "app/player/frame_store.h"
-#include "app/player/player_settings.h"
 #include "core/engine/denoiser.h"
+#include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
+#include "core/frame/reach.h"
 #include "core/noise/noise_model.h"
+#include "core/settings/filter_settings.h"
 
 namespace limpid::app {
+
+/// Times of a source that differ by less are equal: containers round times.
+inline constexpr double kSameInstant = 0.0005;
+
+/// A part of a source, in seconds from its beginning.
+struct Passage {
+  std::optional<double> begin;
+  std::optional<double> end;
+  bool operator==(const Passage&) const = default;
+};
+
+/// How frames are denoised.
+struct PlayerSettings {
+  /// Has a name and a profile. The profile and the parameters may be those of other filters, which are chosen
+  /// again later (filter_settings()).
+  FilterSettings filter;
+  NoiseSettings noise;
+  /// A quicker filter is used where this one does not keep pace (PlayerStages::ladder).
+  bool keeps_pace = false;
+  /// The filter waits for later frames, as it does for files.
+  bool looks_ahead = false;
+
+  bool operator==(const PlayerSettings&) const = default;
+  /// True if one denoiser serves both: they differ only in the noise level.
+  bool same_denoiser(const PlayerSettings& other) const {
+    return filter == other.filter && looks_ahead == other.looks_ahead;
+  }
+};
+
+/// The filter with its profile and its own parameters.
+FilterSettings filter_settings(const PlayerSettings& settings);
+/// The filter of files. Throws UsageError for settings that contradict each other.
+Filter offline_filter(const PlayerSettings& settings);
+/// The filter of live video that waits for `delay` later frames. Throws UsageError as offline_filter() does.
+Filter live_filter(const PlayerSettings& settings, int delay = 0);
+
+/// One of the qualities that a player chooses from.
+struct QualityRung {
+  PlayerSettings settings;
+  double cost = 1;                     ///< a low estimate of its time per frame, relative to other rungs
+  Reach reach;                         ///< of its filter
+  std::optional<double> seconds = {};  ///< its time per frame, if measured in an earlier run
+};
+
+/// Rungs from the quickest to the best one; at least one.
+struct QualityLadder {
+  std::vector<QualityRung> rungs;
+  /// The rung that a stream begins with if no speed is known, and after a seek; its filter waits for no later
+  /// frames.
+  std::size_t first = 0;
+};
 
 /// A frame before and after denoising, and its properties.
 struct PlayedFrame {
@@ -86,6 +143,28 @@ struct PlayerCounters {
   std::atomic<std::int64_t> dropped_before = 0;  ///< too late to be decoded or denoised
   std::atomic<std::int64_t> dropped_after = 0;   ///< denoised, but the next frame was due
   std::atomic<std::int64_t> shown = 0;
+};
+
+/// The frames of a passage that is repeated, with their results. Constant once it is shared.
+struct LoopFrames {
+  std::vector<PlayedFramePointer> frames;  ///< at least one
+  double begin = 0;                        ///< of the passage; its first frame may be later
+};
+
+/// A reading position in LoopFrames, or none: frames are then read from the source. Not thread-safe.
+class LoopPosition {
+ public:
+  /// Sets the frames to read: the passage with other results. Null ends reading from memory.
+  void set_frames(std::shared_ptr<const LoopFrames> frames);
+  /// Moves the position to the target. False if the frames do not have it; the position is then none.
+  bool find(const SeekTarget& target);
+  bool exists() const { return next_.has_value(); }
+  /// The frame at the position, which moves on; null at the end.
+  PlayedFramePointer next();
+
+ private:
+  std::shared_ptr<const LoopFrames> frames_;
+  std::optional<std::size_t> next_;
 };
 
 }  // namespace limpid::app

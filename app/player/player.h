@@ -12,11 +12,8 @@
 #include "app/player/frame_denoising.h"
 #include "app/player/frame_reading.h"
 #include "app/player/frame_refining.h"
-#include "app/player/loop_rendering.h"
-#include "app/player/passage.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
-#include "app/player/presentation_queue.h"
 #include "core/base/not_copyable.h"
 
 namespace limpid::app {

@@ -7,17 +7,208 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
 #include "app/player/played_frame.h"
-#include "app/player/presentation_queue.h"
 #include "core/frame/frame.h"
 
 namespace limpid::app {
+
+/// Which moment of the media it is. Runs against the steady clock, at a speed, with pauses. Times are
+/// absolute on both sides, so that nothing adds up to a drift. Not thread-safe.
+class PlaybackClock {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// From now on it is `position` seconds.
+  void set(double position, Time now);
+  void pause(Time now);
+  void resume(Time now);
+  bool paused() const { return paused_; }
+  /// 1 is the source's own; > 0.
+  void set_speed(double speed, Time now);
+  double speed() const { return speed_; }
+
+  /// Follows another clock, such as that of an audio device, whose position is `position`. Small differences
+  /// are reduced step by step, large ones at once.
+  void follow(double position, Time now);
+
+  double position(Time now) const;
+  /// When it will be `position`, if it isn't paused.
+  Time due(double position) const;
+
+ private:
+  double base_position_ = 0;
+  Time base_time_;
+  double speed_ = 1;
+  bool paused_ = false;
+};
+
+/// Decides when frames are due, and which ones come too late to be denoised. A live source has no clock: each
+/// of its frames is due at once. Every decision is a function of the times that are passed. Not thread-safe.
+class Pacing {
+ public:
+  using Time = PlaybackClock::Time;
+
+  /// `frames_per_second`: of the source, at least roughly.
+  Pacing(bool live, double frames_per_second) : live_(live), frame_interval_(1 / frames_per_second) {}
+
+  PlaybackClock& clock() { return clock_; }
+  const PlaybackClock& clock() const { return clock_; }
+  /// False until the first frame after the start or a seek has been shown.
+  bool runs() const { return runs_; }
+  /// The clock stops until a frame is shown.
+  void stop() { runs_ = false; }
+  bool follows_clock() const { return !live_ && runs_ && !clock_.paused(); }
+
+  /// Shows one frame more although the clock is paused.
+  void show_next(bool wanted) { show_next_ = wanted; }
+  bool shows_next() const { return show_next_; }
+  /// True if no frame is due until one is requested.
+  bool is_frozen() const { return clock_.paused() && runs_ && !show_next_; }
+
+  /// When a frame of that time is due: `now` if it does not wait for the clock.
+  Time due(double time, Time now) const { return is_due_at_once() ? now : clock_.due(time); }
+  /// Sets the clock by a frame that did not wait for it, or whose source is late, and lets it run. True if it
+  /// stood still before.
+  bool show(double time, bool source_is_late, Time now);
+  /// When the frame of that time has been shown for its time.
+  Time end_of(double time) const { return clock_.due(time + frame_interval_); }
+
+  /// The number of frames between denoiser and screen, besides those the denoiser holds back. A denoiser with
+  /// several devices works on `concurrency` of them.
+  int frames_ahead(int concurrency) const;
+  /// True if the successor of the frame of that time is due before the frame could be ready. `successor`: its
+  /// time, if known.
+  bool is_late(double time, std::optional<double> successor, Time now) const;
+
+  /// A frame took `seconds` from the denoiser to the screen.
+  void add_turnaround(double seconds);
+  /// Smoothed; 0 if not known.
+  double turnaround() const { return turnaround_; }
+  /// Another filter follows.
+  void forget_turnaround() { turnaround_ = 0; }
+  /// The time between frames as they are shown.
+  std::chrono::duration<double> interval() const {
+    return std::chrono::duration<double>(live_ ? frame_interval_ : frame_interval_ / clock_.speed());
+  }
+  /// True while frames have to be ready in time.
+  bool keeps_time() const { return live_ || follows_clock(); }
+
+ private:
+  bool is_due_at_once() const { return live_ || !runs_ || show_next_; }
+
+  bool live_;
+  double frame_interval_;
+  PlaybackClock clock_;
+  bool runs_ = false;
+  bool show_next_ = false;
+  double turnaround_ = 0;
+};
+
+/// Denoised frames on their way to the screen, and the clock that decides when each is shown. A frame whose
+/// successor is due is dropped. Each frame belongs to a request, whose stop token is set when another request
+/// supersedes it; its frames are then ignored. Thread-safe.
+class PresentationQueue {
+ public:
+  using Time = Pacing::Time;
+
+  struct Options {
+    bool live = false;
+    double frames_per_second = 25;
+    std::function<void()> wake;      ///< called when there is something new to take
+    std::function<void()> has_room;  ///< called when frames have left the queue
+  };
+  /// `dropped`: counts frames that were dropped.
+  PresentationQueue(const Options& options, std::atomic<std::int64_t>& dropped)
+      : options_(options), dropped_(dropped), pacing_(options.live, options.frames_per_second) {}
+
+  // The window's side.
+
+  struct Taken {
+    PlayedFramePointer frame;  ///< to be shown now; null if no frame is due
+    bool begins = false;       ///< the clock begins with `frame`: the first frame, or the first after a seek
+    std::optional<Time> next_at;  ///< when the next frame is due, if known
+    bool ended = false;           ///< the last frame of the source has been shown for its time
+    /// The next frame, noisy, if denoising takes long; or the key frame before it, if a seek takes long. Each
+    /// is returned once.
+    PlayedFramePointer waiting;
+    /// The shown frame, once it is refined; once.
+    PlayedFramePointer refined;
+  };
+  /// The frame for `now`. Throws the exception of fail().
+  Taken take(Time now);
+  PlayedFramePointer shown() const;
+  /// Drops all frames, of a request that has been superseded.
+  void begin();
+  /// Drops a refined frame that has not been taken.
+  void drop_refined();
+  /// True if the last frame is shown and no frame is to come.
+  bool has_nothing_to_come() const;
+  /// Calls a function with the Pacing, and returns its result.
+  template <typename Function>
+  auto pacing(const Function& function) {
+    const std::scoped_lock lock(mutex_);
+    return function(pacing_);
+  }
+  /// Waits until no frame is to come from the denoiser. Throws the exception of fail().
+  void wait_for_end();
+
+  // The denoising thread's side.
+
+  std::size_t size() const;
+  void put(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame);
+  /// A frame that is shown if the next one takes long.
+  void put_waiting(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame);
+  /// No frame follows.
+  void end(const std::stop_token& superseded);
+  /// Drops frames whose successors are due. Returns when the next one will be dropped.
+  std::optional<Time> expire(Time now);
+
+  // The reading thread's side.
+
+  /// The key frame before the target of a seek, which is shown if the seek takes long.
+  void put_glimpse(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame);
+  void drop_glimpse();
+
+  // The refining thread's side.
+
+  /// A better result for `frame`; null if there is none.
+  void put_refined(const std::stop_token& superseded, const PlayedFramePointer& frame,
+                   const PlayedFramePointer& refined);
+  /// True if the frame cannot be refined.
+  bool is_settled(const PlayedFramePointer& frame) const;
+
+  /// Passes on the exception of a thread.
+  void fail(const std::exception_ptr& error);
+
+  /// A frame that takes longer is shown noisy, and is abandoned if the settings change.
+  static constexpr std::chrono::milliseconds kLong{200};
+
+ private:
+  void drop_expired(Time now);
+  void take_due(Taken& taken, Time now);
+  void take_waiting(Taken& taken, Time now);
+
+  const Options options_;
+  std::atomic<std::int64_t>& dropped_;
+  mutable std::mutex mutex_;
+  std::condition_variable ended_or_failed_;
+  Pacing pacing_;
+  std::deque<std::shared_ptr<PlayedFrame>> ready_;
+  bool has_ended_ = false;
+  std::shared_ptr<PlayedFrame> waiting_;
+  PlayedFramePointer shown_;
+  PlayedFramePointer refined_;  ///< of `shown_`
+  PlayedFramePointer settled_;
+  std::exception_ptr error_;
+};
 
 /// Commands to a thread, which runs them in order. Thread-safe.
 class CommandQueue {

@@ -10,14 +10,13 @@
 #include <thread>
 #include <utility>
 
-#include "app/console/quantity_text.h"
+#include "app/console/text.h"
+#include "app/player/measurements.h"
 #include "app/player/properties.h"
-#include "app/player/viewer_report.h"
 #include "core/base/error.h"
 #include "core/frame/frame.h"
+#include "io/screen/control_layer.h"
 #include "io/screen/display.h"
-#include "io/screen/fonts.h"
-#include "io/screen/png.h"
 
 namespace limpid::app {
 namespace {

@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/player/camera_choice.h"
 #include "app/player/osd.h"
-#include "app/player/passage.h"
-#include "app/player/player_settings.h"
+#include "app/player/played_frame.h"
 #include "app/player/view.h"
 #include "core/engine/field_control.h"
 #include "core/frame/frame.h"
@@ -20,6 +18,18 @@
 #include "io/screen/window.h"
 
 namespace limpid::app {
+
+/// A camera with a format, a size and a rate, as the options of `limpid webcam` take them; empty: the
+/// camera's choice.
+struct CameraChoice {
+  std::string name;  ///< for the user
+  std::string node;  ///< such as "/dev/video0"
+  std::string format;
+  std::string size;  ///< such as "1280x720"
+  std::string fps;
+  std::string microphone;  ///< as the option --audio takes it; empty: the one in use
+  bool operator==(const CameraChoice&) const = default;
+};
 
 struct ViewerOptions {
   std::string source;  ///< what to call it

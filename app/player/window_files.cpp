@@ -21,7 +21,7 @@
 #include <thread>
 
 #include "app/console/durable_file.h"
-#include "app/console/shell_text.h"
+#include "app/console/text.h"
 #include "app/player/properties.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
@@ -29,9 +29,8 @@
 #include "core/settings/json_reader.h"
 #include "core/settings/noise_profile.h"
 #include "io/media/writer.h"
+#include "io/screen/control_layer.h"
 #include "io/screen/display.h"
-#include "io/screen/fonts.h"
-#include "io/screen/png.h"
 
 namespace limpid::app {
 

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/player/file_list.h"
+#include "app/player/controls.h"
 #include "app/player/played_frame.h"
 #include "app/player/viewer_options.h"
 #include "core/base/not_copyable.h"
 #include "core/settings/denoising_settings.h"
-#include "io/screen/rgb_image.h"
+#include "io/screen/display.h"
 
 namespace limpid::app {
 

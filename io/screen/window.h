@@ -10,7 +10,7 @@
 
 #include "core/base/not_copyable.h"
 #include "io/media/size.h"
-#include "io/screen/rgb_image.h"
+#include "io/screen/display.h"
 
 namespace limpid::io {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/filter_options.h"
+#include "app/options/settings_options.h"
 #include "bench/support/command.h"
 #include "bench/support/images.h"
 #include "core/base/error.h"

@@ -11,7 +11,7 @@
 
 #include "app/commands/filter_figures.h"
 #include "app/console/logging.h"
-#include "app/console/quantity_text.h"
+#include "app/console/text.h"
 #include "core/base/error.h"
 
 namespace limpid::app {

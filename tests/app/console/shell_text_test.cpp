@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "app/console/shell_text.h"
-
 #include <gtest/gtest.h>
+
+#include "app/console/text.h"
 
 namespace limpid::app {
 namespace {

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "app/jobs/job_folder.h"
-#include "app/jobs/merge.h"
 #include "app/jobs/plan.h"
 #include "app/jobs/planning.h"
 #include "app/jobs/work.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The folder of limpid denoise --resume: its owner, its users, and the removal of its contents.
-#include "app/jobs/resumable_folder.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -12,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/jobs/job_folder.h"
 #include "core/base/error.h"
 #include "tests/temporary_folder.h"
 

@@ -24,7 +24,7 @@
 
 #include "app/commands/command.h"
 #include "app/console/console.h"
-#include "app/console/process_usage.h"
+#include "app/console/process.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/bm3d/bm3d_parameters.h"

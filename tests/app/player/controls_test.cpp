@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/console/shell_text.h"
-#include "app/player/noise_box.h"
+#include "app/console/text.h"
+#include "app/player/noise_area.h"
 #include "app/player/properties.h"
 #include "app/player/window_files.h"
 #include "core/settings/denoising_settings.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "app/player/frame_levels.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/player/frame_refining.h"
 #include "core/engines.h"
 #include "tests/core/noise/scenes.h"
 

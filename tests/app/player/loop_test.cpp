@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/player/loop_frames.h"
-#include "app/player/loop_rendering.h"
+#include "app/player/frame_refining.h"
+#include "app/player/played_frame.h"
 #include "core/base/error.h"
 #include "tests/app/player/viewer_script.h"
 #include "tests/oracle/pictures.h"

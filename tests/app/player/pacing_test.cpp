@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "app/player/pacing.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <optional>
+
+#include "app/player/player_queues.h"
 
 namespace limpid::app {
 namespace {

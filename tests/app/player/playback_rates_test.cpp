@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "app/player/playback_rates.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
+
+#include "app/player/measurements.h"
 
 namespace limpid::app {
 namespace {

@@ -11,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "app/player/presentation_queue.h"
 #include "core/base/error.h"
 
 namespace limpid::app {

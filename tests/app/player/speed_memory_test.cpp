@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "app/player/speed_memory.h"
-
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/spdlog.h>
@@ -10,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/player/quality_choice.h"
+#include "app/commands/quality_ladder.h"
+#include "app/player/quality_control.h"
 #include "tests/oracle/pictures.h"
 #include "tests/temporary_folder.h"
 

@@ -14,13 +14,12 @@
 #include <string_view>
 #include <vector>
 
-#include "app/console/quantity_text.h"
+#include "app/console/text.h"
 #include "app/player/controls.h"
+#include "app/player/measurements.h"
 #include "app/player/osd.h"
 #include "app/player/properties.h"
-#include "app/player/settings_pair.h"
-#include "app/player/viewer_report.h"
-#include "io/screen/fonts.h"
+#include "io/screen/control_layer.h"
 
 namespace limpid::app {
 namespace {

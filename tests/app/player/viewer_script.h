@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/options/filter_options.h"
+#include "app/options/settings_options.h"
 #include "app/player/viewer.h"
 #include "core/engines.h"
 #include "tests/oracle/pictures.h"

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/options/filter_options.h"
+#include "app/options/settings_options.h"
 #include "app/player/properties.h"
 #include "core/engines.h"
 #include "tests/app/player/never_done.h"

@@ -9,13 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "app/player/audio_sync.h"
 #include "app/player/noise_area.h"
-#include "app/player/notices.h"
-#include "app/player/picture_mouse.h"
-#include "app/player/pixel_values.h"
+#include "app/player/osd.h"
 #include "app/player/player_screen.h"
-#include "app/player/settings_pair.h"
+#include "app/player/view.h"
+#include "app/player/viewer.h"
 #include "app/player/window_files.h"
 #include "core/engines.h"
 #include "tests/oracle/pictures.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/screen/rgb_image.h"
+#include "io/screen/display.h"
 #include "tests/app/program/program_test.h"
 
 namespace limpid::test {

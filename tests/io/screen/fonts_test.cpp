@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "io/screen/fonts.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "io/screen/control_layer.h"
 
 namespace limpid::io {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "io/screen/tempo.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstddef>
 #include <vector>
+
+#include "io/screen/audio_output.h"
 
 namespace limpid::io {
 namespace {

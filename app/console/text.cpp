@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "app/console/quantity_text.h"
+
+#include "app/console/text.h"
 
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
+
+#include "app/console/console.h"
 
 namespace limpid::app {
 
@@ -55,6 +59,39 @@ std::string time_text(double seconds, bool fraction) {
   std::string text = whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
                                   : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fraction ? text + fmt::format(".{:03}", milliseconds % 1000) : text;
+}
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    quoted += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+namespace {
+
+/// A word with control characters as $'...', which bash, zsh and POSIX of 2024 read.
+std::string escaped(const std::string& word) {
+  std::string text;
+  for (const char c : word) {
+    text += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
+  }
+  return "$'" + printable(text) + "'";
+}
+
+}  // namespace
+
+std::string shell_line(const std::vector<std::string>& words) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  std::string line;
+  for (const std::string& word : words) {
+    const bool is_plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+    const bool is_hidden = printable(word) != word;
+    line += (line.empty() ? "" : " ") + (is_plain ? word : is_hidden ? escaped(word) : shell_quoted(word));
+  }
+  return line;
 }
 
 }  // namespace limpid::app

@@ -47,4 +47,10 @@ class InterruptWatch : NotCopyable {
   std::jthread thread_;
 };
 
+/// The private resident memory of this process and its open descriptors, from /proc.
+std::int64_t resident_bytes();
+std::int64_t open_files();
+/// Memory that programs could have without swapping, from /proc; 0 if unknown.
+std::int64_t available_memory();
+
 }  // namespace limpid::app

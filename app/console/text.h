@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace limpid::app {
 
@@ -21,5 +22,12 @@ std::string duration_text(double seconds);
 /// "1:02.345" or "1:01:02.345"; without the fraction, which is truncated, "1:02". Negative times count as
 /// zero.
 std::string time_text(double seconds, bool fraction = true);
+
+/// The text in single quotes for a POSIX shell, which reads it back unchanged.
+std::string shell_quoted(const std::string& text);
+
+/// Words as one line for a POSIX shell, which reads them back unchanged. Plain words have no quotes.
+/// Control characters are escaped, so that a terminal shows them.
+std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace limpid::app

@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: MIT
-#include "app/player/loop_frames.h"
+
+#include "app/player/played_frame.h"
 
 #include <algorithm>
 #include <iterator>
 
 namespace limpid::app {
+
+FilterSettings filter_settings(const PlayerSettings& settings) {
+  FilterSettings filter = settings.filter;
+  const FilterType& type = filter_type(filter.name);
+  if (type.profiles.empty()) {
+    filter.profile.reset();
+  }
+  std::erase_if(filter.parameters,
+                [&](const auto& parameter) { return find_parameter(type, parameter.first) == nullptr; });
+  return filter;
+}
+
+Filter offline_filter(const PlayerSettings& settings) {
+  return make_filter(filter_settings(settings), false, "--");
+}
+
+Filter live_filter(const PlayerSettings& settings, int delay) {
+  return make_filter(live(filter_settings(settings), false, delay), false, "--");
+}
+
 void LoopPosition::set_frames(std::shared_ptr<const LoopFrames> frames) {
   frames_ = std::move(frames);
   if (frames_ == nullptr || (next_ && *next_ > frames_->frames.size())) {
@@ -31,4 +52,5 @@ bool LoopPosition::find(const SeekTarget& target) {
 PlayedFramePointer LoopPosition::next() {
   return *next_ < frames_->frames.size() ? frames_->frames[(*next_)++] : nullptr;
 }
+
 }  // namespace limpid::app

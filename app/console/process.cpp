@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "app/console/interrupt.h"
+
+#include "app/console/process.h"
 
 #include <pthread.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +12,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "app/console/console.h"
 #include "core/base/thread.h"
@@ -131,6 +137,29 @@ void InterruptWatch::run(const std::stop_token& end) {
   if (!end.stop_requested()) {
     end_at_once(signal);
   }
+}
+
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t total = 0;
+  std::int64_t resident = 0;
+  file >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t open_files() {
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  return std::distance(begin(files), end(files));
+}
+
+std::int64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string name; file >> name;) {
+    if (std::int64_t kibibytes = 0; name == "MemAvailable:" && file >> kibibytes) {
+      return kibibytes * 1024;
+    }
+  }
+  return 0;
 }
 
 }  // namespace limpid::app
