@@ -402,7 +402,7 @@ Job settle_job(const DenoiseCommandOptions& options) {
   const SettingsOptions& settings = denoising.settings;
   job.settings = settings.settings();
   job.strength = settings.noise.strength();
-  denoising.check();
+  denoising.check(options.resume);
   job.filter = [&settings](bool frame_by_frame) { return settings.filter.filter(frame_by_frame); };
   job.profile = settings.filter.profile();
   job.reader = denoising.reader_options();

@@ -48,12 +48,16 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
   writer.add_to(command, "Encoding", {"audio_codec", "audio_bitrate", "pix_fmt", "dither", "container"});
 }
 
-void DenoisingOptions::check() const {
+void DenoisingOptions::check(bool in_segments) const {
   const io::ReaderOptions reading = reader_options();
   for (const auto& [option, chain] :
        {std::pair("--before", reading.before), std::pair("--after", writer_options().after)}) {
     if (!chain.empty()) {
-      io::FilterChain(option, chain, reading.local_only).require_accepted();
+      const io::FilterChain filters(option, chain, reading.local_only);
+      if (in_segments) {
+        filters.require_no_memory(kJobOfSegments);
+      }
+      filters.require_accepted();
     }
   }
   settings.filter.check();
@@ -107,7 +111,6 @@ JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) 
   settings.noise = to_json(denoising.noise);
   // The number of threads changes the output of some encoders.
   settings.writer.encoder_threads = encoder_threads(engine);
-  require_independent_frames(settings);
   return settings;
 }
 

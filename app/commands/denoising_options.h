@@ -37,9 +37,9 @@ struct DenoisingOptions {
   void add_streams_to(CommandLine& command, const std::string& group);
   void add_encoding_to(CommandLine& command);
 
-  /// Throws UsageError for options that exclude each other. Called before any file is opened, as the next
-  /// functions are.
-  void check() const;
+  /// Throws UsageError for options that exclude each other, and for those that a job of segments
+  /// excludes. Called before any file is opened, as the next functions are.
+  void check(bool in_segments) const;
   /// Reader options without the settings that depend on an engine.
   io::ReaderOptions reader_options() const;
   io::WriterOptions writer_options() const;

@@ -120,7 +120,7 @@ void require_free(const JobFolder& folder) {
 int plan(PlanOptions& options, Console& console) {
   options.messages.set_up(console);
   options.denoising.settings.read_file();
-  options.denoising.check();
+  options.denoising.check(true);
   const NoiseSettings noise = options.denoising.settings.noise.settings();
   std::vector<std::string> inputs = options.inputs;
   std::ranges::transform(inputs, inputs.begin(), io::local_name);

@@ -226,12 +226,6 @@ nlohmann::ordered_json to_json(const JobSettings& settings) {
           {"encoder_threads", settings.writer.encoder_threads}};
 }
 
-void require_independent_frames(const JobSettings& settings) {
-  constexpr const char* kJob = "a job of segments";
-  io::require_independent_frames("--before", settings.reader.before, kJob);
-  io::require_independent_frames("--after", settings.writer.after, kJob);
-}
-
 JobSettings settings_from(const JsonValue& json) {
   JobSettings settings;
   settings.filter = filter_from(json.at("filter"));
@@ -249,7 +243,8 @@ JobSettings settings_from(const JsonValue& json) {
   io::match_depths(settings.writer, settings.reader);
   settings.writer.local_only = settings.reader.local_only;
   settings.writer.frames = settings.frames;
-  require_independent_frames(settings);
+  io::require_independent_frames("--before", settings.reader.before, kJobOfSegments);
+  io::require_independent_frames("--after", settings.writer.after, kJobOfSegments);
   return settings;
 }
 

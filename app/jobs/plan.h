@@ -33,8 +33,7 @@ struct JobSettings {
   nlohmann::json noise;        ///< noise settings of the user, for comparisons
 };
 
-/// Throws UsageError for filters before or after the denoiser that depend on other frames or on files.
-void require_independent_frames(const JobSettings& settings);
+inline constexpr const char* kJobOfSegments = "a job of segments";  ///< for messages
 nlohmann::ordered_json to_json(const JobSettings& settings);
 /// Throws Error if `json` is not a result of to_json().
 JobSettings settings_from(const JsonValue& json);

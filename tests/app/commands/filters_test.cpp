@@ -270,7 +270,17 @@ TEST_F(FiltersTest, FiltersThatMayOpenFilesAreRefusedByLocalOnlyAndJobs) {
                      {option, "may open files or connections", "--local-only"});
     }
   }
-  expect_failure(limpid({"plan", input, "-o", path("job"), "--after", "drawtext=text=a"}), 2, {"drawtext"});
+  const Words before = files();
+  for (const char* const option : {"--before", "--after"}) {
+    for (Words words : std::vector<Words>{{"plan", input, "-o", path("job")},
+                                          {"denoise", input, "-o", path("out.mkv"), "--resume"},
+                                          {"compare", input, "--sheet", path("sheet.png")},
+                                          {"preview", input}}) {
+      words.insert(words.end(), {option, "metadata=mode=print:file=" + path("target")});
+      expect_failure(limpid(words), 2, {option, "metadata"});
+      EXPECT_EQ(files(), before) << "the filter has made its file";
+    }
+  }
   const std::string output =
       denoised(input, "out.mkv", {"--local-only", "--before", "scale=48:32", "--after", "bwdif"});
   EXPECT_EQ(video(output)["width"], 48);
