@@ -314,9 +314,7 @@ struct PictureFilter::State {
 };
 
 PictureFilter::PictureFilter(const FilterChain& chain, const Reader& reader)
-    : state_(std::make_unique<State>(chain, reader.source())) {
-  chain.require_no_memory("a filter of single pictures");
-}
+    : state_(std::make_unique<State>(chain, reader.source())) {}
 
 PictureFilter::~PictureFilter() = default;
 

@@ -70,8 +70,8 @@ void require_independent_frames(const std::string& option, const std::string& ch
 /// for use by two threads at once.
 class PictureFilter : NotCopyable {
  public:
-  /// Throws UsageError if the chain has memory or does not accept the frames of `reader`, which need not
-  /// outlive this object.
+  /// `chain` must have no memory. Throws UsageError if it does not accept the frames of `reader`, which need
+  /// not outlive this object.
   PictureFilter(const FilterChain& chain, const Reader& reader);
   ~PictureFilter();
 

@@ -10,6 +10,7 @@
 // published; data behind a picture; channels, parts and attributes of EXR. Private to io.
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -44,6 +45,7 @@ struct StoredPicture {
   int height = 0;
   AVColorTransferCharacteristic transfer = AVCOL_TRC_UNSPECIFIED;
   AVColorPrimaries primaries = AVCOL_PRI_UNSPECIFIED;
+  float missing = std::numeric_limits<float>::quiet_NaN();  ///< value of the file for missing samples
   float white = 1;  ///< value of the file that float samples of 1 stand for: a power of two
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -106,6 +107,7 @@ struct Page {
   std::uint16_t type = SAMPLEFORMAT_UINT;
   std::uint16_t photometric = PHOTOMETRIC_MINISBLACK;
   std::uint16_t planar = PLANARCONFIG_CONTIG;
+  float missing = std::numeric_limits<float>::quiet_NaN();  ///< the value of missing samples
 
   int bytes() const { return bits / 8; }
   int colors() const { return photometric == PHOTOMETRIC_RGB ? 3 : 1; }
@@ -130,6 +132,13 @@ Page page_of(TIFF* file) {
   TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLEFORMAT, &page.type);
   TIFFGetField(file, TIFFTAG_PHOTOMETRIC, &page.photometric);
   TIFFGetFieldDefaulted(file, TIFFTAG_PLANARCONFIG, &page.planar);
+  std::uint32_t size = 0;
+  const char* text = nullptr;
+  const TIFFField* const field = TIFFFindField(file, TIFFTAG_GDAL_NODATA, TIFF_ANY);
+  if (field != nullptr && TIFFFieldPassCount(field) != 0 &&
+      TIFFGetField(file, TIFFTAG_GDAL_NODATA, &size, &text) != 0) {
+    std::from_chars(text, text + size, page.missing);
+  }
   page.type = page.type == SAMPLEFORMAT_VOID ? SAMPLEFORMAT_UINT : page.type;
   return page;
 }
@@ -450,7 +459,8 @@ struct TiffPages::Parts {
       with_sample_type(page.type, page.bits, [&]<typename Sample>(Sample sample) {
         for (std::size_t x = 0; x < page.width; ++x) {
           std::memcpy(&sample, from + (x * page.channels + c) * sizeof sample, sizeof sample);
-          out[x] = static_cast<float>(sample);
+          const auto value = static_cast<float>(sample);
+          out[x] = value == page.missing ? std::numeric_limits<float>::lowest() : value;
         }
       });
     }
@@ -463,22 +473,15 @@ struct TiffPages::Parts {
       fail("it has " + describe(page) + ", which is not supported");
     }
     checked_size(std::uint64_t{page.width} * page.height * 4);
-    FrameHandle frame = allocate(page, AV_PIX_FMT_RGBA);
+    FrameHandle frame = allocate(page, AV_PIX_FMT_BGR32);  // RGBA in words of this machine
     std::vector<std::uint32_t> pixels(std::size_t{page.width} * page.height);
     if (TIFFReadRGBAImageOriented(file.get(), page.width, page.height, pixels.data(), ORIENTATION_TOPLEFT,
                                   1) == 0) {
       fail("it cannot be decoded (" + memory.error + ")");
     }
-    for (std::uint32_t y = 0; y < page.height; ++y) {
-      std::uint8_t* out = frame->data[0] + static_cast<std::ptrdiff_t>(y) * frame->linesize[0];
-      for (std::uint32_t x = 0; x < page.width; ++x, out += 4) {
-        const std::uint32_t pixel = pixels[std::size_t{y} * page.width + x];
-        out[0] = static_cast<std::uint8_t>(TIFFGetR(pixel));
-        out[1] = static_cast<std::uint8_t>(TIFFGetG(pixel));
-        out[2] = static_cast<std::uint8_t>(TIFFGetB(pixel));
-        out[3] = static_cast<std::uint8_t>(TIFFGetA(pixel));
-      }
-    }
+    const int row = frame->width * 4;
+    av_image_copy_plane(frame->data[0], frame->linesize[0], reinterpret_cast<std::uint8_t*>(pixels.data()),
+                        row, row, frame->height);
     return frame;
   }
 };
@@ -489,10 +492,8 @@ TiffPages::~TiffPages() = default;
 std::unique_ptr<TiffPages> TiffPages::open(const std::string& url, const AVPacket& packet) {
   auto parts = std::make_unique<Parts>();
   parts->url = url;
-  parts->packet.reset(av_packet_clone(&packet));
-  if (parts->packet == nullptr) {
-    throw Error("out of memory");
-  }
+  parts->packet = make_packet();
+  check(av_packet_ref(parts->packet.get(), &packet), url, "can't read it");
   parts->memory.bytes = {parts->packet->data, static_cast<std::size_t>(parts->packet->size)};
   parts->file.reset(open_tiff(url, "rm", parts->memory));
   constexpr std::size_t kMagic = 4;
@@ -574,6 +575,7 @@ FrameHandle TiffPages::next() {
   if (page.becomes_float()) {
     metadata.stored.type = page.type;
     metadata.stored.bits = page.bits;
+    metadata.stored.missing = page.missing;
   }
   keep_metadata(*frame, std::move(metadata));
   ++parts.delivered;
@@ -596,7 +598,8 @@ Bytes tiff_of_floats(const std::string& url, const RawFloats& picture, const Sto
       float value = 0;
       std::memcpy(&value, picture.planes.data() + (plane * pixels + i / channels) * sizeof value,
                   sizeof value);
-      sample = to_sample<Sample>(value);
+      const bool is_missing = value <= std::numeric_limits<float>::lowest() && !std::isnan(stored.missing);
+      sample = to_sample<Sample>(is_missing ? stored.missing : value);
       std::memcpy(samples.data() + i * sizeof sample, &sample, sizeof sample);
     }
   });
@@ -605,15 +608,15 @@ Bytes tiff_of_floats(const std::string& url, const RawFloats& picture, const Sto
   if (file == nullptr) {
     throw Error(url + ": can't write TIFF (" + memory.error + ")");
   }
-  const int photometric = channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
-  for (const auto& [tag, value] : {std::pair{TIFFTAG_IMAGEWIDTH, picture.width},
-                                   {TIFFTAG_IMAGELENGTH, picture.height},
-                                   {TIFFTAG_BITSPERSAMPLE, bits},
-                                   {TIFFTAG_SAMPLEFORMAT, type},
-                                   {TIFFTAG_SAMPLESPERPIXEL, static_cast<int>(channels)},
-                                   {TIFFTAG_PHOTOMETRIC, photometric},
-                                   {TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG},
-                                   {TIFFTAG_ROWSPERSTRIP, picture.height}}) {
+  for (const auto& [tag, value] :
+       {std::pair{TIFFTAG_IMAGEWIDTH, picture.width},
+        {TIFFTAG_IMAGELENGTH, picture.height},
+        {TIFFTAG_BITSPERSAMPLE, bits},
+        {TIFFTAG_SAMPLEFORMAT, type},
+        {TIFFTAG_SAMPLESPERPIXEL, static_cast<int>(channels)},
+        {TIFFTAG_PHOTOMETRIC, channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB},
+        {TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG},
+        {TIFFTAG_ROWSPERSTRIP, picture.height}}) {
     TIFFSetField(file.get(), static_cast<std::uint32_t>(tag), value);
   }
   if (channels == 4) {

@@ -31,6 +31,7 @@ struct Layout {
   int compression = COMPRESSION_NONE;
   double white = 1;              // the value that 1 stands for, of floats and 32-bit integers
   std::string description = {};  // on the first page
+  bool has_missing = false;      // 0 becomes -9999, which a tag of GDAL declares
 };
 
 // The sample of a page at (x, y), from 0 to 1.
@@ -55,7 +56,7 @@ void put(std::vector<std::uint8_t>& bytes, Sample sample) {
 void put_sample(std::vector<std::uint8_t>& bytes, const Layout& layout, double value) {
   const bool is_float = layout.type == SAMPLEFORMAT_IEEEFP;
   if (layout.white != 1) {
-    const double scaled = value * layout.white;
+    const double scaled = layout.has_missing && value == 0 ? -9999 : value * layout.white;
     return layout.type == SAMPLEFORMAT_IEEEFP ? put(bytes, static_cast<float>(scaled))
            : layout.type == SAMPLEFORMAT_INT  ? put(bytes, static_cast<std::int16_t>(std::lround(-scaled)))
                                               : put(bytes, static_cast<std::uint32_t>(std::lround(scaled)));
@@ -103,6 +104,12 @@ void write_page(TIFF* file, const Layout& layout, int page) {
   }
   if (page == 0 && !layout.description.empty()) {
     TIFFSetField(file, TIFFTAG_IMAGEDESCRIPTION, layout.description.c_str());
+  }
+  if (layout.has_missing) {
+    static char name[] = "GDAL_NODATA";
+    const TIFFFieldInfo field{TIFFTAG_GDAL_NODATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name};
+    TIFFMergeFieldInfo(file, &field, 1);
+    TIFFSetField(file, TIFFTAG_GDAL_NODATA, "-9999");
   }
   if (layout.channels % 2 == 0) {
     const std::uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
@@ -256,6 +263,7 @@ TEST_F(TiffTest, SamplesKeepTheirRangeAndType) {
        {Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 2000},
         Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 1e-5},
         Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 12},
+        Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .white = 500, .has_missing = true},
         Layout{.bits = 32, .type = SAMPLEFORMAT_IEEEFP, .is_tiled = true, .white = 3e8},
         Layout{.bits = 32, .white = 5000}, Layout{.bits = 16, .type = SAMPLEFORMAT_INT, .white = 30000},
         Layout{.bits = 32,
