@@ -184,6 +184,8 @@ std::string_view source_name(NoiseSource source) {
       return "codec";
     case NoiseSource::kHidden:
       return "texture";
+    case NoiseSource::kNotMeasurable:
+      return "not measurable";
     case NoiseSource::kRepeatedFrames:
       return "repeated frames";
     case NoiseSource::kMotionLost:
@@ -208,6 +210,8 @@ std::string evidence_text(const NoiseEstimate& noise) {
       return "a codec has removed most of it";
     case NoiseSource::kHidden:
       return fmt::format("texture hides noise weaker than {:.1f}", evidence.limit);
+    case NoiseSource::kNotMeasurable:
+      return "not measurable, because samples are constant or at the ends of their range";
     case NoiseSource::kRepeatedFrames:
       return "not measurable, because frames repeat";
     case NoiseSource::kMotionLost:

@@ -9,6 +9,7 @@
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_blocks.h"
 #include "core/noise/noise_statistics.h"
+#include "core/noise/scene_range.h"
 
 // The choice of the blocks that NoiseStatistics measure, and of their bins, bit-exact in all engines.
 // Constant expressions for device code.
@@ -80,11 +81,16 @@ constexpr bool is_followed(const MotionVector* before, const MotionVector* back,
 struct ClippedRange {
   float black = 0;
   float white = 0;
+  int planes = 0;  ///< the number of planes of an RGB sample that may be at an end
 
-  ClippedRange(const FrameFormat& format, bool counts)
-      : black(counts ? -1.0F : 0), white(white_level(format)) {}
+  ClippedRange(const FrameFormat& format, const SceneRange& range)
+      : black(range.counts ? -1.0F : 0), white(white_level(format)), planes(range.saturated ? 1 : 0) {}
   /// True if clipping may have changed the noise of a sample. Also for device code.
   constexpr bool is_at_end(float sample) const { return sample == black || sample == white; }
+  /// True if clipping may have changed the noise of a sample of the opponent channels.
+  constexpr bool is_at_end(float red, float green, float blue) const {
+    return (is_at_end(red) ? 1 : 0) + (is_at_end(green) ? 1 : 0) + (is_at_end(blue) ? 1 : 0) > planes;
+  }
 };
 /// The greatest number of samples at the ends of the range in a block that is measured. Blocks with more have
 /// too little noise.

@@ -111,6 +111,7 @@ enum class NoiseSource : std::uint8_t {
   kBelowPrecision,  ///< no noise: less than the precision of the samples
   kCoded,           ///< no noise: a codec has removed most of it
   kHidden,          ///< no noise: texture hides noise below NoiseEvidence::limit
+  kNotMeasurable,   ///< no estimate: nearly all samples are constant or at the ends of the sample range
   kRepeatedFrames,  ///< no estimate: frames are copies of each other and thus no evidence of noise
   kMotionLost,      ///< no estimate: motion could not be followed, and single frames do not support an
                     ///< estimate

@@ -78,6 +78,9 @@ NoiseSource source_of(const ChannelStatistics& luma, const ChannelNoise& noise, 
   if (copied_share(luma) > kConstants.shape.mostly_copied) {
     return NoiseSource::kRepeatedFrames;
   }
+  if (!noise.differences && !noise.single) {
+    return NoiseSource::kNotMeasurable;
+  }
   if (is_coded(noise)) {
     return NoiseSource::kCoded;
   }

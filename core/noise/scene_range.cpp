@@ -10,6 +10,7 @@
 
 #include "core/frame/code_values.h"
 #include "core/noise/brightness_histogram.h"
+#include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
 
 namespace limpid::noise {
@@ -62,6 +63,32 @@ bool has_counts(const std::vector<float>& samples) {
   }
   const double ratio = 2 * numbers[0] * numbers[2] / (numbers[1] * numbers[1]);
   return ratio > kLeastRatio && ratio < kMostRatio;
+}
+
+// True if few blocks of an RGB picture can be measured with all their planes.
+bool is_saturated(const Frame& frame) {
+  constexpr int kSpacing = 2 * kBlock;  // a quarter of the blocks suffices
+  constexpr int kLeastShare = 16;
+  const ClippedRange range(frame.format, {});
+  int blocks = 0;
+  int measured = 0;
+  for (int y = 0; y + kBlock <= frame.format.height; y += kSpacing) {
+    for (int x = 0; x + kBlock <= frame.format.width; x += kSpacing) {
+      int at_end = 0;
+      for (int row = 0; row < kBlock; ++row) {
+        std::array<std::array<float, kBlock>, 3> rgb;
+        for (int p = 0; p < 3; ++p) {
+          load_usable_code_values(frame.planes[p], frame.format, x, y + row, kBlock, rgb[p].data());
+        }
+        for (int i = 0; i < kBlock; ++i) {
+          at_end += range.is_at_end(rgb[0][i], rgb[1][i], rgb[2][i]) ? 1 : 0;
+        }
+      }
+      ++blocks;
+      measured += at_end <= kMostCutOff ? 1 : 0;
+    }
+  }
+  return measured * kLeastShare < blocks;
 }
 
 class Brightness {
@@ -121,9 +148,13 @@ Span without_ends(int length, const IsBar& is_bar) {
 }  // namespace
 
 SceneRange scene_range(const Frame& frame) {
-  return frame.format.color_plane_count() == 1
-             ? SceneRange{brightness_scale(frame), has_counts(samples_of(frame))}
-             : SceneRange();
+  SceneRange range;
+  if (frame.format.color_plane_count() == 1) {
+    range.scale = brightness_scale(frame);
+    range.counts = has_counts(samples_of(frame));
+  }
+  range.saturated = frame.format.color_model == ColorModel::kRgb && is_saturated(frame);
+  return range;
 }
 
 Region region_inside_bars(const Frame& frame) {

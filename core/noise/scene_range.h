@@ -12,6 +12,9 @@ struct SceneRange {
   BrightnessScale scale;
   /// Samples are counts of photons: samples of 0 are not clipped.
   bool counts = false;
+  /// Nearly all blocks of an RGB picture have a plane at an end of the sample range, as in saturated colors.
+  /// They are measured nevertheless, if noise is clipped in no other plane.
+  bool saturated = false;
 
   bool operator==(const SceneRange&) const = default;
 };

@@ -33,11 +33,10 @@ using Picture = std::array<Plane, kMaxPlanes>;
 // Reads a picture's channels as 8-bit code values.
 class Channels {
  public:
-  Channels(const FrameFormat& format, const Picture& picture, bool counts)
-      : format_(format), picture_(picture), range_(format, counts) {}
+  Channels(const FrameFormat& format, const Picture& picture, const noise::SceneRange& range)
+      : format_(format), picture_(picture), range_(format, range) {}
 
-  // Reads `count` samples of row `y` from column `x` on, and flags for samples whose noise may be clipped. In
-  // opponent channels, a flag is set if it is set in any plane.
+  // Reads `count` samples of row `y` from column `x` on, and flags for samples whose noise may be clipped.
   void load(int channel, int x, int y, int count, float* samples, std::uint8_t* cut_off) const {
     if (format_.color_model != ColorModel::kRgb) {
       load_usable_code_values(picture_[channel], format_, x, y, count, samples);
@@ -50,12 +49,11 @@ class Channels {
     for (int first = 0; first < count; first += kMost) {
       const int some = std::min(kMost, count - first);
       std::array<std::array<float, kMost>, 3> rgb;
-      std::fill_n(cut_off + first, some, std::uint8_t{0});
       for (int p = 0; p < 3; ++p) {
         load_usable_code_values(picture_[p], format_, x + first, y, some, rgb[p].data());
-        for (int i = 0; i < some; ++i) {
-          cut_off[first + i] = cut_off[first + i] != 0 || range_.is_at_end(rgb[p][i]) ? 1 : 0;
-        }
+      }
+      for (int i = 0; i < some; ++i) {
+        cut_off[first + i] = range_.is_at_end(rgb[0][i], rgb[1][i], rgb[2][i]) ? 1 : 0;
       }
       rgb_to_opponent_row(rgb[0].data(), rgb[1].data(), rgb[2].data(), some);
       std::copy_n(rgb[channel].data(), some, samples + first);
@@ -393,7 +391,7 @@ noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
   const FrameFormat& format = frame.format;
   const PictureRows rows = pictures_of(frame.interlaced || frame.combed).front();
   const Picture picture = picture_of(format, frame.planes, rows);
-  const Channels now(format, picture, range.counts);
+  const Channels now(format, picture, range);
   noise::NoiseStatistics statistics;
   statistics.rgb = format.color_model == ColorModel::kRgb;
   statistics.step = noise::quantization_step(format);
@@ -418,8 +416,8 @@ noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
   }
   for (int c = 0; c < format.color_plane_count(); ++c) {
     const bool chroma = c > 0 && format.color_model == ColorModel::kYuv;
-    measure_differences({now, Channels(format, reference, range.counts), field, back, statistics.rgb && c > 0,
-                         c, picture[c].width, picture[c].height, chroma ? format.chroma_shift_x : 0,
+    measure_differences({now, Channels(format, reference, range), field, back, statistics.rgb && c > 0, c,
+                         picture[c].width, picture[c].height, chroma ? format.chroma_shift_x : 0,
                          chroma ? format.chroma_shift_y : 0, range.scale},
                         statistics.channels[c]);
   }

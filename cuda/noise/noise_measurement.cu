@@ -89,11 +89,10 @@ struct Channels {
       return sample(channel, x, y);
     }
   }
-  // True if the sample's noise may be clipped; in opponent channels, if it may be clipped in any plane.
+  // True if the sample's noise may be clipped.
   __device__ bool is_cut_off(int channel, int x, int y) const {
     if constexpr (kRgb) {
-      return range.is_at_end(sample(0, x, y)) || range.is_at_end(sample(1, x, y)) ||
-             range.is_at_end(sample(2, x, y));
+      return range.is_at_end(sample(0, x, y), sample(1, x, y), sample(2, x, y));
     } else {
       return range.is_at_end(sample(channel, x, y));
     }
@@ -330,10 +329,11 @@ __global__ void __launch_bounds__(kMeasuringThreads)
 
 template <typename Sample, bool kRgb>
 Channels<Sample, kRgb> channels_of(const FrameFormat& format,
-                                   const std::array<SamplePlane, kMaxPlanes>& planes, bool counts) {
+                                   const std::array<SamplePlane, kMaxPlanes>& planes,
+                                   const noise::SceneRange& range) {
   return {{planes[0], planes[1], planes[2]},
           static_cast<float>(1.0 / format.code_value()),
-          noise::ClippedRange(format, counts)};
+          noise::ClippedRange(format, range)};
 }
 
 // Calls measure(sample, is_rgb), with a sample and a std::bool_constant, for the matching kernels.
@@ -439,7 +439,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
     with_variant(format_, [&](auto sample, auto rgb) {
       using Sample = decltype(sample);
       launch(single_kernel<Sample, rgb()>, single_launch, kMeasuringThreads, 0, stream,
-             channels_of<Sample, rgb()>(format_, picture, range.counts), single, matrix, sums);
+             channels_of<Sample, rgb()>(format_, picture, range), single, matrix, sums);
     });
   }
   if (compared) {
@@ -464,9 +464,9 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
     with_variant(format_, [&](auto sample, auto rgb) {
       using Sample = decltype(sample);
       launch(difference_kernel<Sample, rgb()>, launch_grid(differences, channels), kMeasuringThreads, 0,
-             stream, channels_of<Sample, rgb()>(format_, picture, range.counts),
-             channels_of<Sample, rgb()>(format_, reference, range.counts), sizes, differences, vectors,
-             matrix, sums);
+             stream, channels_of<Sample, rgb()>(format_, picture, range),
+             channels_of<Sample, rgb()>(format_, reference, range), sizes, differences, vectors, matrix,
+             sums);
     });
   }
   check(cudaMemcpyAsync(sums_in_host_.get(), sums, bytes, cudaMemcpyDeviceToHost, stream));

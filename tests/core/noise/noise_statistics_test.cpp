@@ -170,6 +170,19 @@ TEST(NoiseStatistics, OpponentChannelsOfRgbHaveTheirOwn) {
   EXPECT_NEAR(error_of(model.sigma[0], 9), 0.1, 0.25);
 }
 
+// Yellow on black: no sample of blue is above 0 by more than its noise.
+TEST(NoiseStatistics, IsFoundInSaturatedColors) {
+  const Scene yellow = [](int p, int x, int y) { return p < 2 ? striped(p, x, y) : -60; };
+  const Frame frame = test::render(oracle::rgb(320, 240), yellow, 9);
+  const SceneRange range = scene_range(frame);
+  EXPECT_TRUE(range.saturated);
+  EXPECT_FALSE(scene_range(test::render(oracle::rgb(320, 240), striped, 9)).saturated);
+  const NoiseModel model = model_of(cpu::measure_noise(frame, nullptr, range), cpu::estimate_noise(frame));
+  EXPECT_NEAR(error_of(model.sigma[0], 9), 0, 0.3);
+  EXPECT_NEAR(error_of(model.sigma[1], 9), 0, 0.3);
+  EXPECT_EQ(model_of(cpu::measure_noise(frame, nullptr), {}).evidence.source, NoiseSource::kNotMeasurable);
+}
+
 TEST(NoiseStatistics, SmoothNoiseIsFoundInASinglePictureWithFlatPlaces) {
   const NoiseModel model = model_of_clip(gray_format(320, 240), striped, {6, true}, 1);
   EXPECT_GT(model.sigma[0], 6);
