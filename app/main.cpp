@@ -51,7 +51,7 @@ std::string with_decimal_point(std::string sentence) {
 
 /// Adds that the flag before a word takes no value, if a sentence is about the word as an input.
 std::string with_flag(std::string sentence, int argc, char** argv) {
-  for (int i = 2; i < argc; ++i) {
+  for (int i = 3; i < argc; ++i) {  // behind the command
     const std::string word = argv[i];
     const std::string flag = argv[i - 1];
     const bool is_flag = flag.size() > 1 && flag.starts_with('-') && flag != "--";

@@ -441,7 +441,9 @@ JobResult run_job(Job job, const Session& session) {
   }
   log_warnings(io::texts_of(writer->diagnostics()));
   if (const std::string advice = writer->advice(); !advice.empty()) {
-    spdlog::info(advice);
+    const Strength& strength = job.settings.noise.strength;
+    const bool is_partial = strength.luma == 0 || strength.chroma == 0;
+    spdlog::info(advice + (is_partial ? "; planes that are not filtered are encoded again, too" : ""));
   }
 
   OpenJob open(job, session, *reader, *writer, std::move(added_grain), failed);

@@ -163,7 +163,9 @@ int plan(PlanOptions& options, Console& console) {
     files.push_back({{"input", input.path}, {"frames", input.frames}, {"joined", input.joined}});
   }
   spdlog::info(
-      fmt::format("{}: segments: {}, frames in all: {}", folder.path(), made.segments.size(), frames));
+      fmt::format("{}: segments: {}, for as many workers at most (a smaller --segment-frames makes more); "
+                  "frames in all: {}",
+                  folder.path(), made.segments.size(), frames));
   if (options.messages.json) {
     print_report(
         {{"job", folder.path()}, {"segments", made.segments.size()}, {"frames", frames}, {"inputs", files}});

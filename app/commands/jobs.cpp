@@ -16,6 +16,7 @@
 #include "app/console/durable_file.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "io/media/picture_sequence.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {
@@ -102,11 +103,36 @@ void require_files(const std::vector<std::string>& inputs) {
   }
 }
 
+/// "; to denoise numbered pictures as a video, name ser/img_%03d.tif", of several inputs with numbered
+/// pictures; else empty.
+std::string series_text(const std::vector<Jobs::Input>& inputs) {
+  constexpr const char* kDigits = "0123456789";
+  constexpr std::int64_t kLeast = 3;
+  const auto picture =
+      std::ranges::find_if(inputs, [](const Jobs::Input& input) { return io::is_picture_name(input.file); });
+  if (picture == inputs.end() || picture->file.find('%') != std::string::npos) {
+    return "";
+  }
+  fs::path path(picture->file);
+  std::string name = path.stem().string();
+  const std::size_t end = name.find_last_of(kDigits) + 1;
+  if (end == 0) {
+    return "";
+  }
+  const std::size_t begin = name.find_last_not_of(kDigits, end - 1) + 1;
+  name.replace(begin, end - begin, fmt::format("%0{}d", end - begin));
+  path.replace_filename(name + path.extension().string());
+  return io::PictureSequence(path.string()).count() < kLeast
+             ? ""
+             : "; to denoise numbered pictures as a video, name " + path.string();
+}
+
 /// Throws UsageError for inputs that have no file beside which an output could be written.
 void require_neighbor(const std::string& input) {
   std::error_code ignored;
   if (is_folder(input)) {
-    throw UsageError(input + ": the folder for the outputs is missing; add -o FOLDER");
+    throw UsageError(input + ": the folder for the outputs is missing; add -o FOLDER" +
+                     series_text(files_of(input)));
   }
   if (input == "-" || (!fs::is_regular_file(input, ignored) && !is_absent_file(input))) {
     throw UsageError((input == "-" ? "standard input" : input) + ": the output is missing; add -o OUTPUT");
@@ -129,10 +155,10 @@ std::vector<Jobs::Input> expand_inputs(const std::vector<std::string>& arguments
   return inputs;
 }
 
-void require_folder(const std::string& output) {
+void require_folder(const std::string& output, const std::string& advice) {
   std::error_code ignored;
   if (output == "-" || (!is_folder(output) && (fs::exists(output, ignored) || io::is_media_name(output)))) {
-    throw UsageError(output + ": is not a folder; several inputs need a folder for their outputs");
+    throw UsageError(output + ": is not a folder; several inputs need a folder for their outputs" + advice);
   }
 }
 
@@ -167,7 +193,6 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
   if (jobs.many) {
     require_files(arguments);
   }
-  require_folder(jobs.output);
   for (const std::string& argument : arguments) {
     if (argument == "-") {
       throw UsageError(
@@ -176,6 +201,11 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
     }
   }
   jobs.inputs = expand_inputs(arguments);
+  const std::string series = jobs.many ? series_text(jobs.inputs) : "";
+  require_folder(jobs.output, series);
+  if (!series.empty()) {
+    spdlog::info("each picture is denoised alone" + series);
+  }
   return jobs;
 }
 

@@ -29,8 +29,9 @@ struct Jobs {
 /// file. Throws UsageError for illegal arguments, and Error for a folder that cannot be read or is empty.
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option);
 
-/// Throws UsageError if `output` is a file, or has the name of one, and not a folder for several outputs.
-void require_folder(const std::string& output);
+/// Throws UsageError, which ends with `advice`, if `output` is a file, or has the name of one, and not a
+/// folder for several outputs.
+void require_folder(const std::string& output, const std::string& advice = {});
 
 /// The files that the arguments name: files of a folder are sorted by name; skipped files are logged. Throws
 /// Error for a folder that cannot be read or is empty.

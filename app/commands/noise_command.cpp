@@ -78,8 +78,10 @@ Region parse_region(const std::string& text) {
   return region;
 }
 
-/// The measured noise.
+/// The measured noise of a video, or of a channel or slice of a stack.
 struct Finding {
+  std::string input;
+  std::size_t channel = 0;  ///< number of the channel or slice; 0: of a video
   SceneNoise scene;         ///< the longest
   FrameFormat format;       ///< of the measured region
   Region region;            ///< in the picture
@@ -90,11 +92,22 @@ constexpr int kFrames = 16;
 
 bool is_table(const std::string& output) { return std::filesystem::path(output).extension() == ".tbl"; }
 
-Finding find_noise(const std::string& input, const NoiseCommandOptions& options, Engine& engine) {
-  std::optional<Region> wanted;
+Region region_in(const Frame& frame, const NoiseCommandOptions& options) {
+  const FrameFormat& whole = frame.format;
+  Region region{0, 0, whole.width, whole.height};
   if (!options.region.empty()) {
-    wanted = parse_region(options.region);
+    region = parse_region(options.region);
+    if (!is_within(region, whole)) {
+      throw UsageError(fmt::format("--region: {} is not within the picture of {}x{}", options.region,
+                                   whole.width, whole.height));
+    }
   }
+  return whole_samples(region, whole, frame.interlaced || frame.combed);
+}
+
+/// The findings of a video, or of each channel and slice of a stack.
+std::vector<Finding> find_noise(const std::string& input, const NoiseCommandOptions& options,
+                                Engine& engine) {
   io::ReaderOptions reader_options;
   options.reader.apply_to(reader_options);
   options.duration.apply_to(reader_options);
@@ -104,41 +117,52 @@ Finding find_noise(const std::string& input, const NoiseCommandOptions& options,
   // together.
   NoiseTracker tracker(engine, options.frames > 0 ? std::optional(frames) : std::nullopt);
   FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
-  Finding finding;
-  while (finding.frames < frames) {
+  std::vector<Finding> findings;
+  const auto end = [&] {
+    if (findings.empty()) {
+      return;
+    }
+    SceneNoise& scene = findings.back().scene;
+    scene = noise_of_longest_scene(tracker, findings.back().frames);
+    if (!options.region.empty()) {
+      scene.noise.area.reset();  // of the region, but the profile is for the whole picture
+    }
+  };
+  bool is_stack = false;
+  while (is_stack || findings.empty() || findings.back().frames < frames) {
     std::optional<Frame> frame = next_frame(reader);
     if (!frame) {
       break;
     }
     fields.decide(*frame);
-    if (finding.frames == 0) {
-      const FrameFormat& whole = frame->format;
-      finding.region = wanted.value_or(Region{0, 0, whole.width, whole.height});
-      if (!is_within(finding.region, whole)) {
-        throw UsageError(fmt::format("--region: {} is not within the picture of {}x{}", options.region,
-                                     whole.width, whole.height));
-      }
-      finding.region = whole_samples(finding.region, whole, frame->interlaced || frame->combed);
-      if (options.frames == 0 && reader_options.start && reader.can_seek()) {
+    is_stack = is_stack || frame->begins_anew;
+    if (findings.empty() || frame->begins_anew) {
+      end();
+      Finding& finding = findings.emplace_back();
+      finding.input = input;
+      finding.region = region_in(*frame, options);
+      if (findings.size() == 1 && options.frames == 0 && reader_options.start && reader.can_seek()) {
         LevelLead lead(input, reader_options, *frame, {NoiseTracker::kSection, NoiseTracker::kBefore});
         while (const std::optional<Frame> earlier = lead.next()) {
           tracker.next(part_of(*earlier, finding.region));
         }
       }
     }
-    const Frame part = part_of(*frame, finding.region);
-    finding.format = part.format;
-    tracker.observe(part);
-    ++finding.frames;
+    if (Finding& finding = findings.back(); finding.frames < frames) {
+      const Frame part = part_of(*frame, finding.region);
+      finding.format = part.format;
+      tracker.observe(part);
+      ++finding.frames;
+    }
   }
-  if (finding.frames == 0) {
+  if (findings.empty()) {
     throw Error(input + ": has no frames that could be decoded");
   }
-  finding.scene = noise_of_longest_scene(tracker, finding.frames);
-  if (wanted) {
-    finding.scene.noise.area.reset();  // of the region, but the profile is for the whole picture
+  end();
+  for (std::size_t i = 0; findings.size() > 1 && i < findings.size(); ++i) {
+    findings[i].channel = i + 1;
   }
-  return finding;
+  return findings;
 }
 
 std::string headline(const Finding& finding) {
@@ -155,9 +179,8 @@ std::string word_of(const Finding& finding) {
   return std::string(visibility_of(*std::ranges::max_element(finding.scene.noise.sigma)));
 }
 
-void print_table(const std::string& input, const NoiseCommandOptions& options, const Finding& finding,
-                 const Engine& engine) {
-  std::cout << fmt::format("{}, {}, engine {}\n", printable(input), headline(finding), engine.name());
+void print_table(const NoiseCommandOptions& options, const Finding& finding, const Engine& engine) {
+  std::cout << fmt::format("{}, {}, engine {}\n", printable(finding.input), headline(finding), engine.name());
   if (!options.region.empty()) {
     const Region& region = finding.region;
     std::cout << fmt::format("region {},{},{}x{}\n", region.x, region.y, region.width, region.height);
@@ -173,25 +196,31 @@ void print_table(const std::string& input, const NoiseCommandOptions& options, c
       const std::string repetition = repetition_text(channel.noise);
       line += (repetition.empty() ? "" : ", ") + repetition;
     }
-    std::cout << line << '\n';
+    std::cout << line << steps_text(channel.noise.sigma, finding.format) << '\n';
   }
   std::cout << fmt::format("\nestimate: {}; noise: {}\n", evidence_text(finding.scene.noise),
                            word_of(finding));
 }
 
-/// A line for each of several files.
-void print_line(const std::string& input, const Finding& finding) {
+/// A line for each of several files, channels or slices.
+void print_line(const Finding& finding) {
+  std::string name = printable(finding.input);
+  name += finding.channel == 0 ? "" : fmt::format(", channel or slice {}", finding.channel);
   std::string levels;
   for (const ChannelNoise& channel : channels_of(finding.scene.noise, finding.format.color_model)) {
-    levels += fmt::format("  {} {:>5.2f}", channel.name, channel.noise.sigma);
+    levels += fmt::format("  {} {:>5.2f}{}", channel.name, channel.noise.sigma,
+                          steps_text(channel.noise.sigma, finding.format));
   }
-  std::cout << fmt::format("{:<40}{}  {}, {}\n", printable(input), levels, word_of(finding),
+  std::cout << fmt::format("{:<40}{}  {}, {}\n", name, levels, word_of(finding),
                            evidence_text(finding.scene.noise));
 }
 
-nlohmann::ordered_json report_of(const std::string& input, const Finding& finding, const Engine& engine) {
+nlohmann::ordered_json report_of(const Finding& finding, const Engine& engine) {
   nlohmann::ordered_json json = to_json(profile_of(finding.scene.noise, finding.format.color_model));
-  json["input"] = input;
+  json["input"] = finding.input;
+  if (finding.channel > 0) {
+    json["channel"] = finding.channel;
+  }
   json["engine"] = engine.name();
   json["frames"] = finding.frames;
   json["scene"] = {{"first", finding.scene.first}, {"frames", finding.scene.frames}};
@@ -228,11 +257,29 @@ void check_target(const NoiseCommandOptions& options) {
   }
 }
 
-void save(const NoiseCommandOptions& options, const Finding& finding) {
-  const NoiseProfile profile = profile_of(finding.scene.noise, finding.format.color_model);
-  if (!options.output.empty()) {
-    io::write_text(options.output, to_json(profile).dump(1) + "\n",
-                   options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
+void save(const NoiseCommandOptions& options, const std::vector<Finding>& findings) {
+  if (options.output.empty()) {
+    return;
+  }
+  if (findings.size() > 1) {
+    throw Error(fmt::format(
+        "{}: has {} channels or slices with a noise of their own, and a profile holds one; limpid denoise "
+        "measures each without --noise",
+        findings.front().input, findings.size()));
+  }
+  const Finding& finding = findings.front();
+  io::write_text(options.output,
+                 to_json(profile_of(finding.scene.noise, finding.format.color_model)).dump(1) + "\n",
+                 options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
+}
+
+void add(const std::vector<Finding>& findings, const NoiseCommandOptions& options, const Engine& engine,
+         ReportList& reports) {
+  for (const Finding& finding : findings) {
+    reports.add(report_of(finding, engine));
+    if (!options.json) {
+      print_line(finding);
+    }
   }
 }
 
@@ -243,11 +290,7 @@ int find_in_many(const std::vector<Jobs::Input>& inputs, const NoiseCommandOptio
   int failed = 0;
   for (const Jobs::Input& input : inputs) {
     const std::optional<InputFailure> failure = attempt(input, [&] {
-      const Finding finding = find_noise(input.file, options, engine);
-      reports.add(report_of(input.file, finding, engine));
-      if (!options.json) {
-        print_line(input.file, finding);
-      }
+      add(find_noise(input.file, options, engine), options, engine, reports);
       ++done;
     });
     if (failure) {
@@ -317,12 +360,16 @@ int find(const NoiseCommandOptions& options, Console& console) {
   if (is_table(options.output)) {
     return save_film_grain(input, options, *engine);
   }
-  const Finding finding = find_noise(input, options, *engine);
-  save(options, finding);
-  if (options.json) {
-    print_report(report_of(input, finding, *engine));
+  const std::vector<Finding> findings = find_noise(input, options, *engine);
+  save(options, findings);
+  if (findings.size() > 1) {
+    ReportList reports(options.json);
+    add(findings, options, *engine, reports);
+    reports.end({{"status", "done"}});
+  } else if (options.json) {
+    print_report(report_of(findings.front(), *engine));
   } else {
-    print_table(input, options, finding, *engine);
+    print_table(options, findings.front(), *engine);
   }
   return kExitDone;
 }

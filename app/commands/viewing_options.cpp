@@ -229,11 +229,7 @@ void ViewerCommandOptions::add_window_to(CommandLine& command) {
 
 void ViewerCommandOptions::add_scripts_to(CommandLine& command) {
   constexpr const char* kScripts = "For scripts";
-  command.add_option("--frames", frames_, "Quit after N frames")
-      ->type_name("N")
-      ->positive()
-      ->advanced()
-      ->group(kScripts);
+  command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group("Window");
   command
       .add_option("--screenshot", screenshot_,
                   "Write a PNG of the window after --frames frames [1]; no frame is dropped")

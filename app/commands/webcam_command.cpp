@@ -258,10 +258,14 @@ void settle_input(WebcamOptions& options) {
     }
   }
   std::error_code ignored;
-  if (reader.input_format == "v4l2" && !options.no_window && !io::is_video_device_present(options.source)) {
+  const bool is_device = options.source.starts_with('/');
+  if (reader.input_format == "v4l2" && (!options.no_window || !is_device) &&
+      !io::is_video_device_present(options.source)) {
     const bool is_number = options.source.find_first_not_of("0123456789") == std::string::npos;
     throw Error(options.source + ": no such camera; " +
-                (is_number ? "its device has a name such as /dev/video" + options.source + "; " : "") +
+                (is_number    ? "its device has a name such as /dev/video" + options.source + "; "
+                 : !is_device ? "--input-format lavfi reads a filter graph, x11grab a screen; "
+                              : "") +
                 cameras_text());
   }
   if (reader.input_format == "v4l2" && std::filesystem::is_regular_file(options.source, ignored)) {
@@ -322,6 +326,9 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
 void check_outputs(const WebcamOptions& options) {
   if (options.no_window && options.record.empty() && options.loopback.empty()) {
     throw UsageError("--no-window: add --loopback DEVICE or --record FILE for the denoised video");
+  }
+  if (!options.loopback.empty()) {
+    io::require_virtual_camera(options.loopback);
   }
 }
 
@@ -469,8 +476,8 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
   ViewerReport report;
   std::optional<CameraChoice> next;
   if (options.no_window) {
-    spdlog::info(fmt::format("{}: running, {}, without a window; Ctrl+C ends it", options.source,
-                             limpid::to_string(source.reader().video().format)));
+    spdlog::info(fmt::format("{}: running, {}, without a window; Ctrl+C or --frames N ends it",
+                             options.source, limpid::to_string(source.reader().video().format)));
     HeadlessPlayer player(shown, std::move(stages), player_options);
     report = run(player, outputs, viewing, interrupts);
   } else {

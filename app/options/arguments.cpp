@@ -103,7 +103,10 @@ constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"region", "", "\"limpid noise --region\" measures a region"},
     {"noise-level", "--sigma", ""},
     {"recursive subfolders", "", "subfolders are not searched; name each folder"},
-    {"list", "", "\"limpid filters\" lists the filters, \"limpid devices\" the engines"},
+    {"list cameras camera engines gpus", "",
+     "\"limpid filters\" lists the filters, \"limpid devices\" the engines, \"limpid webcam --list\" the "
+     "cameras"},
+    {"version", "", "\"limpid --version\" prints it"},
 });
 
 bool lists(std::string_view names, std::string_view name) {
@@ -369,6 +372,11 @@ class ArgumentReader {
 };
 
 }  // namespace
+
+std::string foreign_advice(const std::string& word) {
+  const ForeignOption* const foreign = find_foreign_option(word);
+  return foreign == nullptr ? "" : std::string(foreign->advice);
+}
 
 GivenArguments read_arguments(const std::vector<std::string>& arguments, const CommandText& command,
                               const std::string& program) {

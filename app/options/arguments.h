@@ -15,4 +15,7 @@ namespace limpid::app {
 GivenArguments read_arguments(const std::vector<std::string>& arguments, const CommandText& command,
                               const std::string& program);
 
+/// A sentence for a word of other programs that no option or command here replaces; empty for other words.
+std::string foreign_advice(const std::string& word);
+
 }  // namespace limpid::app

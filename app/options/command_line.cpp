@@ -247,11 +247,16 @@ void CommandLine::explain_missing_command(const std::vector<std::string>& argume
     throw UsageError(
         fmt::format("the command is missing; perhaps: {} {} {}", name_, names.front(), fmt::join(rest, " ")));
   }
-  if (*word == "version") {
-    throw UsageError("there is no command 'version'; " + name_ + " --version prints it");
+  if (word->find_first_of("./") != std::string::npos) {
+    throw UsageError(fmt::format("{}: no such file; {} {} FILE denoises a video or picture{}", *word, name_,
+                                 names.front(), hint));
   }
+  const std::string advice = foreign_advice(*word);
   const std::string meant = did_you_mean(*word, names);
-  throw UsageError(fmt::format("there is no command '{}'{}", *word, meant.empty() ? hint : meant));
+  throw UsageError(fmt::format("there is no command '{}'{}", *word,
+                               !advice.empty() ? "; " + advice
+                               : meant.empty() ? hint
+                                               : meant));
 }
 
 std::optional<std::string> CommandLine::parse_own(const std::vector<std::string>& arguments,

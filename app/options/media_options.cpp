@@ -300,15 +300,12 @@ struct Purpose {
   const char* pixel_format;
   const char* audio_codec;
   const char* color;
-  const char* after;  ///< follows the user's filters
 };
 
 constexpr std::array kPurposes{
-    // 4:2:0 requires even sizes. The filter does not change frames of these.
-    Purpose{"web", "mp4", ".mp4", "libx264", "", "yuv420p", "aac", "bt709",
-            "scale=trunc(iw/2)*2:trunc(ih/2)*2"},
-    Purpose{"archive", "matroska", ".mkv", "ffv1", "", "", "", "", ""},
-    Purpose{"edit", "mov", ".mov", "prores_ks", "hq", "yuv422p10le", "pcm_s24le", "", ""},
+    Purpose{"web", "mp4", ".mp4", "libx264", "", "yuv420p", "aac", "bt709"},
+    Purpose{"archive", "matroska", ".mkv", "ffv1", "", "", "", ""},
+    Purpose{"edit", "mov", ".mov", "prores_ks", "hq", "yuv422p10le", "pcm_s24le", ""},
 };
 
 const Purpose& find_purpose(const std::string& name) {
@@ -338,9 +335,6 @@ void apply_purpose(const std::string& purpose, io::WriterOptions& options) {
   set_missing(options.container, chosen.container);
   set_missing(options.audio_codec, chosen.audio_codec);
   set_missing(options.color, chosen.color);
-  if (*chosen.after != '\0') {
-    options.after += (options.after.empty() ? "" : ",") + std::string(chosen.after);
-  }
 }
 
 void require_container_of_purpose(const std::string& purpose, const std::string& output,

@@ -23,12 +23,15 @@ namespace {
 constexpr int kGreatestLow = 4;
 constexpr int kGreatestMiddle = 9;
 
-// An estimate is logged again when it differs from the last logged one by this factor and by this much.
+// An estimate is logged again when it differs from the last logged one by this factor and by this many steps
+// of the samples, of 8 bits at most.
 constexpr float kMarkedRatio = 1.25F;
-constexpr float kMarkedDifference = 0.5F;
+constexpr double kMarkedDifference = 0.5;
 
-bool differs_markedly(float a, float b) {
-  return std::max(a, b) > std::min(a, b) * kMarkedRatio && std::abs(a - b) > kMarkedDifference;
+bool differs_markedly(float a, float b, const FrameFormat& format) {
+  const double steps = format.is_float() ? 1 : format.code_value();
+  return std::max(a, b) > std::min(a, b) * kMarkedRatio &&
+         std::abs(static_cast<double>(a) - static_cast<double>(b)) * steps > kMarkedDifference;
 }
 
 class NoiseLog {
@@ -41,6 +44,11 @@ class NoiseLog {
         strength == Strength() ? "" : "filtered with sigma " + plane_levels_text(level, frame.format);
     if (settings_.noise) {
       warn_of_faint(level, frame.format);
+      if (frame.begins_anew && frame.index > 0 && !std::exchange(told_common_, true)) {
+        spdlog::warn(
+            "the given noise is used for all channels and slices of the stack; without --noise and --sigma, "
+            "the noise of each is estimated");
+      }
       if (!filtered.empty() && !std::exchange(told_given_, true)) {
         spdlog::info("noise: as given, " + filtered);
       }
@@ -50,7 +58,7 @@ class NoiseLog {
     if (last_) {
       bool changed = false;
       for (std::size_t plane = 0; plane < names.size(); ++plane) {
-        changed = changed || differs_markedly(estimate.sigma[plane], last_->sigma[plane]);
+        changed = changed || differs_markedly(estimate.sigma[plane], last_->sigma[plane], frame.format);
       }
       if (!changed) {
         return;
@@ -86,6 +94,7 @@ class NoiseLog {
 
   NoiseSettings settings_;
   bool told_faint_ = false;
+  bool told_common_ = false;
   bool told_none_ = false;   // prints the warning once per run
   bool told_given_ = false;  // as the line about given levels
   std::optional<NoiseModel> last_;
@@ -97,21 +106,25 @@ std::string level_text(float sigma) {
   return sigma > 0 && sigma < 1 ? fmt::format("{:.2g}", sigma) : fmt::format("{:.1f}", sigma);
 }
 
-std::string plane_levels_text(const NoiseModel& noise, const FrameFormat& format) {
-  const std::vector<std::string_view> names = color_plane_names(format);
+std::string steps_text(float sigma, const FrameFormat& format) {
   constexpr int kDepthOfVideo = 12;
-  bool is_fine = !format.is_float() && format.bit_depth > kDepthOfVideo;
+  if (format.is_float() || format.bit_depth <= kDepthOfVideo) {
+    return "";
+  }
+  const double steps = static_cast<double>(sigma) * format.code_value();
+  return " (" + (steps < 10 ? fmt::format("{:.2g}", steps) : fmt::format("{:.0f}", steps)) +
+         fmt::format(" of {})", (1 << format.bit_depth) - 1);
+}
+
+std::string plane_levels_text(const NoiseModel& noise, const FrameFormat& format) {
   std::string levels;
-  std::string steps;
+  const std::vector<std::string_view> names = color_plane_names(format);
   for (std::size_t plane = 0; plane < names.size(); ++plane) {
     const float sigma = noise.sigma[plane];
-    const char* const comma = plane == 0 ? "" : ", ";
-    levels += fmt::format("{}{} {}", comma, names[plane], level_text(sigma));
-    const double step = static_cast<double>(sigma) * format.code_value();
-    steps += comma + (step < 10 ? fmt::format("{:.2g}", step) : fmt::format("{:.0f}", step));
-    is_fine = is_fine && sigma < 1;
+    levels += fmt::format("{}{} {}{}", plane == 0 ? "" : ", ", names[plane], level_text(sigma),
+                          steps_text(sigma, format));
   }
-  return is_fine ? fmt::format("{}, or {} of {}", levels, steps, (1 << format.bit_depth) - 1) : levels;
+  return levels;
 }
 
 std::vector<ChannelNoise> channels_of(const NoiseModel& noise, ColorModel color_model) {

@@ -15,8 +15,9 @@ namespace limpid::app {
 
 /// A level with one decimal, or below 1 with two significant digits: "6.9", "0.031".
 std::string level_text(float sigma);
-/// The levels of the planes: "Y 6.9, U 4.3, V 5.7". Integers of more than 12 bits with a level below 1 have
-/// it in steps of the samples, too: "Y 0.031, or 8 of 65535".
+/// The level in the samples of integers of more than 12 bits, " (8 of 65535)"; empty for other formats.
+std::string steps_text(float sigma, const FrameFormat& format);
+/// The levels of the planes, with steps_text(): "Y 6.9, U 4.3, V 5.7".
 std::string plane_levels_text(const NoiseModel& noise, const FrameFormat& format);
 
 /// A part of a model that is printed separately: the noise of a plane, or of an opponent channel of RGB.

@@ -72,7 +72,8 @@ void parse_sigma(NoiseChoice& choice, const std::string& setting, const std::str
   } else {
     throw UsageError(
         setting + ": '" + text +
-        "' is not a noise level: a number from 0 to 255, three of them separated by commas, or auto");
+        "' is not a noise level: a number from 0 to 255, in 8-bit code values (of 16 bits: divided by 256), "
+        "three of them separated by commas, or auto");
   }
 }
 
@@ -176,11 +177,12 @@ const std::vector<NoiseField>& noise_fields() {
        .ending = ".json"},
       {.name = "sigma",
        .value = "N|Y,U,V|auto",
-       .help = "Noise standard deviation in 8-bit code values, N or Y,U,V, 0-255 [auto]",
+       .help = "Noise standard deviation in 8-bit code values (of 16 bits: divided by 256), N or Y,U,V, "
+               "0-255 [auto]",
        .standard = "auto",
        .parse = parse_sigma,
        .words = {"auto"},
-       .details = "The unit does not depend on the bit depth of the video."},
+       .details = "\"limpid noise\" prints the level in this unit, and of 16 bits in code values, too."},
       {.name = "strength",
        .value = "X|X,X|NAME",
        .help = "Factor of the noise level, X or LUMA,CHROMA, 0-10, or light (0.7), medium, strong (1.4) [1]",

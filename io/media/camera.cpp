@@ -245,7 +245,13 @@ bool is_capture_format(const std::string& name) {
 namespace {
 
 constexpr const char* kName = "Limpid";
-constexpr const char* kLoadLoopback = "'modprobe v4l2loopback exclusive_caps=1' as root";
+
+/// The command that makes a device such as /dev/video10.
+std::string loading(const std::string& device) {
+  const std::size_t digits = device.find_last_not_of("0123456789") + 1;
+  return "'modprobe v4l2loopback exclusive_caps=1" +
+         (digits < device.size() ? " video_nr=" + device.substr(digits) : "") + "' as root";
+}
 
 WriterOptions options_for(const std::string& device) {
   WriterOptions options;
@@ -265,11 +271,11 @@ WriterOptions options_for(const std::string& device) {
 std::string explained(const std::string& device, const std::string& why) {
   std::error_code ignored;
   if (device == kPipeWire) {
-    return why + "; start PipeWire, or install v4l2loopback-dkms and run " + kLoadLoopback;
+    return why + "; start PipeWire, or install v4l2loopback-dkms and run " + loading("");
   }
   return std::filesystem::exists(device, ignored)
              ? why + " (it must be a v4l2loopback device that no other program writes to)"
-             : device + ": device not found; install v4l2loopback-dkms, then run " + kLoadLoopback;
+             : device + ": device not found; install v4l2loopback-dkms, then run " + loading(device);
 }
 
 }  // namespace
@@ -284,12 +290,19 @@ std::string virtual_camera_name(const std::string& device) {
   return name.empty() ? device : name;
 }
 
+void require_virtual_camera(const std::string& device) {
+  std::error_code ignored;
+  if (device != kPipeWire && !std::filesystem::exists(device, ignored)) {
+    throw Error(explained(device, ""));
+  }
+}
+
 Writer open_virtual_camera(const std::string& device, const Reader& source) {
   if (device.empty()) {
     throw Error(
         std::string("no v4l2loopback device, and this build is without PipeWire; install v4l2loopback-dkms, "
                     "then run ") +
-        kLoadLoopback);
+        loading(device));
   }
   try {
     return {device, source, options_for(device)};

@@ -12,7 +12,10 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-constexpr const char* kTags = "setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=tv";
+// Of the result, whose sizes are even, as 4:2:0 requires. The filter does not change frames of even sizes.
+constexpr const char* kTags =
+    "setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=tv,scale=trunc(iw/2)*2:trunc(ih/"
+    "2)*2";
 
 /// The name that the filter scale has for a matrix.
 std::string name_for_scale(AVColorSpace matrix) {

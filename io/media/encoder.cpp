@@ -212,6 +212,11 @@ const AVCodec* default_codec(const AVOutputFormat& container, const std::string&
 
 }  // namespace
 
+bool is_picture_name(const std::string& name) {
+  const AVOutputFormat* const format = av_guess_format(nullptr, name.c_str(), nullptr);
+  return format != nullptr && traits_of(*format).separate_files;
+}
+
 bool is_media_name(const std::string& name) {
   const AVOutputFormat* const format = av_guess_format(nullptr, name.c_str(), nullptr);
   return format != nullptr && holds_video(*format);
@@ -224,14 +229,15 @@ std::string output_extension(const std::string& input, bool still_picture, const
     return "." + std::string(all.empty() ? options.container : all.substr(0, all.find(',')));
   }
   const AVOutputFormat* const format = av_guess_format(nullptr, input.c_str(), nullptr);
+  const AVCodec* codec = find_encoder(options.codec);
   if (format != nullptr && holds_video(*format) && !writes_several_files(*format)) {
-    const AVCodec* const codec =
-        options.codec.empty() ? default_codec(*format, input, {}) : find_encoder(options.codec);
+    codec = options.codec.empty() ? default_codec(*format, input, {}) : codec;
     if (codec != nullptr && avformat_query_codec(format, codec->id, FF_COMPLIANCE_EXPERIMENTAL) != 0) {
       return std::filesystem::path(input).extension().string();
     }
   }
-  return still_picture ? ".png" : ".mkv";
+  const bool is_prores = codec != nullptr && codec->id == AV_CODEC_ID_PRORES;  // which editors read in MOV
+  return still_picture ? ".png" : is_prores ? ".mov" : ".mkv";
 }
 
 const AVOutputFormat& choose_container(const std::string& url, const std::string& container) {

@@ -14,6 +14,9 @@
 
 namespace limpid::io {
 
+/// FilterChain::option() of a chain that converts colors.
+inline constexpr const char* kForWeb = "--for web";
+
 /// A filter of a chain.
 struct ChainFilter {
   std::string name;

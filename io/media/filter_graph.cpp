@@ -18,6 +18,10 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
+constexpr std::array kHdrData{AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL,
+                              AV_FRAME_DATA_DYNAMIC_HDR_PLUS, AV_FRAME_DATA_DOVI_RPU_BUFFER,
+                              AV_FRAME_DATA_DOVI_METADATA};
+
 // The links of FFmpeg 7.0 have the color matrix and range.
 #define LIMPID_LINKS_HAVE_COLORS (LIBAVFILTER_VERSION_INT >= AV_VERSION_INT(9, 16, 100))
 
@@ -223,9 +227,7 @@ void FilterGraph::describe(AVFrame& frame) const {
 /// Removes side data that does not describe the result. The filters of libavfilter pass most of it on.
 void FilterGraph::drop_stale_side_data(AVFrame& frame) const {
   if (is_hdr(first_->color_trc) && !is_hdr(frame.color_trc)) {
-    for (const AVFrameSideDataType type :
-         {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL,
-          AV_FRAME_DATA_DYNAMIC_HDR_PLUS, AV_FRAME_DATA_DOVI_RPU_BUFFER, AV_FRAME_DATA_DOVI_METADATA}) {
+    for (const AVFrameSideDataType type : kHdrData) {
       av_frame_remove_side_data(&frame, type);
     }
   }
@@ -244,7 +246,9 @@ void FilterGraph::note_losses(const AVFrame& result) {
   for (int i = 0; i < first_->nb_side_data; ++i) {
     const AVFrameSideDataType type = first_->side_data[i]->type;
     const char* const name = av_frame_side_data_name(type);
-    if (type != AV_FRAME_DATA_DISPLAYMATRIX && name != nullptr &&
+    const bool is_converted =
+        chain_.option() == kForWeb && std::ranges::find(kHdrData, type) != kHdrData.end();
+    if (type != AV_FRAME_DATA_DISPLAYMATRIX && name != nullptr && !is_converted &&
         av_frame_get_side_data(&result, type) == nullptr) {
       losses_.push_back(std::string("the source's side data '") + name +
                         "' is not kept: it does not describe the result of " + chain_.option());

@@ -264,6 +264,9 @@ std::string picture_name(const std::string& sequence, std::int64_t number) {
 std::string local_name(const std::string& url) {
   constexpr std::string_view kProtocol = "file:";
   std::error_code ignored;
+  if (url == "pipe:" || url == "pipe:0" || url == "pipe:1") {
+    return "-";
+  }
   if (!url.starts_with(kProtocol) || url.size() == kProtocol.size() || fs::exists(url, ignored)) {
     return url;
   }

@@ -82,9 +82,7 @@ std::unique_ptr<OutputFilter> filter_for(const Source& source, const WriterOptio
   }
   const std::string chain = chain_to_bt709(filtered(source, filter.get()));
   return std::make_unique<OutputFilter>(
-      options.after.empty()
-          ? FilterChain("--for web", chain, options.local_only)
-          : FilterChain("--after with --for web", options.after + "," + chain, options.local_only),
+      FilterChain(kForWeb, options.after + (options.after.empty() ? "" : ",") + chain, options.local_only),
       source);
 }
 
@@ -189,7 +187,11 @@ Writer::State::State(std::string target_url, const Source& from, const WriterOpt
   encoder_thread.emplace(std::make_unique<Encoder>(
       url, container, encoder_source(source, format, rotation.applied()), encoder_options, losses));
   std::ranges::for_each(losses, [&](std::string& loss) { report_loss(diagnostics, std::move(loss)); });
-  advice = options.codec.empty() ? keeping_advice(source, encoder().context()) : "";
+  advice = output_advice(source, encoder().context(), container, options);
+  if (!options.color.empty() && is_hdr(from.first.color_trc)) {
+    advice += std::string(advice.empty() ? "" : "; ") +
+              (from.first.color_trc == AVCOL_TRC_SMPTE2084 ? "PQ" : "HLG") + " (HDR) becomes BT.709 (SDR)";
+  }
   joins_segments = io::joins_segments(encoder().context(), container, options, source.time_base);
   const Target target{url, container, encoder(), rotation, options};
   if (!options.segment_file.empty()) {

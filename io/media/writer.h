@@ -74,8 +74,9 @@ struct WriterOptions {
 /// UsageError for an unknown `dither`.
 void match_depths(const WriterOptions& writer, ReaderOptions& reader);
 
-/// Converts "file:///a.mkv" to "/a.mkv", and "file:a.mkv" to "a.mkv" unless a file of exactly that name
-/// exists; other names and addresses are unchanged. Reader and Writer convert their urls with it.
+/// Converts "file:///a.mkv" to "/a.mkv", "file:a.mkv" to "a.mkv" unless a file of exactly that name exists,
+/// and "pipe:1" to "-"; other names and addresses are unchanged. Reader and Writer convert their urls with
+/// it.
 std::string local_name(const std::string& url);
 
 /// True for pipes, devices and addresses, which are written without a temporary name.
@@ -115,6 +116,8 @@ void set_outputs_interrupted(bool interrupted);
 /// True if the threads of an abandoned encoder may still run. The process must then end by std::_Exit().
 bool has_abandoned_encoders();
 
+/// True if the file extension belongs to pictures of which each has a file.
+bool is_picture_name(const std::string& name);
 /// True if the file extension belongs to a container for video or pictures.
 bool is_media_name(const std::string& name);
 
@@ -150,8 +153,8 @@ class Writer {
   /// Diagnostics so far. Losses, missing streams and guesses are complete once the constructor has returned.
   Diagnostics diagnostics() const;
 
-  /// The option that keeps the samples of a lossless or professional source, if the encoder that was chosen
-  /// by default does not; empty otherwise.
+  /// A sentence about a quality or conversion that was not asked for, with the options that change it; may be
+  /// empty.
   std::string advice() const;
 
   /// Allocates the frames for write() if the encoder reads them from WriterOptions::memory. May be called on

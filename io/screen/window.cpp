@@ -25,7 +25,7 @@ std::string opening() {
   const char* const display = SDL_getenv("WAYLAND_DISPLAY") != nullptr ? nullptr : SDL_getenv("DISPLAY");
   return "can't open a window" +
          (display == nullptr ? "" : " on the display '" + std::string(display) + "'") +
-         " (limpid denoise needs none)";
+         " (limpid denoise and limpid webcam --no-window need none)";
 }
 
 std::string_view key_name(SDL_Keycode key) {

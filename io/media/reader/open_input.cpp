@@ -81,9 +81,13 @@ bool is_heic(const std::string& url) {
          });
 }
 
-/// Refuses formats for which libav's errors are misleading, by their signatures.
+/// Refuses cameras, and formats for which libav's errors are misleading, by their signatures.
 void refuse_unsupported(const std::string& url) {
   std::error_code ignored;
+  if (url.starts_with("/dev/video")) {
+    throw UsageError(url + ": is a camera; limpid webcam " + url +
+                     " shows it, and with --record FILE records it denoised");
+  }
   if (!std::filesystem::is_regular_file(url, ignored)) {
     return;  // reading would consume what is in a pipe
   }

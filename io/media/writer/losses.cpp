@@ -3,6 +3,7 @@
 
 extern "C" {
 #include <libavutil/dovi_meta.h>
+#include <libavutil/opt.h>
 }
 
 #include <algorithm>
@@ -10,6 +11,7 @@ extern "C" {
 #include <cstdio>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -54,7 +56,7 @@ Losses lost_timecode(const Source& source, const LossTarget& target) {
 }
 
 Losses lost_dynamic_hdr(const Source& source, const LossTarget& /*target*/) {
-  if (!has_dynamic_hdr(source.first) && find_side_data(source.video, AV_PKT_DATA_DOVI_CONF) == nullptr) {
+  if (!has_dynamic_hdr(source.first) && stream_side_data(source, AV_PKT_DATA_DOVI_CONF) == nullptr) {
     return {};
   }
   return {"the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept"};
@@ -211,6 +213,40 @@ Losses found_by(std::initializer_list<Finder> finders, const Source& source, con
   return all;
 }
 
+/// The quality that libx264 and libx265 choose themselves; nothing for other encoders and given qualities.
+std::optional<int> default_quality(const AVCodecContext& encoder) {
+  const std::string_view name = encoder.codec->name;
+  if ((name != "libx264" && name != "libx265") || encoder.bit_rate > 0) {
+    return std::nullopt;
+  }
+  for (const char* const option : {"crf", "qp"}) {
+    double value = -1;
+    if (av_opt_get_double(encoder.priv_data, option, 0, &value) >= 0 && value >= 0) {
+      return std::nullopt;
+    }
+  }
+  return name == "libx264" ? 23 : 28;
+}
+
+/// What keeps the samples of a lossless or professional source; empty for other sources.
+std::string keeping_advice(const Source& source) {
+  const AVCodecID codec = source.video.codecpar->codec_id;
+  const AVPixFmtDescriptor* const decoded = av_pix_fmt_desc_get(source.decoded);
+  constexpr int kDepth = 10;
+  const bool is_master = decoded != nullptr && decoded->nb_components >= 3 &&
+                         decoded->comp[0].depth >= kDepth && decoded->log2_chroma_h == 0 &&
+                         decoded->log2_chroma_w <= 1;
+  const std::string name = avcodec_get_name(codec);
+  if (is_lossless_video(codec)) {
+    return "; the source is lossless (" + name + "): -c ffv1 in .mkv keeps all samples";
+  }
+  return is_master ? "; the source is a master (" + name + ", " + std::to_string(decoded->comp[0].depth) +
+                         "-bit 4:" + (decoded->log2_chroma_w == 0 ? "4:4" : "2:2") + "): " +
+                         (name == "prores" || name == "dnxhd" ? "--for edit writes one"
+                                                              : "-c ffv1 in .mkv keeps all samples")
+                   : "";
+}
+
 }  // namespace
 
 void require_displayable(const Source& source) {
@@ -229,29 +265,18 @@ void require_displayable(const Source& source) {
   }
 }
 
-std::string keeping_advice(const Source& source, const AVCodecContext& encoder) {
-  const AVCodecID codec = source.video.codecpar->codec_id;
-  const bool is_lossy = encoder.codec_id == AV_CODEC_ID_H264 || encoder.codec_id == AV_CODEC_ID_HEVC;
-  const AVPixFmtDescriptor* const decoded = av_pix_fmt_desc_get(source.decoded);
-  if (!is_lossy || decoded == nullptr) {
+std::string output_advice(const Source& source, const AVCodecContext& encoder,
+                          const AVOutputFormat& container, const WriterOptions& options) {
+  const std::optional<int> quality = default_quality(encoder);
+  if (!quality) {
     return "";
   }
-  constexpr int kDepth = 10;
-  const bool is_master = decoded->nb_components >= 3 && decoded->comp[0].depth >= kDepth &&
-                         decoded->log2_chroma_h == 0 && decoded->log2_chroma_w <= 1;
-  const bool is_lossless = is_lossless_video(codec);
-  if (!is_lossless && !is_master) {
-    return "";
+  std::string advice = options.codec.empty() ? keeping_advice(source) : "";
+  if (advice.empty() && options.codec.empty() && std::string_view(container.name) == "mov") {
+    advice = "; --for edit writes ProRes";
   }
-  const std::string name = avcodec_get_name(codec);
-  return "the source is " +
-         (is_lossless ? "lossless (" + name + ")"
-                      : "a master (" + name + ", " + std::to_string(decoded->comp[0].depth) +
-                            "-bit 4:" + (decoded->log2_chroma_w == 0 ? "4:4" : "2:2") + ")") +
-         ", and the output is lossy " + avcodec_get_name(encoder.codec_id) +
-         (name == "prores" || name == "dnxhd" ? "; --for edit writes a master"
-                                              : "; -c ffv1 in .mkv keeps all samples") +
-         ", and a lower --crf keeps more detail";
+  return std::string("encoder: ") + encoder.codec->name + " with its default, crf " +
+         std::to_string(*quality) + "; a lower --crf keeps more detail" + advice;
 }
 
 void report_loss(Diagnostics& diagnostics, std::string text) {

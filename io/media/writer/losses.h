@@ -25,7 +25,8 @@ void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text
 void require_displayable(const Source& source);
 
 /// See Writer::advice().
-std::string keeping_advice(const Source& source, const AVCodecContext& encoder);
+std::string output_advice(const Source& source, const AVCodecContext& encoder,
+                          const AVOutputFormat& container, const WriterOptions& options);
 
 /// The properties of the output that losses depend on.
 struct LossTarget {

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -280,6 +283,74 @@ TEST_F(NoiseTest, SaysWhereNoneIsFound) {
   const std::string clean = make("clean.mkv", {"-f", "lavfi", "-i", "color=orange:s=128x96,format=yuv420p",
                                                "-frames:v", "2", "-c:v", "ffv1"});
   EXPECT_EQ(report({clean})["deviations"]["U"]["noise"], "none found");
+}
+
+/// A TIFF stack of gray pages of 16 bits, with a description on the first page.
+std::string tiff_of(const std::vector<std::string>& pages, const std::string& description) {
+  std::string file("II*\0\10\0\0\0", 8);
+  const auto put = [&file](std::uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) {
+      file += static_cast<char>(value >> (8 * i));
+    }
+  };
+  for (const std::string& page : pages) {
+    constexpr std::uint32_t kEntries = 8;
+    const auto behind = static_cast<std::uint32_t>(file.size()) + 2 + 12 * kEntries + 4;
+    const auto length = static_cast<std::uint32_t>(description.size()) + 1;
+    put(kEntries, 2);
+    for (const std::array<std::uint32_t, 4>& entry : std::initializer_list<std::array<std::uint32_t, 4>>{
+             {256, 3, 1, kWidth},
+             {257, 3, 1, kHeight},
+             {258, 3, 1, 16},
+             {262, 3, 1, 1},
+             {270, 2, length, behind},
+             {273, 4, 1, behind + length},
+             {278, 3, 1, kHeight},
+             {279, 4, 1, static_cast<std::uint32_t>(page.size())}}) {
+      put(entry[0], 2);
+      put(entry[1], 2);
+      put(entry[2], 4);
+      put(entry[3], 4);
+    }
+    const bool is_last = &page == &pages.back();
+    put(is_last ? 0 : behind + length + static_cast<std::uint32_t>(page.size()), 4);
+    file += description + '\0' + page;
+  }
+  return file;
+}
+
+TEST_F(NoiseTest, ChannelsOfAStackHaveALineEach) {
+  Noise noise(false);
+  std::vector<std::string> pages;
+  for (int page = 0; page < 8; ++page) {  // two channels of four times
+    std::string samples;
+    for (const char sample : noise.plane(kWidth, kHeight, page % 2 == 0 ? 3 : 12)) {
+      samples += std::string(1, '\0') + sample;
+    }
+    pages.push_back(samples);
+  }
+  const std::string stack = path("stack.tif");
+  write_file(stack, tiff_of(pages, "ImageJ=1.53\nimages=8\nchannels=2\nframes=4\nhyperstack=true\n"));
+  const nlohmann::json files = report({stack})["files"];
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_NEAR(files[0]["planes"]["Y"]["sigma"], 3, 0.2);
+  EXPECT_NEAR(files[1]["planes"]["Y"]["sigma"], 12, 0.6);
+  EXPECT_EQ(files[1]["channel"], 2);
+  EXPECT_EQ(files[1]["frames"], 4);
+  EXPECT_EQ(report({stack, "--frames", "2"})["files"][1]["frames"], 2);
+
+  const Outcome text = limpid({"noise", stack});
+  expect_success(text);
+  ASSERT_EQ(lines(text.out).size(), 2U) << text.out;
+  EXPECT_NE(lines(text.out)[1].find("stack.tif, channel or slice 2"), std::string::npos) << text.out;
+  EXPECT_NE(lines(text.out)[1].find(" of 65535)"), std::string::npos) << text.out;
+  expect_failure(limpid({"noise", stack, "-o", path("p.json")}), 1,
+                 {"stack.tif", "2 channels or slices", "without --noise"});
+
+  const Outcome found = limpid({"denoise", stack, "-o", path("auto.tif")});
+  EXPECT_NE(found.err.find("(from frame 4 on)"), std::string::npos) << found.err;
+  const Outcome given = limpid({"denoise", stack, "-o", path("given.tif"), "--sigma", "3"});
+  EXPECT_NE(given.err.find("all channels and slices"), std::string::npos) << given.err;
 }
 
 TEST_F(NoiseTest, TellsTheLongestScene) {

@@ -84,11 +84,11 @@ TEST(NoiseText, LevelsOfDeepPicturesHaveTwoDigitsAndSteps) {
   EXPECT_EQ(plane_levels_text({}, format), "Y 0.0");
   format.sample_type = SampleType::kUint16;
   format.bit_depth = 16;
-  EXPECT_EQ(plane_levels_text({{0.0311F, 0, 0}}, format), "Y 0.031, or 8 of 65535");
-  EXPECT_EQ(plane_levels_text({{6.94F, 0, 0}}, format), "Y 6.9");
+  EXPECT_EQ(plane_levels_text({{0.0311F, 0, 0}}, format), "Y 0.031 (8 of 65535)");
+  EXPECT_EQ(plane_levels_text({{6.94F, 0, 0}}, format), "Y 6.9 (1777 of 65535)");
   format.color_model = ColorModel::kYuv;
   EXPECT_EQ(plane_levels_text({{0.72F, 0.0311F, 0}}, format),
-            "Y 0.72, U 0.031, V 0.0, or 184, 8, 0 of 65535");
+            "Y 0.72 (184 of 65535), U 0.031 (8 of 65535), V 0.0 (0 of 65535)");
   format.sample_type = SampleType::kFloat32;
   EXPECT_EQ(plane_levels_text({{0.0311F, 0, 0}}, format), "Y 0.031, U 0.0, V 0.0");
 }
