@@ -45,6 +45,7 @@ INPUTS = {
     "screen.mkv": VIDEO,
     "scan.mkv": SCAN,
     "cells.tif": [*PICTURE, "-pix_fmt", "gray16le"],
+    "cells/img_%03d.tif": [*PICTURE[:-1], "4", "-pix_fmt", "gray16le"],
     "photo.png": PICTURE,
     "holiday/one.jpg": PICTURE,
     "holiday/two.jpg": PICTURE,

@@ -313,7 +313,6 @@ namespace {
 
 struct StatusOptions {
   std::string folder;
-  double patience = WorkOptions().patience;
   JobMessageOptions messages;
 };
 
@@ -347,7 +346,7 @@ std::string rate_text(const JobStatus& status) {
 int show_status(const StatusOptions& options, Console& console) {
   options.messages.set_up(console);
   const JobFolder folder(options.folder);
-  const JobStatus status = status_of(folder, read_plan(folder), options.patience);
+  const JobStatus status = status_of(folder, read_plan(folder), WorkOptions().patience);
   if (options.messages.json) {
     print_report(report_of(status, folder.path()));
     return kExitDone;
@@ -367,12 +366,6 @@ void add_status_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand("status", "Show the progress of a job");
   auto options = std::make_shared<StatusOptions>();
   command->add_option("JOB", options->folder, "Folder of the job")->required();
-  command
-      ->add_option("--claim-timeout", options->patience,
-                   "Seconds of silence after which a worker counts as lost, 0.5-1e6 [120]")
-      ->type_name("S")
-      ->in_range(0.5, 1e6)
-      ->advanced();
   options->messages.add_to(*command);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return show_status(*options, console); };

@@ -415,9 +415,8 @@ void add_noise_command(CommandLine& program, Command& selected) {
       "code "
       "values. Noise is called faint below a sigma of 3 and strong from 10 on, by its strongest plane. "
       "Cameras and codecs smooth "
-      "noise: its high frequencies are weaker. If the frames contain scene "
-      "cuts, "
-      "the longest scene is measured.");
+      "noise: its high frequencies are weaker. If the frames contain scene cuts, the longest scene is "
+      "measured. strength in a profile is the factor with which subsampled chroma is filtered best.");
   command->callback(
       [&selected, options] { selected = [options](Console& console) { return find(*options, console); }; });
 }

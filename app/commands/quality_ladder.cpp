@@ -54,13 +54,13 @@ std::size_t place_of(const PlayerSettings& settings) {
 
 }  // namespace
 
-Filter filter_of(const PlayerSettings& settings, int delay) {
-  return settings.looks_ahead ? offline_filter(settings) : live_filter(settings, delay);
+Filter filter_of(const PlayerSettings& settings) {
+  return settings.looks_ahead ? offline_filter(settings) : live_filter(settings);
 }
 
 QualityLadder make_ladder(const PlayerSettings& settings, const LadderUse& use) {
   const auto rung = [&](const PlayerSettings& of, double cost) {
-    return QualityRung{.settings = of, .cost = cost, .reach = reach_of(filter_of(of, use.delay))};
+    return QualityRung{.settings = of, .cost = cost, .reach = reach_of(filter_of(of))};
   };
   const bool has_quicker = settings.filter.name == "vbm4d" || settings.filter.name == "vnlb";
   if (!settings.keeps_pace || !has_quicker) {

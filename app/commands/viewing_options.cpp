@@ -212,14 +212,10 @@ void ViewerCommandOptions::add_window_to(CommandLine& command) {
       ->type_name("WxH")
       ->advanced()
       ->group(kWindow);
-  command.add_flag("--full-screen", full_screen_, "Start in full screen")->advanced()->group(kWindow);
   command.add_flag("--no-vsync", no_vsync_, "Do not synchronize with the refresh of the display")
       ->advanced()
       ->group(kWindow);
   command.add_flag("--controls", controls_, "Start with controls that stay on the screen")
-      ->advanced()
-      ->group(kWindow);
-  command.add_flag("--statistics", statistics_, "Start with statistics on the picture")
       ->advanced()
       ->group(kWindow);
   command.add_flag("--no-osd", no_osd_, "Start with the picture only: no labels, hints or controls")
@@ -362,8 +358,6 @@ PlayerStages ViewerCommandOptions::stages(const std::shared_ptr<Engine>& denoisi
                                           const io::Reader& source, bool live) {
   LadderUse use;
   use.live = live;
-  const double fps = source.video().frames_per_second > 0 ? source.video().frames_per_second : kGuessedRate;
-  use.delay = live ? static_cast<int>(latency_ms / 1000 * fps) : 0;
   use.on_processors = denoising_engine->name() == "cpu";
   use.unbounded = denoising_engine->name().find(',') == std::string_view::npos;
   PlayerStages stages;
@@ -380,9 +374,9 @@ PlayerStages ViewerCommandOptions::stages(const std::shared_ptr<Engine>& denoisi
   stages.measured = [live, speeds = speeds_](const PlayerSettings& settings, double seconds) {
     speeds->note(speed_name(settings, live), seconds);
   };
-  stages.make_denoiser = [denoising_engine, use](const PlayerSettings& settings, const Frame& frame,
-                                                 const NoiseModel& level) {
-    const Filter filter = filter_of(settings, use.delay);
+  stages.make_denoiser = [denoising_engine](const PlayerSettings& settings, const Frame& frame,
+                                            const NoiseModel& level) {
+    const Filter filter = filter_of(settings);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     log_warnings(denoiser->warnings());
     return denoiser;
@@ -435,7 +429,6 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
   options.fields = denoising.fields.choice();
   options.overlay = !no_osd_;
   options.controls = controls_;
-  options.statistics = statistics_;
   options.notice = notice_;
   options.side = parse_side(view);
   options.zoom = zoom_;
@@ -449,7 +442,6 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
   }
   options.open_window = window;
   options.window.vsync = !no_vsync_;
-  options.window.full_screen = full_screen_;
   options.window.display_lost = [] {
     spdlog::error("the connection to the display is lost");
     spdlog::default_logger()->flush();

@@ -37,8 +37,6 @@ class ViewerCommandOptions {
   bool overwrite = false;  ///< an existing screenshot or recording
   bool no_memory = false;
   std::string view = "split";  ///< name of the view at first; set before add_to()
-  /// The longest time that filters wait for later frames of a live source, in milliseconds.
-  double latency_ms = 0;
   /// Set before the viewer is destroyed, to end a wait for the source.
   std::atomic<bool> closing = false;
   std::shared_ptr<io::Window> window;  ///< the previous source's window, which the next source reuses
@@ -100,10 +98,8 @@ class ViewerCommandOptions {
   double split_ = 0.5;
   double text_size_ = 1;
   std::string window_size_;
-  bool full_screen_ = false;
   bool no_vsync_ = false;
   bool controls_ = false;
-  bool statistics_ = false;
   bool no_osd_ = false;
   std::int64_t frames_ = 0;
   std::string screenshot_;

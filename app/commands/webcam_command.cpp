@@ -621,13 +621,6 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->in_range(1.0, 100.0)
       ->advanced()
       ->group("Filter and quality");
-  command
-      ->add_option("--latency", options->viewing.latency_ms,
-                   "Longest time that filters wait for later frames, in milliseconds [0]")
-      ->type_name("MS")
-      ->in_range(0.0, 10000.0)
-      ->advanced()
-      ->group("Filter and quality");
   command->callback([&selected, options] {
     selected = [options](Console& console) { return show_webcam(*options, console); };
   });

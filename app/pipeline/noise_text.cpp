@@ -36,7 +36,8 @@ bool differs_markedly(float a, float b, const FrameFormat& format) {
 
 class NoiseLog {
  public:
-  explicit NoiseLog(const NoiseSettings& settings) : settings_(settings) {}
+  NoiseLog(const NoiseSettings& settings, bool is_watched)
+      : settings_(settings), again_(is_watched ? spdlog::level::debug : spdlog::level::info) {}
 
   void operator()(const NoiseEstimate& estimate, const NoiseModel& level, const Frame& frame) {
     const Strength& strength = settings_.strength;
@@ -64,13 +65,15 @@ class NoiseLog {
         return;
       }
     }
+    const spdlog::level::level_enum severity = last_ ? again_ : spdlog::level::info;
     last_ = estimate;
     const std::string shape = shape_text(estimate, frame.format.color_model);
     const std::string evidence = evidence_text(estimate);
-    spdlog::info(fmt::format("noise: estimated sigma {}{}{}{} (from frame {} on)",
-                             plane_levels_text(estimate, frame.format), shape.empty() ? "" : ", " + shape,
-                             evidence.empty() ? "" : ", " + evidence, filtered.empty() ? "" : "; " + filtered,
-                             frame.index));
+    spdlog::log(severity,
+                fmt::format("noise: estimated sigma {}{}{}{} (from frame {} on)",
+                            plane_levels_text(estimate, frame.format), shape.empty() ? "" : ", " + shape,
+                            evidence.empty() ? "" : ", " + evidence, filtered.empty() ? "" : "; " + filtered,
+                            frame.index));
     if (!estimate.has_noise() && std::max(strength.luma, strength.chroma) <= 1 &&
         !std::exchange(told_none_, true)) {
       spdlog::warn(
@@ -93,6 +96,7 @@ class NoiseLog {
   }
 
   NoiseSettings settings_;
+  spdlog::level::level_enum again_;  // of estimates behind the first
   bool told_faint_ = false;
   bool told_common_ = false;
   bool told_none_ = false;   // prints the warning once per run
@@ -265,6 +269,8 @@ std::string shape_text(const NoiseModel& noise, ColorModel color_model) {
   return text;
 }
 
-NoiseControl::Listener noise_log(const NoiseSettings& settings) { return NoiseLog(settings); }
+NoiseControl::Listener noise_log(const NoiseSettings& settings, bool is_watched) {
+  return NoiseLog(settings, is_watched);
+}
 
 }  // namespace limpid::app

@@ -159,7 +159,6 @@ void draw_question(ControlItems& items, io::Size window);
 void draw_progress(ControlItems& items, float width);
 /// Draws buttons for the passage. `is_roomy`: the bar is wide enough for them, so that the panel has none.
 void draw_passage(ControlItems& items);
-bool bar_has_passage(float units);
 
 /// A list of the files of a folder, from which the user chooses one, with the pointer or with keys. Throws
 /// nothing: an unreadable folder is an empty list with a message.

@@ -221,7 +221,7 @@ void FrameDenoising::send(const PlayedFrame& frame) {
   }
   const QualityRung rung = quality_.rung(settings_, Clock::now());
   if (!noise_ || settings_.noise != used_.noise) {
-    noise_.emplace(settings_.noise, *stages_.engine, noise_log(settings_.noise));
+    noise_.emplace(settings_.noise, *stages_.engine, noise_log(settings_.noise, true));
   }
   const NoiseModel level = estimate(frame.noisy);
   std::unique_ptr<Denoiser> next;

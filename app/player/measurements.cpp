@@ -83,14 +83,6 @@ std::string settings_text(const PlayerSettings& settings) {
                      to_string(settings.noise.strength), mix);
 }
 
-std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {
-  std::string text = "sigma";
-  for (std::size_t plane = 0; plane < planes.size(); ++plane) {
-    text += fmt::format(" {} {}", planes[plane], level_text(level.sigma[plane]));
-  }
-  return text;
-}
-
 void PlaybackRates::measure(const Totals& totals, const Playing& playing) {
   if (last_) {
     const double span = std::chrono::duration<double>(totals.at - last_->at).count();

@@ -63,9 +63,6 @@ bool is_final(const PlayedFrame& frame);
 /// Filter and strength, such as "vbm4d np, strength 1.2".
 std::string settings_text(const PlayerSettings& settings);
 
-/// "sigma Y 14.0 U 11.2 V 13.1", with the names of the color planes.
-std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes);
-
 /// Rates and loads of a playing source, each over about a second.
 class PlaybackRates {
  public:

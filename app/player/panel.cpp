@@ -271,8 +271,6 @@ void draw_playing(ControlItems& items) {
 
 }  // namespace
 
-bool bar_has_passage(float units) { return units >= kPassageWidth; }
-
 void draw_panel_rows(ControlItems& items) {
   draw_strength(items);
   draw_noise(items);

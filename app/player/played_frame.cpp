@@ -22,8 +22,8 @@ Filter offline_filter(const PlayerSettings& settings) {
   return make_filter(filter_settings(settings), false, "--");
 }
 
-Filter live_filter(const PlayerSettings& settings, int delay) {
-  return make_filter(live(filter_settings(settings), false, delay), false, "--");
+Filter live_filter(const PlayerSettings& settings) {
+  return make_filter(live(filter_settings(settings), false, 0), false, "--");
 }
 
 void LoopPosition::set_frames(std::shared_ptr<const LoopFrames> frames) {

@@ -54,8 +54,9 @@ struct PlayerSettings {
 FilterSettings filter_settings(const PlayerSettings& settings);
 /// The filter of files. Throws UsageError for settings that contradict each other.
 Filter offline_filter(const PlayerSettings& settings);
-/// The filter of live video that waits for `delay` later frames. Throws UsageError as offline_filter() does.
-Filter live_filter(const PlayerSettings& settings, int delay = 0);
+/// The filter of live video, which waits for no later frames unless a delay is set. Throws UsageError as
+/// offline_filter() does.
+Filter live_filter(const PlayerSettings& settings);
 
 /// One of the qualities that a player chooses from.
 struct QualityRung {

@@ -57,7 +57,6 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       measurements_(options_, player_options_),
       cameras_(options_.cameras) {
   state_.side = options_.side;
-  state_.statistics = options_.statistics;
   if (options_.mirrored) {
     state_.mirrored = true;
     screen_.view().mirror();

@@ -50,7 +50,6 @@ struct ViewerOptions {
   std::string picture_folder;  ///< for the pictures of keys; empty: beside the source
   bool overlay = true;         ///< labels, hints and controls appear by themselves
   bool controls = false;       ///< controls stay on the screen from the start
-  bool statistics = false;     ///< statistics are shown from the start
   Side side = Side::kSplit;
   int zoom = 0;
   double split = 0.5;  ///< of the window's width, until the pointer moves

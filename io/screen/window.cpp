@@ -150,8 +150,7 @@ Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(op
   watch_x11_windows();
   const Size size = options.fixed ? options.size : fitting_size(options, 1);
   request_opengl();
-  const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
-                       (options.full_screen ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0U);
+  const Uint32 flags = SDL_WINDOW_OPENGL | SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI;
   state_->window.reset(
       SDL_CreateWindow("", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, size.width, size.height, flags));
   sdl_check(state_->window != nullptr, opening());

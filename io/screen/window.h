@@ -59,7 +59,6 @@ struct WindowOptions {
   Size least = {};     ///< smallest size unless `fixed`, in units of 1/96 inch; a part of the screen at most
   bool fixed = false;  ///< use `size` even if it is larger than the screen
   bool vsync = true;
-  bool full_screen = false;
   /// Called once if the connection to the display is lost, as when its server ends or kills the client, on
   /// the thread that detects it. When it returns, the process ends with exit code 1 and without another
   /// message. May be empty.

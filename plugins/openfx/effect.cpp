@@ -1,17 +1,67 @@
 // SPDX-License-Identifier: MIT
 #include "plugins/openfx/effect.h"
 
+#include <limpid.h>
+
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "plugins/openfx/measurement.h"
+#include "plugins/shared/denoiser.h"
 
 namespace limpid::openfx {
 namespace {
+
+// The most frames that noise is measured from, as by `limpid noise`.
+constexpr int kMeasuredFrames = 16;
+
+struct MeasuredNoise {
+  std::string profile;  // JSON in a line
+  std::string level;    // "9.8, 9.6, 9.7": of each color, in 8-bit code values
+};
+
+// Measures the noise of frames of one size, at least one, in their order. Throws Failure with a sentence,
+// also if frames differ in layout.
+MeasuredNoise measure_noise(limpid_engine& engine, const std::vector<Framed>& frames) {
+  limpid_denoiser* made = nullptr;
+  if (limpid_new(&made, &engine) != LIMPID_OK) {
+    throw std::bad_alloc();
+  }
+  const auto free = [](limpid_denoiser* own) { limpid_free(&own); };
+  const std::unique_ptr<limpid_denoiser, decltype(free)> denoiser(made, free);
+  std::vector<limpid_frame> views;
+  std::vector<const limpid_frame*> pointers;
+  views.reserve(frames.size());
+  for (const Framed& frame : frames) {
+    if (frame.pixels().layout != frames.front().pixels().layout) {
+      throw Failure(abi::kUnsupported,
+                    "noise cannot be measured in frames of different components or bit depths");
+    }
+    views.push_back(frame_of(frame.pixels()));
+    views.back().flags = frame.is_interlaced() ? LIMPID_INTERLACED : 0;
+    pointers.push_back(&views.back());
+  }
+  const limpid_format format = format_of(frames.front().pixels());
+  auto noise = plugins::sized<limpid_noise>();
+  if (limpid_estimate_noise(made, &format, pointers.data(), static_cast<std::int32_t>(pointers.size()),
+                            &noise) != LIMPID_OK) {
+    throw Failure(abi::kFailed, limpid_error(made));
+  }
+  MeasuredNoise measured{noise.profile, ""};
+  std::replace(measured.profile.begin(), measured.profile.end(), '\n', ' ');
+  constexpr float kDigits = 100;
+  for (int c = 0; c < std::min(frames.front().pixels().layout.channels, 3); ++c) {
+    measured.level +=
+        (c == 0 ? "" : ", ") +
+        plugins::text_of(std::round(static_cast<double>(noise.sigma[c] * kDigits)) / double{kDigits});
+  }
+  return measured;
+}
 
 // Frames of clips without an end, and the greatest number of a frame.
 constexpr double kMostFrames = 1 << 28;

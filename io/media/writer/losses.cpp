@@ -228,23 +228,20 @@ std::optional<int> default_quality(const AVCodecContext& encoder) {
   return name == "libx264" ? 23 : 28;
 }
 
-/// What keeps the samples of a lossless or professional source; empty for other sources.
-std::string keeping_advice(const Source& source) {
+/// What keeps the samples of a lossless or professional source, or what editors read; may be empty.
+std::string keeping_advice(const Source& source, const AVOutputFormat& container) {
   const AVCodecID codec = source.video.codecpar->codec_id;
-  const AVPixFmtDescriptor* const decoded = av_pix_fmt_desc_get(source.decoded);
+  const AVPixFmtDescriptor& decoded = *av_pix_fmt_desc_get(source.decoded);
   constexpr int kDepth = 10;
-  const bool is_master = decoded != nullptr && decoded->nb_components >= 3 &&
-                         decoded->comp[0].depth >= kDepth && decoded->log2_chroma_h == 0 &&
-                         decoded->log2_chroma_w <= 1;
-  const std::string name = avcodec_get_name(codec);
-  if (is_lossless_video(codec)) {
-    return "; the source is lossless (" + name + "): -c ffv1 in .mkv keeps all samples";
-  }
-  return is_master ? "; the source is a master (" + name + ", " + std::to_string(decoded->comp[0].depth) +
-                         "-bit 4:" + (decoded->log2_chroma_w == 0 ? "4:4" : "2:2") + "): " +
-                         (name == "prores" || name == "dnxhd" ? "--for edit writes one"
-                                                              : "-c ffv1 in .mkv keeps all samples")
-                   : "";
+  const bool is_master = decoded.nb_components >= 3 && decoded.comp[0].depth >= kDepth &&
+                         decoded.log2_chroma_h == 0 && decoded.log2_chroma_w <= 1;
+  const bool is_for_editors =
+      std::string_view(container.name) == "mov" || codec == AV_CODEC_ID_PRORES || codec == AV_CODEC_ID_DNXHD;
+  return is_for_editors ? "; --for edit writes ProRes"
+         : is_lossless_video(codec) || is_master
+             ? std::string("; the source is ") + (is_master ? "a master" : "lossless") + " (" +
+                   avcodec_get_name(codec) + "): -c ffv1 in .mkv keeps all samples"
+             : "";
 }
 
 }  // namespace
@@ -271,12 +268,9 @@ std::string output_advice(const Source& source, const AVCodecContext& encoder,
   if (!quality) {
     return "";
   }
-  std::string advice = options.codec.empty() ? keeping_advice(source) : "";
-  if (advice.empty() && options.codec.empty() && std::string_view(container.name) == "mov") {
-    advice = "; --for edit writes ProRes";
-  }
   return std::string("encoder: ") + encoder.codec->name + " with its default, crf " +
-         std::to_string(*quality) + "; a lower --crf keeps more detail" + advice;
+         std::to_string(*quality) + "; a lower --crf keeps more detail" +
+         (options.codec.empty() ? keeping_advice(source, container) : "");
 }
 
 void report_loss(Diagnostics& diagnostics, std::string text) {

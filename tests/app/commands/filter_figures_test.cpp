@@ -2,11 +2,14 @@
 #include "app/commands/filter_figures.h"
 
 #include <gtest/gtest.h>
+#include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -175,6 +178,42 @@ TEST(FilterFigures, DocumentsHaveThoseOfTheResults) {
     }
   }
   EXPECT_GT(count, 40);
+}
+
+/// "1.1 to 1.3 ms" for a profile of V-BM4D on the clips of 1080p, without the unit.
+std::string range_on_clips(const std::string& profile) {
+  double least = 1e9;
+  double most = 0;
+  for (const nlohmann::json& row : output_of("cuda_real_clips_h200.json").at("clips")) {
+    if (row.at("filter") == "vbm4d:profile=" + profile && row.at("format") == "yuv420p") {
+      least = std::min(least, row.at("ms").get<double>());
+      most = std::max(most, row.at("ms").get<double>());
+    }
+  }
+  return fmt::format("{:.2g} to {:.2g}", least, most);
+}
+
+TEST(FilterFigures, ThePageOnPerformanceHasThoseOfTheResults) {
+  std::stringstream text;
+  text << std::ifstream(std::string(LIMPID_RESULTS_DIR) + "/../../docs/performance.md").rdbuf();
+  const std::string page = std::regex_replace(text.str(), std::regex("\\s+"), " ");
+  const nlohmann::json frames = output_of("cuda_vbm4d_h200.json").at("frames");
+  const auto ms = [&frames](const std::string& profile) {
+    return value_in(frames, "profile", profile, "ms");
+  };
+  const nlohmann::json rates = output_of("cpu_vbm4d_threads_16_cores.json").at("frames per second");
+  const auto rate = [&rates](const std::string& profile) {
+    return value_in(rates, "profile", profile, "16 threads");
+  };
+  for (const std::string& sentence :
+       {fmt::format("takes {:.2f} ms (profile `fast`), {:.2f} ms (`np`) or {:.1f} ms (`high`)", ms("fast"),
+                    ms("np"), ms("high")),
+        fmt::format("VNLB {:.1f} ms (`fast`) to {:.0f} ms (`best`)", ms("vnlb fast"), ms("vnlb best")),
+        fmt::format("take {} ms (`fast`), {} ms (`np`) or {} ms (`high`)", range_on_clips("fast"),
+                    range_on_clips("np"), range_on_clips("high")),
+        fmt::format("filters {:.0f} (`fast`) or {:.1f} (`np`) frames", rate("fast"), rate("np"))}) {
+    EXPECT_NE(page.find(sentence), std::string::npos) << sentence;
+  }
 }
 
 TEST(FilterFigures, EveryFilterHasFigures) {
