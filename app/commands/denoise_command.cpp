@@ -273,12 +273,6 @@ void log_engine(const Engine& engine, bool chosen) {
   }
 }
 
-void check(const DenoiseCommandOptions& options) {
-  if (options.overwrite && options.never_overwrite) {
-    throw UsageError("-y and -n exclude each other");
-  }
-}
-
 struct JobCounts {
   int done = 0;
   int skipped = 0;  ///< no media
@@ -397,6 +391,9 @@ void set_up_messages(const DenoiseCommandOptions& options, Console& console) {
 
 /// The settings for all files, without input and output. Throws for wrong options before any file is opened.
 Job settle_job(const DenoiseCommandOptions& options) {
+  if (options.overwrite && options.never_overwrite) {
+    throw UsageError("-y and -n exclude each other");
+  }
   Job job;
   const DenoisingOptions& denoising = options.denoising;
   const SettingsOptions& settings = denoising.settings;
@@ -440,7 +437,6 @@ JobResult denoise_one(const Job& job, const DenoiseCommandOptions& options, cons
 }
 
 int denoise(DenoiseCommandOptions& options, Console& console) {
-  check(options);
   options.denoising.settings.read_file();
   std::ranges::transform(options.arguments, options.arguments.begin(), io::local_name);
   options.output_option = io::local_name(options.output_option);

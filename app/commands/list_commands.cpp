@@ -115,12 +115,10 @@ int list_devices(bool as_json) {
     nlohmann::ordered_json json;
     json["engines"] = nlohmann::json::array();
     for (const EngineInfo& engine : engines) {
-      nlohmann::ordered_json entry;
-      entry["name"] = engine.name;
-      entry["available"] = engine.available;
-      entry["memory_bytes"] = engine.memory_bytes;
-      entry["description"] = engine.description;
-      json["engines"].push_back(entry);
+      json["engines"].push_back({{"name", engine.name},
+                                 {"available", engine.available},
+                                 {"memory_bytes", engine.memory_bytes},
+                                 {"description", engine.description}});
     }
     print_report(json);
     return kExitDone;

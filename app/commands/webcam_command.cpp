@@ -569,10 +569,6 @@ void add_webcam_outputs(CommandLine& command, WebcamOptions& options) {
       ->group(kOutput);
   command.add_flag("--no-audio", options.no_audio, "Record no audio")->group(kOutput);
   command
-      .add_flag("--mirror", options.mirror, "Exchange left and right in the window; outputs stay as they are")
-      ->advanced()
-      ->group("Window");
-  command
       .add_option(
           "--loopback", options.loopback,
           "Also be a camera for other programs, with the denoised frames: a v4l2loopback device such as "

@@ -199,10 +199,10 @@ constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"region", "", "\"limpid noise --region\" measures a region"},
     {"noise-level", "--sigma", ""},
     {"recursive subfolders", "", "subfolders are not searched; name each folder"},
+    {"version", "", "\"limpid --version\" prints it"},
     {"list cameras camera engines gpus", "",
      "\"limpid filters\" lists the filters, \"limpid devices\" the engines, \"limpid webcam --list\" the "
      "cameras"},
-    {"version", "", "\"limpid --version\" prints it"},
 });
 
 bool lists(std::string_view names, std::string_view name) {
@@ -286,9 +286,8 @@ class ArgumentReader {
 
   /// The option with this long name, which may be written with underscores or in capitals.
   const OptionText* find_long(std::string name) const {
-    for (char& letter : name) {
-      letter = letter == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    }
+    name = lower_case(name);
+    std::ranges::replace(name, '_', '-');
     return name.size() > 1 ? find("--" + name) : nullptr;
   }
 
@@ -527,10 +526,7 @@ void Option::take(std::vector<std::string> values) const {
     }
   };
   for (std::string& value : values) {
-    if (any_case_) {
-      std::ranges::transform(value, value.begin(),
-                             [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    }
+    value = any_case_ ? lower_case(value) : value;
     require(check_ ? check_(value) : "");
   }
   require(store_(values));

@@ -282,11 +282,8 @@ void DurationOption::apply_to(io::ReaderOptions& reader) const {
   }
 }
 
-void add_local_only(CommandLine& command, bool& value, const std::string& group) {
-  Option* const option = command.add_flag("--local-only", value, kLocalOnly)->advanced();
-  if (!group.empty()) {
-    option->group(group);
-  }
+void add_local_only(CommandLine& command, bool& value) {
+  command.add_flag("--local-only", value, kLocalOnly)->advanced();
 }
 
 namespace {

@@ -98,7 +98,7 @@ class DurationOption {
 };
 
 /// Adds --local-only, for commands that have no other reader options.
-void add_local_only(CommandLine& command, bool& value, const std::string& group = "");
+void add_local_only(CommandLine& command, bool& value);
 
 /// Sets the options for a purpose (web, archive or edit), except those that `options` has. Does nothing for
 /// an empty purpose. Throws UsageError for an unknown one.
