@@ -177,12 +177,13 @@ const std::vector<NoiseField>& noise_fields() {
        .ending = ".json"},
       {.name = "sigma",
        .value = "N|Y,U,V|auto",
-       .help = "Noise standard deviation in 8-bit code values (of 16 bits: divided by 256), N or Y,U,V, "
-               "0-255 [auto]",
+       .help = "Noise level in 8-bit steps (16 bits: / 256), N or Y,U,V, 0-255 [auto]",
        .standard = "auto",
        .parse = parse_sigma,
        .words = {"auto"},
-       .details = "\"limpid noise\" prints the level in this unit, and of 16 bits in code values, too."},
+       .details = "The standard deviation of the noise. \"limpid noise\" prints it in 8-bit steps, and of 16 "
+                  "bits in "
+                  "code values, too."},
       {.name = "strength",
        .value = "X|X,X|NAME",
        .help = "Factor of the noise level, X or LUMA,CHROMA, 0-10, or light (0.7), medium, strong (1.4) [1]",
