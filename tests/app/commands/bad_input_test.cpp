@@ -119,7 +119,23 @@ TEST_F(BadInputTest, DataThatIsNotKeptIsToldUnlessStrict) {
 
 TEST_F(BadInputTest, MissingFile) { expect_refused(path("absent.mkv"), 1, {"absent.mkv", "No such file"}); }
 
-TEST_F(BadInputTest, DirectoryToAFile) { expect_refused(folder().string(), 2, {"out.mkv: is not a folder"}); }
+TEST_F(BadInputTest, DirectoryToAFile) {
+  write_file(path("notes.txt"), "no picture");
+  expect_refused(folder().string(), 2, {"out.mkv: is not a folder"});
+}
+
+TEST_F(BadInputTest, NumberedPicturesAreNamedAsAVideo) {
+  for (const char* const name : {"img_008.png", "img_009.png", "img_010.png"}) {
+    write_file(path(name), "only the name counts");
+  }
+  const std::string series = "to denoise numbered pictures as a video, name " + path("img_%03d.png");
+  expect_refused(folder().string(), 2, {"out.mkv: is not a folder", series});
+  expect_failure(limpid({"denoise", folder().string()}), 2, {"-o FOLDER", series});
+}
+
+TEST_F(BadInputTest, CamerasAreForWebcam) {
+  expect_refused("/dev/video63", 2, {"/dev/video63: is a camera", "limpid webcam /dev/video63"});
+}
 
 TEST_F(BadInputTest, EmptyFile) {
   write_file(path("empty.mkv"), "");

@@ -463,6 +463,11 @@ TEST(CommandLine, SaysWhatMayHaveBeenMeant) {
   EXPECT_EQ(error(file + " -o out.mp4"),
             "the command is missing; perhaps: limpid denoise " + file + " -o out.mp4");
   EXPECT_EQ(error("-x"), "the command is missing; limpid --help lists the commands");
+  EXPECT_EQ(
+      error("absent.mov"),
+      "absent.mov: no such file; limpid denoise FILE denoises a video or picture; limpid --help lists the "
+      "commands");
+  EXPECT_NE(error("cameras").find("\"limpid webcam --list\" the cameras"), std::string::npos);
   EXPECT_EQ(error("denoise --sigmaa=5"), "there is no option --sigmaa; did you mean '--sigma'?");
   EXPECT_EQ(error("denoise --nonesuch"),
             "there is no option --nonesuch; limpid denoise --help lists the options");
