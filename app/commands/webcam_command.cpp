@@ -327,9 +327,7 @@ void check_outputs(const WebcamOptions& options) {
   if (options.no_window && options.record.empty() && options.loopback.empty()) {
     throw UsageError("--no-window: add --loopback DEVICE or --record FILE for the denoised video");
   }
-  if (!options.loopback.empty()) {
-    io::require_virtual_camera(options.loopback);
-  }
+  io::require_virtual_camera(options.loopback);
 }
 
 /// The options of a window that controls the outputs and shows their state.

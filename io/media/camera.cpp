@@ -291,8 +291,7 @@ std::string virtual_camera_name(const std::string& device) {
 }
 
 void require_virtual_camera(const std::string& device) {
-  std::error_code ignored;
-  if (device != kPipeWire && !std::filesystem::exists(device, ignored)) {
+  if (!device.empty() && device != kPipeWire && !is_video_device_present(device)) {
     throw Error(explained(device, ""));
   }
 }
@@ -300,8 +299,7 @@ void require_virtual_camera(const std::string& device) {
 Writer open_virtual_camera(const std::string& device, const Reader& source) {
   if (device.empty()) {
     throw Error(
-        std::string("no v4l2loopback device, and this build is without PipeWire; install v4l2loopback-dkms, "
-                    "then run ") +
+        "no v4l2loopback device, and this build is without PipeWire; install v4l2loopback-dkms, then run " +
         loading(device));
   }
   try {

@@ -64,7 +64,7 @@ std::string virtual_camera_name(const std::string& device);
 /// Opens a virtual camera for frames with the properties of `source`'s. `device`: path of a v4l2loopback
 /// device, or kPipeWire. Throws Error with a sentence that says what to do.
 Writer open_virtual_camera(const std::string& device, const Reader& source);
-/// Throws Error if `device` does not exist.
+/// Throws Error if `device`, unless it is empty, does not exist.
 void require_virtual_camera(const std::string& device);
 
 /// An audio device that captures.
