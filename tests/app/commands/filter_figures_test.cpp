@@ -184,7 +184,8 @@ TEST(FilterFigures, DocumentsHaveThoseOfTheResults) {
 std::string range_on_clips(const std::string& profile) {
   double least = 1e9;
   double most = 0;
-  for (const nlohmann::json& row : output_of("cuda_real_clips_h200.json").at("clips")) {
+  const nlohmann::json output = output_of("cuda_real_clips_h200.json");
+  for (const nlohmann::json& row : output.at("clips")) {
     if (row.at("filter") == "vbm4d:profile=" + profile && row.at("format") == "yuv420p") {
       least = std::min(least, row.at("ms").get<double>());
       most = std::max(most, row.at("ms").get<double>());
