@@ -8,15 +8,18 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <regex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/commands/command.h"
 #include "app/console/console.h"
 #include "app/console/logging.h"
+#include "app/console/process.h"
 #include "app/program.h"
 #include "core/base/error.h"
 #include "core/base/machine.h"
@@ -150,7 +153,12 @@ int main(int argc, char** argv) {
   limpid::io::take_over_logs();
   limpid::io::limit_libav_threads(limpid::processors());
   try {
-    const int exit_code = limpid::app::guarded_run(argc, argv);
+    limpid::app::set_up_console();
+    std::vector<std::string> words = limpid::app::words_of_command(argc, argv);
+    std::vector<char*> arguments;
+    std::ranges::transform(words, std::back_inserter(arguments),
+                           [](std::string& word) { return word.data(); });
+    const int exit_code = limpid::app::guarded_run(static_cast<int>(arguments.size()), arguments.data());
     if (limpid::io::has_abandoned_encoders()) {
       std::fflush(nullptr);
       std::_Exit(exit_code);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes a release of the last commit in out/release: the source, the wheels, the OpenFX bundle, the files for Windows, the Debian
-# packages, and SHA256SUMS.
+# Makes a release of the last commit in out/release: the source, the archive for any Linux, the wheels, the OpenFX bundle, the files for
+# Windows, the Debian packages, a list of their parts in SPDX, notes from CHANGELOG.md, and SHA256SUMS.
 # Installs and uses each of them in fresh systems.
-# Usage: tests/release.sh [PART...]    source, wheels, bundle, windows, debs, use; without, all. Parts may run one by one, in this order.
+# Usage: tests/release.sh [PART...]    source, portable, wheels, bundle, windows, debs, use; without, all. Parts may run one by one, in this order.
 # Run it on the oldest system that the wheels and the bundle are for: they need its glibc, or a later one. Requires build/release with the
 # tests, PyPI, root and debootstrap. LIMPID_SYSTEMS lists the systems for packages and uses (bookworm trixie). LIMPID_CCACHE and
 # LIMPID_ROOTS: see tests/fresh_root.sh.
@@ -17,8 +17,11 @@ if [[ -n $(git status --porcelain) ]]; then
 fi
 source tests/fresh_root.sh
 
+# Builds depend neither on the time nor, by the flags of the scripts, on the folder.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(source wheels bundle windows debs use)
+[[ $# -gt 0 ]] || parts=(source portable wheels bundle windows debs use)
 read -ra systems <<<"${LIMPID_SYSTEMS:-bookworm trixie}"
 version=$(sed -nE 's/^project\(limpid VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 release=$PWD/out/release
@@ -31,8 +34,15 @@ bundle=Limpid-$version-Linux-$(uname -m | tr _ -).ofx.tar.gz
 
 # Each part removes its files of earlier runs, which SHA256SUMS would list.
 make_source() {
-  rm -f "$release"/limpid-*.tar.gz
+  rm -f "$release/limpid-$version.tar.gz"
   git archive --prefix="limpid-$version/" HEAD | gzip -9n >"$release/limpid-$version.tar.gz"
+}
+
+# Built, and used in fresh systems, by its own script.
+make_portable() {
+  rm -f "$release"/limpid-*-Linux-*.tar.xz
+  tests/portable.sh
+  cp out/portable/limpid-*-Linux-*.tar.xz "$release/"
 }
 
 make_wheels() {
@@ -117,15 +127,18 @@ use_in() {
 
 for part in "${parts[@]}"; do
   case $part in
-    source | wheels | bundle | windows | debs) "make_$part" ;;
+    source | portable | wheels | bundle | windows | debs) "make_$part" ;;
     use)
       for system in "${systems[@]}"; do
         use_in "$system"
       done
       ;;
-    *) echo "$0: unknown part '$part' (source, wheels, bundle, windows, debs, use)" >&2; exit 2 ;;
+    *) echo "$0: unknown part '$part' (source, portable, wheels, bundle, windows, debs, use)" >&2; exit 2 ;;
   esac
 done
+sed -n "/^## $version/,/^## /{/^## /!p}" CHANGELOG.md >"$release/NOTES.md"
+mapfile -t archives < <(compgen -G "$release/limpid-$version-Linux-*.tar.xz" || true; compgen -G "$release/limpid-$version-Windows-*.zip" || true)
+python3 tests/spdx.py "$version" "$SOURCE_DATE_EPOCH" "${archives[@]}" >"$release/limpid-$version.spdx.json"
 (cd "$release" && find . -type f -not -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >SHA256SUMS)
 echo "Release: $release"
 cat "$release/SHA256SUMS"

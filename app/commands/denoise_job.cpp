@@ -2,10 +2,8 @@
 
 #include "app/commands/denoise_job.h"
 
-#include <poll.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -29,11 +27,16 @@
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
+#include "core/base/system/posix.h"
 #include "core/engine/frame_control.h"
 #include "io/media/picture_sequence.h"
 
 namespace limpid::app {
 namespace {
+
+constexpr int kStandardInput = 0;
+constexpr int kStandardOutput = 1;
+constexpr int kStandardError = 2;
 
 FilmGrainTable table_of_file(const std::string& file, double start) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
@@ -81,9 +84,8 @@ std::string ask(const std::string& question, const InterruptWatch& interrupts) {
   constexpr int kPatienceMilliseconds = 50;
   std::cerr << printable(question);
   std::string answer;
-  pollfd keyboard{STDIN_FILENO, POLLIN, 0};
   while (!interrupts.interrupted()) {
-    if (::poll(&keyboard, 1, kPatienceMilliseconds) > 0) {
+    if (posix::wait_to_read(kStandardInput, kPatienceMilliseconds)) {
       std::getline(std::cin, answer);
       break;
     }
@@ -100,7 +102,7 @@ Target settle_output(const Job& job, const std::string& file, const Session& ses
     if (session.json) {
       throw UsageError("--json: standard output is taken by the video; name a file with -o");
     }
-    if (isatty(STDOUT_FILENO) == 1) {
+    if (posix::isatty(kStandardOutput) == 1) {
       throw UsageError(
           "the output is a terminal, which can't show video; redirect it or name a file with -o");
     }
@@ -122,8 +124,8 @@ Target settle_output(const Job& job, const std::string& file, const Session& ses
   if (job.existing == Existing::kSkip) {
     return Target::kSkipped;
   }
-  if (job.existing == Existing::kAsk && job.input != "-" && isatty(STDIN_FILENO) == 1 &&
-      isatty(STDERR_FILENO) == 1) {
+  if (job.existing == Existing::kAsk && job.input != "-" && posix::isatty(kStandardInput) == 1 &&
+      posix::isatty(kStandardError) == 1) {
     const std::string answer = ask(file + ": exists; overwrite it? [y/N] ", session.interrupts);
     if (answer == "y" || answer == "Y" || answer == "yes" || session.interrupts.interrupted()) {
       return Target::kMayBeReplaced;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,6 +29,7 @@
 #include "app/options/engine_options.h"
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
+#include "core/base/system/posix.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -89,14 +89,14 @@ class PlanningFolder : NotCopyable {
   ~PlanningFolder() {
     try {
       const bool is_planned = file_exists(folder_.plan());
-      for (int number = 0; !is_planned && ::unlink(folder_.segment(number).c_str()) == 0; ++number) {
+      for (int number = 0; !is_planned && posix::unlink(folder_.segment(number).c_str()) == 0; ++number) {
       }
       if (!is_planned) {
         folder_.remove_empty(false);
       }
-      ::unlink(lock_in(folder_.path()).c_str());
+      posix::unlink(lock_in(folder_.path()).c_str());
       if (is_new_) {
-        ::rmdir(folder_.path().c_str());  // unless it has files
+        posix::rmdir(folder_.path().c_str());  // unless it has files
       }
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): files without a plan are left behind
     }

@@ -3,7 +3,6 @@
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +14,7 @@
 
 #include "app/console/durable_file.h"
 #include "core/base/error.h"
+#include "core/base/system/posix.h"
 #include "core/base/text.h"
 #include "io/media/picture_sequence.h"
 #include "io/media/reader.h"
@@ -57,8 +57,8 @@ std::vector<Jobs::Input> files_of(const std::string& folder) {
 
 /// Device and inode, which identify a file under any name.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> id_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
+  posix::Stat status{};
+  if (posix::stat(path.c_str(), &status) != 0) {
     return std::nullopt;
   }
   return std::pair<std::uint64_t, std::uint64_t>(status.st_dev, status.st_ino);

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "app/console/durable_file.h"
+#include "app/console/process.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
 
@@ -120,12 +121,8 @@ double positive(const nlohmann::json& value) {
 }  // namespace
 
 fs::path SpeedMemory::default_file() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  if (cache != nullptr && *cache != '\0') {
-    return fs::path(cache) / "limpid" / "speeds.json";
-  }
-  return home != nullptr && *home != '\0' ? fs::path(home) / ".cache/limpid/speeds.json" : fs::path();
+  const std::string cache = cache_folder();
+  return cache.empty() ? fs::path() : fs::path(cache) / "limpid" / "speeds.json";
 }
 
 SpeedMemory::SpeedMemory(fs::path file, std::string hardware, const FrameFormat& format)

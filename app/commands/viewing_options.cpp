@@ -256,7 +256,7 @@ void ViewerCommandOptions::restore_settings(const std::string& file, const Frame
   try {
     const std::filesystem::path path = kept_settings().path(name_of_kept(file));
     if (std::filesystem::exists(path, missing)) {
-      const DenoisingSettings read = read_settings(path);
+      const DenoisingSettings read = read_settings(path.string());
       NoiseControl(read.noise, measuring_engine).check(format);
       kept = read;
       spdlog::info(fmt::format("settings: those last chosen for {} ({})", file, path.string()));

@@ -39,6 +39,7 @@
 #include "app/player/player_queues.h"
 #include "app/player/viewer_options.h"
 #include "core/base/error.h"
+#include "app/system/stop_callback.h"
 #include "core/base/text.h"
 #include "io/media/camera.h"
 #include "io/media/writer.h"
@@ -158,7 +159,7 @@ class HeadlessPlayer {
   /// a stage.
   void run(const std::stop_token& stop) {
     constexpr std::chrono::seconds kLongestWait{1};
-    const std::stop_callback wakes(stop, [this] { commands_.wake(); });
+    const StopCallback wakes(stop, [this] { commands_.wake(); });
     for (;;) {
       const auto now = Player::Clock::now();
       const Player::Taken taken = player_->take(now);
@@ -239,6 +240,9 @@ void warn_of_other_choice(const WebcamOptions& options, const io::VideoPropertie
 
 /// Decides on what the options mean to libavdevice.
 void settle_input(WebcamOptions& options) {
+  if (const std::string why = io::why_no_cameras(); !why.empty()) {
+    throw UsageError(why);
+  }
   io::ReaderOptions& reader = options.viewing.reader;
   if (io::is_capture_format(options.input_format)) {
     reader.input_format = options.input_format;

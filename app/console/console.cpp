@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "app/console/console.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
 
+#include "app/console/process.h"
+#include "core/base/system/posix.h"
+
 namespace limpid::app {
 namespace {
 
+constexpr int kStandardError = 2;
 constexpr std::string_view kEraseLine = "\r\033[K";
-
-std::size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
-    return size.ws_col;
-  }
-  return 80;
-}
 
 // One call for the whole text, so that other processes on the same terminal don't get in between.
 void write_text(const std::string& text) {
@@ -61,7 +54,7 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-Console::Console() : terminal_(isatty(STDERR_FILENO) == 1) {}
+Console::Console() : terminal_(posix::isatty(kStandardError) == 1) {}
 
 void Console::print_line(std::string_view line) {
   const std::scoped_lock lock(mutex_);

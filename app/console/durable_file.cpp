@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/console/durable_file.h"
 
-#include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/console/process.h"
 #include "core/base/error.h"
+#include "core/base/system/posix.h"
 
 namespace limpid::app {
 namespace {
@@ -34,44 +34,43 @@ namespace fs = std::filesystem;
 
 /// Writes a new name to the disk. Some file systems cannot do this, or need not.
 void sync_folder_of(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::string folder = fs::path(path).parent_path().string();
+  const int descriptor =
+      posix::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) {
-    static_cast<void>(::fsync(descriptor));
-    ::close(descriptor);
+    static_cast<void>(posix::fsync(descriptor));
+    posix::close(descriptor);
   }
 }
 
 /// Writes a new file; leaves none after a failure.
 void write_new_file(const std::string& path, const std::string& text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int descriptor = posix::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     fail_at(path, "can't create it");
   }
   // Not every file system supports fsync(). File systems with support report failed writes here.
   const bool written =
-      write_all(descriptor, text) && (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP);
+      write_all(descriptor, text) && (posix::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP);
   const int error = errno;
-  const bool closed = ::close(descriptor) == 0;
+  const bool closed = posix::close(descriptor) == 0;
   if (!written || !closed) {
     errno = written ? errno : error;
     const int reason = errno;
-    ::unlink(path.c_str());
+    posix::unlink(path.c_str());
     errno = reason;
     fail_at(path, "can't write it");
   }
 }
 
 std::string make_process_name() {
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  std::string name;
-  for (const char* letter = host.data(); *letter != 0; ++letter) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(*letter)) != 0 || *letter == '-';
-    name += is_plain ? *letter : '_';
-  }
+  std::string name = posix::host_name();
+  std::ranges::replace_if(
+      name,
+      [](unsigned char letter) { return letter >= 0x80 || (std::isalnum(letter) == 0 && letter != '-'); },
+      '_');
   std::random_device random;
-  return fmt::format("{}-{}-{:08x}", name.empty() ? "host" : name, ::getpid(), random());
+  return fmt::format("{}-{}-{:08x}", name.empty() ? "host" : name, posix::getpid(), random());
 }
 
 }  // namespace
@@ -83,22 +82,22 @@ const std::string& process_name() {
 
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    const std::ptrdiff_t count = posix::write(descriptor, text.data(), text.size());
     if (count < 0 && errno != EINTR) {
       return false;
     }
-    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    text.remove_prefix(static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 0)));
   }
   return true;
 }
 
 void write_durably(const std::string& path, const std::string& text) {
   const std::string temporary = path + "." + process_name() + ".tmp";
-  ::unlink(temporary.c_str());
+  posix::unlink(temporary.c_str());
   write_new_file(temporary, text);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (posix::rename(temporary.c_str(), path.c_str()) != 0) {
     const int error = errno;
-    ::unlink(temporary.c_str());
+    posix::unlink(temporary.c_str());
     errno = error;
     fail_at(path, "can't rename the finished file");
   }
@@ -117,13 +116,11 @@ std::string free_path(const std::string& stem, const std::string& extension) {
 namespace fs = std::filesystem;
 
 StateFolder::StateFolder(const std::string& name, std::size_t most) : most_(most) {
-  const char* const state = std::getenv("XDG_STATE_HOME");
-  const char* const home = std::getenv("HOME");
-  const bool has_state = state != nullptr && *state != '\0';
-  if (!has_state && (home == nullptr || *home == '\0')) {
+  const std::string state = state_folder();
+  if (state.empty()) {
     throw Error("nothing can be kept between runs: set HOME or XDG_STATE_HOME to a folder");
   }
-  folder_ = (has_state ? fs::path(state) : fs::path(home) / ".local/state") / "limpid" / name;
+  folder_ = fs::path(state) / "limpid" / name;
 }
 
 fs::path StateFolder::write(const std::string& name, const std::string& text) const {

@@ -3,9 +3,15 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "core/base/not_copyable.h"
 
@@ -41,7 +47,6 @@ class InterruptWatch : NotCopyable {
 
   const Interrupts interrupts_;
   std::atomic<int> signal_ = SIGINT;  ///< the first one
-  sigset_t signals_;                  ///< those that are not ignored
   std::stop_source stop_;
   std::stop_source abandon_;
   std::jthread thread_;
@@ -50,7 +55,44 @@ class InterruptWatch : NotCopyable {
 /// The private resident memory of this process and its open descriptors, from /proc.
 std::int64_t resident_bytes();
 std::int64_t open_files();
+/// Threads of all programs that have run or waited for a processor in the last minute; 0 if unknown.
+double processor_load();
 /// Memory that programs could have without swapping, from /proc; 0 if unknown.
 std::int64_t available_memory();
+
+/// Prepares the standard streams: UTF-8 and bytes as they are (Windows; elsewhere nothing is to be done).
+void set_up_console();
+/// The words of the command line in UTF-8, the program first.
+std::vector<std::string> words_of_command(int argc, char** argv);
+/// The folder of the user for what programs keep between runs, or can make again; empty if it is not known.
+std::string state_folder();
+std::string cache_folder();
+/// Columns of the terminal that shows standard error; 80 if it is none.
+std::size_t terminal_width();
+
+/// Another program that runs beside this one and may continue after it. Its standard error goes to a
+/// temporary file, not to a pipe, which it must not outlive.
+class ChildProcess : NotCopyable {
+ public:
+  /// Starts `command`, whose first word is the path of the program. Throws Error.
+  explicit ChildProcess(std::vector<std::string> command);
+  ~ChildProcess();
+
+  /// Interrupts the process as Ctrl-C does.
+  void interrupt() const;
+  /// The exit code, once the process has ended.
+  std::optional<int> poll();
+  /// Descriptor of the file that has the process's standard error.
+  int log() const;
+
+ private:
+  struct FileCloser {
+    void operator()(std::FILE* file) const { std::fclose(file); }  // NOLINT(cppcoreguidelines-owning-memory)
+  };
+
+  std::intptr_t process_ = 0;  ///< number or handle
+  std::unique_ptr<std::FILE, FileCloser> log_;
+  std::optional<int> exit_code_;
+};
 
 }  // namespace limpid::app

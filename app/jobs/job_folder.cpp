@@ -2,13 +2,8 @@
 
 #include "app/jobs/job_folder.h"
 
-#include <fcntl.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -33,6 +28,7 @@
 #include "app/console/durable_file.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
+#include "core/base/system/posix.h"
 #include "core/base/thread.h"
 #include "core/settings/json_reader.h"
 
@@ -52,36 +48,12 @@ const std::string& require_plain(const std::string& name) {
 
 /// Does not wait for a FIFO and does not follow a link.
 FileDescriptor opened(const std::string& path, int flags) {
-  return FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666));
-}
-
-std::string first_line_of(const std::string& path) {
-  std::ifstream stream(path);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
-
-/// Tells where process numbers mean the same: on one machine, since it was started, in one container.
-const std::string& process_space() {
-  static const std::string space = [] {
-    std::array<char, PATH_MAX> numbers{};
-    const ssize_t size = ::readlink("/proc/self/ns/pid", numbers.data(), numbers.size());
-    return first_line_of("/proc/sys/kernel/random/boot_id") + " " +
-           std::string(numbers.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  }();
-  return space;
+  return FileDescriptor(posix::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666));
 }
 
 double seconds_of(const timespec& time) {
   constexpr double kNanoseconds = 1e-9;
   return static_cast<double>(time.tv_sec) + kNanoseconds * static_cast<double>(time.tv_nsec);
-}
-
-/// The server's or the kernel's time, not this program's.
-void touch(int descriptor) {
-  constexpr std::array<timespec, 2> kNow{timespec{0, UTIME_NOW}, timespec{0, UTIME_NOW}};
-  static_cast<void>(::futimens(descriptor, kNow.data()));
 }
 
 }  // namespace
@@ -126,10 +98,10 @@ void JobFolder::refuse_links() const {
 
 void JobFolder::remove_empty(bool itself) const {
   for (const char* part : kSubfolders) {
-    ::rmdir((path_ + "/" + part).c_str());
+    posix::rmdir((path_ + "/" + part).c_str());
   }
   if (itself) {
-    ::rmdir(path_.c_str());
+    posix::rmdir(path_.c_str());
   }
 }
 
@@ -146,23 +118,24 @@ void JobFolder::create() const {
 
 std::optional<FileDescriptor> lock_folder(const std::string& folder, const std::string& name) {
   const std::string path = lock_in(folder);
-  FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+  FileDescriptor lock(
+      posix::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
   if (lock.get() < 0) {
     if (errno == ENOENT) {
       return std::nullopt;
     }
     throw Error(path + ": cannot be opened: " + std::strerror(errno));
   }
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (posix::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       throw Error(name + ": another limpid works in this folder; wait until it ends");
     }
     spdlog::warn(fmt::format("{}: cannot be locked ({}); do not run the same command twice at a time", path,
                              std::strerror(errno)));
   }
-  struct stat mine {};
-  struct stat there {};
-  const bool is_there = ::fstat(lock.get(), &mine) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+  posix::Stat mine{};
+  posix::Stat there{};
+  const bool is_there = posix::fstat(lock.get(), &mine) == 0 && posix::lstat(path.c_str(), &there) == 0 &&
                         mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
   return is_there ? std::optional(std::move(lock)) : std::nullopt;
 }
@@ -199,8 +172,8 @@ void write_job_file(const std::string& path, const std::string& text) {
 }
 
 bool file_exists(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0;
+  posix::Stat status{};
+  return posix::stat(path.c_str(), &status) == 0;
 }
 
 std::string to_hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
@@ -238,7 +211,7 @@ void Claims::touch_now_and_then(const std::stop_token& stop) {
     try {
       // A slow file system must not keep give_back() waiting for long: it waits for one touch at most.
       const FileDescriptor claim = opened(folder_.claim(taken_->segment), O_WRONLY);
-      touch(claim.get());
+      posix::touch(claim.get());
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next touch may do
     }
   }
@@ -254,16 +227,17 @@ bool Claims::create(int segment) {
     return false;
   }
   const std::string text =
-      nlohmann::ordered_json{{"worker", process_name()}, {"process", ::getpid()}, {"space", process_space()}}
+      nlohmann::ordered_json{
+          {"worker", process_name()}, {"process", posix::getpid()}, {"space", posix::process_space()}}
           .dump() +
       "\n";
   if (!write_all(claim.get(), text)) {
     const std::string reason = std::strerror(errno);
-    ::unlink(path.c_str());
+    posix::unlink(path.c_str());
     throw Error(path + ": can't write it: " + reason);
   }
-  struct stat status {};
-  ::fstat(claim.get(), &status);
+  posix::Stat status{};
+  posix::fstat(claim.get(), &status);
   const std::scoped_lock lock(mutex_);
   taken_ = {segment, status.st_dev, status.st_ino};
   return true;
@@ -272,10 +246,10 @@ bool Claims::create(int segment) {
 /// The current time of the file system's clock.
 double Claims::seconds_since_touched(int descriptor) {
   const FileDescriptor beacon = opened(folder_.beacon(process_name()), O_WRONLY | O_CREAT);
-  touch(beacon.get());
-  struct stat now {};
-  struct stat then {};
-  if (::fstat(beacon.get(), &now) != 0 || ::fstat(descriptor, &then) != 0) {
+  posix::touch(beacon.get());  // the server's or the kernel's time, not this program's
+  posix::Stat now{};
+  posix::Stat then{};
+  if (posix::fstat(beacon.get(), &now) != 0 || posix::fstat(descriptor, &then) != 0) {
     return 0;
   }
   return seconds_of(now.st_mtim) - seconds_of(then.st_mtim);
@@ -283,10 +257,10 @@ double Claims::seconds_since_touched(int descriptor) {
 
 std::optional<Claims::Content> Claims::content_of(int descriptor) {
   std::array<char, kMostClaim> text{};
-  const ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
+  const std::ptrdiff_t size = posix::pread(descriptor, text.data(), text.size(), 0);
   try {
     const JsonDocument document(
-        std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))), "a claim");
+        std::string(text.data(), static_cast<std::size_t>(std::max<std::ptrdiff_t>(size, 0))), "a claim");
     const JsonValue json = document.root();
     Content content{.worker = json.at("worker").text(),
                     .process = json.at("process").integer<int>(0),
@@ -312,8 +286,8 @@ Claims::Holder Claims::holder_of(int segment, std::string& name) {
   if (const std::optional<Content> content = content_of(claim.get())) {
     patience = patience_;
     name = content->worker;
-    const bool is_gone = content->process > 0 && content->space == process_space() &&
-                         ::kill(content->process, 0) != 0 && errno == ESRCH;
+    const bool is_gone =
+        content->process > 0 && content->space == posix::process_space() && posix::is_ended(content->process);
     if (is_gone) {
       return Holder::kDead;
     }
@@ -338,12 +312,12 @@ bool Claims::take(int segment, bool from_anybody) {
     // segment.
     const std::string path = folder_.claim(segment);
     const std::string taken = path + "." + process_name() + ".taken";
-    const bool is_mine = ::rename(path.c_str(), taken.c_str()) == 0;
+    const bool is_mine = posix::rename(path.c_str(), taken.c_str()) == 0;
     if (is_mine) {
       std::error_code ignored;
       std::filesystem::remove(taken, ignored);
       if (holder == Holder::kDead && !name.empty()) {  // what it had begun to write
-        ::unlink(folder_.data(number_text(segment) + "-" + name + ".tmp").c_str());
+        posix::unlink(folder_.data(number_text(segment) + "-" + name + ".tmp").c_str());
       }
     }
     return create(segment);
@@ -364,8 +338,8 @@ bool Claims::is_lost() {
     return content->worker != process_name();
   }
   // Unreadable, or of a worker that has not written its name yet.
-  struct stat status {};
-  return ::fstat(claim.get(), &status) == 0 &&
+  posix::Stat status{};
+  return posix::fstat(claim.get(), &status) == 0 &&
          (status.st_dev != taken_->device || status.st_ino != taken_->inode);
 }
 
@@ -374,7 +348,7 @@ void Claims::give_back() noexcept {
     const bool lost = is_lost();
     const std::scoped_lock lock(mutex_);
     if (const std::optional<Own> own = std::exchange(taken_, std::nullopt); own && !lost) {
-      ::unlink(folder_.claim(own->segment).c_str());
+      posix::unlink(folder_.claim(own->segment).c_str());
     }
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): others take it over when it is old
   }
@@ -392,9 +366,9 @@ constexpr std::array<std::string_view, 6> kParts{"segments", "done", "failed", "
 std::string mark_in(const std::string& folder) { return folder + "/resume.json"; }
 
 /// Type bits of a file, 0 if it does not exist. Does not follow links.
-mode_t type_of(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & S_IFMT : 0;
+posix::Mode type_of(const std::string& path) {
+  posix::Stat status{};
+  return posix::lstat(path.c_str(), &status) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
 bool has_mark(const std::string& folder) {
@@ -438,10 +412,10 @@ void remove_part(const std::string& folder, std::string_view part) {
   const std::string path = folder + "/" + std::string(part);
   for (const std::string& name : names_in(path)) {
     if (is_own_name(part, name)) {
-      ::unlink((fs::path(path) / name).c_str());
+      posix::unlink((fs::path(path) / name).string().c_str());
     }
   }
-  ::rmdir(path.c_str());
+  posix::rmdir(path.c_str());
 }
 
 /// Name of the folder while it has no mark yet and while its mark is removed. The next process finds it there
@@ -458,14 +432,14 @@ void remove_half_written(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
     const bool is_half = name.starts_with("plan.json.") || name.starts_with("resume.json.");
     if (is_half && name.ends_with(".tmp") && is_plain_name(name)) {
-      ::unlink((fs::path(folder) / name).c_str());
+      posix::unlink((fs::path(folder) / name).string().c_str());
     }
   }
 }
 
 /// Removes the plan first: a folder without a plan is not a job.
 void remove_all_but_merged(const std::string& folder) {
-  ::unlink((folder + "/plan.json").c_str());
+  posix::unlink((folder + "/plan.json").c_str());
   remove_half_written(folder);
   std::ranges::for_each(kParts, [&](std::string_view part) { remove_part(folder, part); });
 }
@@ -474,9 +448,9 @@ void remove_all_but_merged(const std::string& folder) {
 bool remove_rest(const std::string& folder) {
   remove_part(folder, "merged");
   remove_half_written(folder);
-  ::unlink(lock_in(folder).c_str());
-  ::unlink(mark_in(folder).c_str());
-  return ::rmdir(folder.c_str()) == 0 || errno == ENOENT;
+  posix::unlink(lock_in(folder).c_str());
+  posix::unlink(mark_in(folder).c_str());
+  return posix::rmdir(folder.c_str()) == 0 || errno == ENOENT;
 }
 
 /// A file of the job that is still in its folder; empty if there is none.
@@ -500,28 +474,19 @@ std::string own_file_in(const std::string& folder) {
   return "";
 }
 
-/// Returns false and sets errno on failure.
-bool rename_folder(const std::string& from, const std::string& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
-    return true;
-  }
-  // RENAME_NOREPLACE is not supported by every file system.
-  return (errno == EINVAL || errno == ENOSYS) && type_of(to) == 0 && ::rename(from.c_str(), to.c_str()) == 0;
-}
-
 }  // namespace
 
 ResumableFolder::Kind ResumableFolder::kind_of(const std::string& path) {
-  const mode_t type = type_of(path);
+  const posix::Mode type = type_of(path);
   if (type == 0) {
     return Kind::kNothing;
   }
   if (type != S_IFDIR) {
     return Kind::kForeign;
   }
-  return has_mark(path)                                       ? Kind::kOwn
-         : type_of(JobFolder(path).plan()) == mode_t{S_IFREG} ? Kind::kJob
-                                                              : Kind::kForeign;
+  return has_mark(path)                                            ? Kind::kOwn
+         : type_of(JobFolder(path).plan()) == posix::Mode{S_IFREG} ? Kind::kJob
+                                                                   : Kind::kForeign;
 }
 
 ResumableFolder::ResumableFolder(const std::string& path) : job_(path) {
@@ -547,15 +512,15 @@ ResumableFolder::ResumableFolder(const std::string& path) : job_(path) {
 bool ResumableFolder::try_create() {
   const std::string& path = job_.path();
   const std::string shell = shell_of(path);
-  constexpr mode_t kPermissions = 0777;  // less what umask takes away
-  if ((::mkdir(shell.c_str(), kPermissions) != 0 && errno != EEXIST) || type_of(shell) != S_IFDIR) {
+  constexpr posix::Mode kPermissions = 0777;  // less what umask takes away
+  if ((posix::mkdir(shell.c_str(), kPermissions) != 0 && errno != EEXIST) || type_of(shell) != S_IFDIR) {
     throw Error(shell + ": cannot create the folder: " + std::strerror(errno));
   }
   std::optional<FileDescriptor> lock;
   try {
     lock = lock_folder(shell, path);
   } catch (const Error&) {
-    ::rmdir(shell.c_str());  // another process may use it
+    posix::rmdir(shell.c_str());  // another process may use it
     throw;
   }
   if (!lock) {
@@ -568,7 +533,7 @@ bool ResumableFolder::try_create() {
     remove_rest(shell);
     throw;
   }
-  if (rename_folder(shell, path)) {
+  if (posix::rename_to_new(shell.c_str(), path.c_str())) {
     lock_ = *std::move(lock);
     return true;
   }
@@ -595,8 +560,9 @@ void ResumableFolder::remove_shell(const std::string& path) {
   if (type_of(shell) != S_IFDIR) {
     return;
   }
-  const FileDescriptor lock(::open(lock_in(shell).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+  const FileDescriptor lock(
+      posix::open(lock_in(shell).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (lock.get() < 0 || posix::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
     remove_rest(shell);
   }
 }
@@ -616,7 +582,7 @@ std::string ResumableFolder::try_remove() const {
   // One rename, so that no run sees a mark without the record in "merged".
   if (is_ours) {
     remove_shell(folder);
-    if (const std::string shell = shell_of(folder); rename_folder(folder, shell)) {
+    if (const std::string shell = shell_of(folder); posix::rename_to_new(folder.c_str(), shell.c_str())) {
       folder = shell;
     }
   }

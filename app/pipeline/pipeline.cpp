@@ -20,6 +20,7 @@
 
 #include "app/pipeline/bounded_queue.h"
 #include "app/pipeline/denoise_stage.h"
+#include "app/system/stop_callback.h"
 #include "core/base/thread.h"
 
 namespace limpid::app {
@@ -130,7 +131,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
   StageCounters& counters = all_counters.denoise;
   DenoiseStage stage(counters, [&leveled] { leveled.wake(); });
   stage.set_mix(stages.mix);
-  const std::stop_callback abandon(options.abandon, [&stage] { stage.cancel(); });
+  const StopCallback abandon(options.abandon, [&stage] { stage.cancel(); });
   // Passes the next result on, if there is one. False once the queue takes no more.
   const auto forward = [&] {
     std::optional<Frame> result = stage.receive();
@@ -259,8 +260,8 @@ class PipelineRun {
  private:
   void run_threads() {
     // A source that has nothing to give right now must not keep the frames under way from being finished.
-    const std::stop_callback end_of_input(stop_, [this] { decoded_.close(); });
-    const std::stop_callback end_of_work(options_.abandon, [this] {
+    const StopCallback end_of_input(stop_, [this] { decoded_.close(); });
+    const StopCallback end_of_work(options_.abandon, [this] {
       decoded_.cancel();
       leveled_.cancel();
       denoised_.cancel();

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "app/console/process.h"
 #include "app/console/text.h"
 #include "app/pipeline/noise_text.h"
 #include "app/player/properties.h"
@@ -189,8 +190,7 @@ std::string Measurements::slowness(const Player& player) const {
   if (!rates_.is_decoding_slow()) {
     return figures + advice + pace_hint(player.settings());
   }
-  double load = 0;
-  const bool is_shared = getloadavg(&load, 1) == 1 && load > 1.5 * std::thread::hardware_concurrency();
+  const bool is_shared = processor_load() > 1.5 * std::thread::hardware_concurrency();
   return fmt::format("{}; reading takes {:.0f} % of the time{}{}", figures, 100 * rates_.loads()->reading,
                      is_shared ? ", and other programs use the processors" : "", advice);
 }

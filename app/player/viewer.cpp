@@ -14,6 +14,7 @@
 #include "app/player/measurements.h"
 #include "app/player/properties.h"
 #include "core/base/error.h"
+#include "app/system/stop_callback.h"
 #include "core/frame/frame.h"
 #include "io/screen/control_layer.h"
 #include "io/screen/display.h"
@@ -102,7 +103,7 @@ void Viewer::keep_results_on_gpu(PlayerStages& stages) {
 }
 
 void Viewer::run(const std::stop_token& stop) {
-  const std::stop_callback wake(stop, [this] { screen_.window().wake(); });
+  const StopCallback wake(stop, [this] { screen_.window().wake(); });
   if (!options_.screenshot.empty()) {
     player_->set_paused(true);  // frame by frame, so that none is dropped
   }

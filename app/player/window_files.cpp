@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "app/player/window_files.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -25,6 +19,7 @@
 #include "app/player/properties.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
+#include "core/base/system/posix.h"
 #include "core/engine/noise_control.h"
 #include "core/settings/json_reader.h"
 #include "core/settings/noise_profile.h"
@@ -34,40 +29,7 @@
 
 namespace limpid::app {
 
-BackgroundWrite::BackgroundWrite(std::vector<std::string> command) {
-  log_.reset(std::tmpfile());  // NOLINT(cppcoreguidelines-owning-memory)
-  if (log_ == nullptr) {
-    throw Error(command.front() + ": cannot be started: no temporary file: " + std::strerror(errno));
-  }
-  fcntl(fileno(log_.get()), F_SETFD, FD_CLOEXEC);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, fileno(log_.get()), STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  // A group of its own: a Ctrl-C in the terminal is for the window.
-  sigset_t interrupt;  // which cancel() sends, even if this process ignores it
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  posix_spawnattr_setsigdefault(&attributes, &interrupt);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  std::vector<char*> words;
-  std::transform(command.begin(), command.end(), std::back_inserter(words),
-                 [](std::string& word) { return word.data(); });
-  words.push_back(nullptr);
-  const int failure = posix_spawn(&process_, words[0], &files, &attributes, words.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  if (failure != 0) {
-    throw Error(command.front() + ": cannot be started: " + std::strerror(failure));
-  }
-}
+BackgroundWrite::BackgroundWrite(std::vector<std::string> command) : process_(std::move(command)) {}
 
 BackgroundWrite::~BackgroundWrite() {
   if (exit_code_ || left_alone_) {
@@ -82,22 +44,18 @@ BackgroundWrite::~BackgroundWrite() {
   }
 }
 
-void BackgroundWrite::cancel() { kill(process_, SIGINT); }
+void BackgroundWrite::cancel() { process_.interrupt(); }
 
 std::optional<int> BackgroundWrite::poll() {
+  exit_code_ = process_.poll();
   read();
-  int status = 0;
-  if (!exit_code_ && waitpid(process_, &status, WNOHANG) == process_) {
-    read();
-    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-  }
   return exit_code_;
 }
 
 void BackgroundWrite::read() {
   std::array<char, 4096> bytes{};
-  for (ssize_t count = 0; (count = pread(fileno(log_.get()), bytes.data(), bytes.size(), read_)) > 0;
-       read_ += count) {
+  for (std::ptrdiff_t count = 0;
+       (count = posix::pread(process_.log(), bytes.data(), bytes.size(), read_)) > 0; read_ += count) {
     unread_.append(bytes.data(), static_cast<std::size_t>(count));
   }
   for (std::size_t end = 0; (end = unread_.find('\n')) != std::string::npos;) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/console/process.h"
 #include "app/player/controls.h"
 #include "app/player/played_frame.h"
 #include "app/player/viewer_options.h"
@@ -45,13 +44,8 @@ class BackgroundWrite : NotCopyable {
   void read();
   void take_line(const std::string& line);
 
-  struct FileCloser {
-    void operator()(std::FILE* file) const { std::fclose(file); }  // NOLINT(cppcoreguidelines-owning-memory)
-  };
-
-  pid_t process_ = 0;
-  std::unique_ptr<std::FILE, FileCloser> log_;  ///< not a pipe, which the process must not outlive
-  off_t read_ = 0;                              ///< bytes of it
+  ChildProcess process_;
+  std::int64_t read_ = 0;  ///< bytes of its log
   bool left_alone_ = false;
   std::string unread_;
   std::string message_;

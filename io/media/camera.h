@@ -37,6 +37,9 @@ struct Camera {
 /// `device` if that is not empty. Throws Error if `device` cannot be opened or is not a camera.
 std::vector<Camera> list_cameras(const std::string& device = "");
 
+/// A sentence if this build records no cameras of this system; empty otherwise.
+std::string why_no_cameras();
+
 /// The first Video4Linux device that accepts video, as v4l2loopback's do, such as "/dev/video10"; empty if
 /// there is none.
 std::string first_video_output();

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/frame_hash.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <vector>
 
-#include "core/base/not_copyable.h"
+#include "core/base/regular_file.h"
+#include "core/base/system/posix.h"
 #include "io/media/digest.h"
 #include "io/media/reader.h"
 
@@ -62,19 +59,10 @@ std::uint64_t hash_of(std::string_view text) {
 std::uint64_t file_fingerprint(const char* path) {
   constexpr std::int64_t kPart = 1 << 16;
   constexpr std::int64_t kParts = 32;
-  const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
-  struct Closer : NotCopyable {
-    int descriptor;
-    explicit Closer(int of) : descriptor(of) {}
-    ~Closer() {
-      if (descriptor >= 0) {
-        ::close(descriptor);
-      }
-    }
-  };
-  const Closer closer(descriptor);
-  struct stat status {};
-  check(descriptor >= 0 && ::fstat(descriptor, &status) == 0 ? 0 : AVERROR(errno), path, "can't read it");
+  const FileDescriptor file(posix::open(path, O_RDONLY | O_CLOEXEC));
+  posix::Stat status{};
+  check(file.get() >= 0 && posix::fstat(file.get(), &status) == 0 ? 0 : AVERROR(errno), path,
+        "can't read it");
   const std::int64_t size = status.st_size;
   Digest digest;
   digest.add(&size, sizeof(size));
@@ -83,7 +71,7 @@ std::uint64_t file_fingerprint(const char* path) {
   for (std::int64_t i = 0; i < parts; ++i) {
     const std::int64_t last = std::max<std::int64_t>(size - kPart, 0);
     const std::int64_t at = parts > 1 ? last * i / (parts - 1) : 0;
-    const ssize_t count = ::pread(descriptor, bytes.data(), bytes.size(), at);
+    const std::ptrdiff_t count = posix::pread(file.get(), bytes.data(), bytes.size(), at);
     check(count >= 0 ? 0 : AVERROR(errno), path, "can't read it");
     digest.add(bytes.data(), static_cast<std::size_t>(count));
   }

@@ -1,45 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/grain_encoding.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/system/posix.h"
 
 namespace limpid::io {
-namespace {
-
-/// A file in memory, which has a name without characters that the syntax of options reserves.
-int memory_file(const std::string& text) {
-  const int file = ::memfd_create("film-grain-table", MFD_CLOEXEC);
-  std::size_t written = 0;
-  while (file >= 0 && written < text.size()) {
-    const ssize_t size = ::write(file, text.data() + written, text.size() - written);
-    if (size <= 0) {
-      ::close(file);
-      throw Error("the film grain table cannot be stored in memory");
-    }
-    written += static_cast<std::size_t>(size);
-  }
-  if (file < 0) {
+GrainEncoding::GrainEncoding(std::string url, FilmGrainTable table)
+    : url_(std::move(url)),
+      table_(std::move(table)),
+      file_(posix::make_file_in_memory(to_text(table_), file_name_)) {
+  if (file_.get() < 0) {
     throw Error("the film grain table cannot be stored in memory");
   }
-  return file;
 }
 
-}  // namespace
-
-GrainEncoding::GrainEncoding(std::string url, FilmGrainTable table)
-    : url_(std::move(url)), table_(std::move(table)), file_(memory_file(to_text(table_))) {}
-
-GrainEncoding::~GrainEncoding() { ::close(file_); }
-
-std::string GrainEncoding::parameter() const {
-  return "film-grain-table=/proc/self/fd/" + std::to_string(file_);
-}
+std::string GrainEncoding::parameter() const { return "film-grain-table=" + file_name_; }
 
 void GrainEncoding::open_check(const AVCodecContext& encoder) {
   const std::string failure = url_ + ": the film grain of the output cannot be checked: ";

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/not_copyable.h"
+#include "core/base/regular_file.h"
 #include "core/grain/film_grain.h"
 #include "io/media/libav.h"
 
@@ -17,7 +18,6 @@ class GrainEncoding : NotCopyable {
  public:
   /// `url`: the output, for errors. Must outlive the encoder.
   GrainEncoding(std::string url, FilmGrainTable table);
-  ~GrainEncoding();
 
   /// The parameter of libaom, in the syntax of its option aom-params.
   std::string parameter() const;
@@ -34,7 +34,8 @@ class GrainEncoding : NotCopyable {
 
   std::string url_;
   FilmGrainTable table_;
-  int file_ = -1;  ///< descriptor of the table in memory
+  std::string file_name_;  ///< has no characters that the syntax of options reserves
+  FileDescriptor file_;    ///< of the table, in memory
   CodecHandle decoder_;
   std::int64_t first_pts_ = AV_NOPTS_VALUE;
   bool is_checked_ = false;

@@ -17,6 +17,7 @@ extern "C" {
 #include <utility>
 #include <vector>
 
+#include "core/base/system/posix.h"
 #include "io/media/decoder_errors.h"
 #include "io/media/libav.h"
 
@@ -170,7 +171,7 @@ std::string numbers(unsigned version) {
 void take_over_logs() {
   av_log_set_callback(on_libav_message);
   // Independent of libav's log level. The variable enables SVT-AV1's lines.
-  setenv("SVT_LOG", "0", 0);
+  posix::setenv("SVT_LOG", "0", 0);
 }
 
 void set_log_sink(LogSink sink) {

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/output_file.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/file.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -27,6 +19,7 @@
 
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
+#include "core/base/system/posix.h"
 #include "io/media/writer.h"
 
 namespace limpid::io {
@@ -104,7 +97,7 @@ class TemporaryFiles {
   static void remove_one(const std::string& path) {
     constexpr int kAttempts = 10;  // another thread may be adding a file to a folder
     std::error_code failure;
-    for (int i = 0; ::unlink(path.c_str()) != 0 && errno == EISDIR && i < kAttempts; ++i) {
+    for (int i = 0; posix::unlink(path.c_str()) != 0 && errno == EISDIR && i < kAttempts; ++i) {
       fs::remove_all(path, failure);
     }
   }
@@ -156,44 +149,11 @@ std::string temporary_path(const fs::path& target, const std::string& mark) {
 
 /// Makes a new name survive a power failure. Some file systems do not support it or do not need it.
 void sync_folder(const std::string& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = posix::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) {
-    static_cast<void>(::fsync(descriptor));
-    ::close(descriptor);
+    static_cast<void>(posix::fsync(descriptor));
+    posix::close(descriptor);
   }
-}
-
-/// Returns false with errno if it fails, as with EEXIST if the new name exists, which is not replaced.
-bool rename_to_new(const std::string& from, const std::string& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
-    return true;
-  }
-  if (errno != EINVAL && errno != ENOSYS) {
-    return false;
-  }
-  // The file system does not support that. Links do not replace files either.
-  if (::link(from.c_str(), to.c_str()) == 0) {
-    ::unlink(from.c_str());
-    return true;
-  }
-  if (errno == EEXIST) {
-    return false;
-  }
-  std::error_code ignored;
-  if (fs::exists(to, ignored)) {
-    errno = EEXIST;
-    return false;
-  }
-  return ::rename(from.c_str(), to.c_str()) == 0;
-}
-
-/// In folders such as /tmp, only the owner of a file or of the folder can replace the file.
-bool is_kept_by_sticky_folder(const std::string& path) {
-  struct stat folder {};
-  struct stat file {};
-  const uid_t user = ::geteuid();
-  return user != 0 && ::stat(folder_of(path).c_str(), &folder) == 0 && (folder.st_mode & S_ISVTX) != 0 &&
-         ::lstat(path.c_str(), &file) == 0 && file.st_uid != user && folder.st_uid != user;
 }
 
 }  // namespace
@@ -219,8 +179,8 @@ void remove_temporary_files() { TemporaryFiles::instance().remove_all(); }
 
 TemporaryFolder::TemporaryFolder()
     : path_((fs::temp_directory_path() / ("limpid-" + new_temporary_mark())).string()) {
-  constexpr mode_t kOwner = 0700;
-  check_errno(::mkdir(path_.c_str(), kOwner), path_, "can't create a temporary folder");
+  constexpr posix::Mode kOwner = 0700;
+  check_errno(posix::mkdir(path_.c_str(), kOwner), path_, "can't create a temporary folder");
   TemporaryFiles::instance().add(path_);
 }
 
@@ -237,11 +197,11 @@ void remove_left_temporary(const std::string& url, const std::string& mark) {
     return;
   }
   const std::string path = temporary_path(followed(local_name(url)), mark);
-  const FileDescriptor left(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-  struct stat status {};
-  const bool is_file = left.get() >= 0 && ::fstat(left.get(), &status) == 0 && S_ISREG(status.st_mode);
-  if (is_file && (::flock(left.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) {
-    ::unlink(path.c_str());
+  const FileDescriptor left(posix::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  posix::Stat status{};
+  const bool is_file = left.get() >= 0 && posix::fstat(left.get(), &status) == 0 && S_ISREG(status.st_mode);
+  if (is_file && (posix::flock(left.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) {
+    posix::unlink(path.c_str());
   }
 }
 
@@ -303,31 +263,21 @@ void require_writable_target(const std::string& path, Overwrite overwrite) {
     throw Error(path + ": exists; -y overwrites it");
   }
   if (fs::is_regular_file(path, ignored)) {
-    const bool is_protected = ::access(path.c_str(), W_OK) != 0;
-    if (is_protected || is_kept_by_sticky_folder(path)) {
+    const bool is_protected = posix::access(path.c_str(), W_OK) != 0;
+    if (is_protected || posix::is_kept_by_folder(path.c_str(), folder_of(path).c_str())) {
       check(AVERROR(is_protected ? errno : EPERM), path, "can't overwrite it");
     }
   }
 }
 
 DiskReserve::DiskReserve(const std::string& folder) {
-  struct statvfs disk {};
-  if (::statvfs(folder.c_str(), &disk) != 0) {
-    return;
-  }
-  bytes_ = static_cast<std::int64_t>(std::min<std::uint64_t>(
-      kLargestReserve, std::uint64_t{disk.f_bavail} * disk.f_frsize / kLargestReserveShare));
-  // A file without a name: it exists while it is open, even if this process is killed.
-  descriptor_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (descriptor_ < 0) {  // the file system does not support that
-    const std::string path = (fs::path(folder) / (".limpid-" + random_text() + "-reserve")).string();
-    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    ::unlink(path.c_str());
-  }
+  bytes_ = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(kLargestReserve, posix::free_space(folder.c_str()) / kLargestReserveShare));
+  descriptor_ = posix::make_nameless_file(folder);
   if (descriptor_ < 0) {
     return;
   }
-  if (bytes_ == 0 || ::fallocate(descriptor_, 0, 0, bytes_) != 0) {
+  if (bytes_ == 0 || !posix::allocate(descriptor_, bytes_)) {
     release();
   }
 }
@@ -335,7 +285,7 @@ DiskReserve::DiskReserve(const std::string& folder) {
 bool DiskReserve::release() {
   const int descriptor = std::exchange(descriptor_, -1);
   bytes_ = 0;
-  return descriptor >= 0 && ::close(descriptor) == 0;
+  return descriptor >= 0 && posix::close(descriptor) == 0;
 }
 
 OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite overwrite,
@@ -367,7 +317,7 @@ OutputFile::~OutputFile() {
     return;
   }
   free_bytes();
-  ::close(descriptor_);
+  posix::close(descriptor_);
 }
 
 /// For `descriptor_`.
@@ -388,7 +338,7 @@ void OutputFile::free_bytes() {
 
 /// A pipe without a reader blocks a plain open(), and a full one a plain write(), indefinitely.
 void OutputFile::open_pipe() {
-  while ((descriptor_ = ::open(url_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
+  while ((descriptor_ = posix::open(url_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
     if (errno != ENXIO && errno != EINTR) {
       check(AVERROR(errno), url_, "can't open it for writing");
     }
@@ -400,12 +350,8 @@ void OutputFile::open_pipe() {
   make_bytes(false);
 }
 
-/// The pipe is opened again, since other owners of the descriptor may rely on blocking writes.
 void OutputFile::open_standard_output() {
-  struct stat status {};
-  if (::fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
-    descriptor_ = ::open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  }
+  descriptor_ = posix::reopen_standard_output();
   if (descriptor_ >= 0) {
     make_bytes(false);
   } else {
@@ -427,14 +373,14 @@ void OutputFile::create_temporary(const std::string& mark) {
   std::error_code ignored;
   // Users without read access to the replaced file must not have access to this one in the meantime.
   const bool replaces = fs::exists(target, ignored);
-  const mode_t permissions = replaces ? S_IRUSR | S_IWUSR : 0666;  // minus the umask
+  const posix::Mode permissions = replaces ? S_IRUSR | S_IWUSR : 0666;  // minus the umask
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     const std::string path = temporary_path(target, mark.empty() ? random_text() : mark);
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+    descriptor_ = posix::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
     if (descriptor_ >= 0) {
       temporary_.emplace(path);
       // Protects the file from remove_left_temporary(), on file systems with locks.
-      static_cast<void>(::flock(descriptor_, LOCK_EX | LOCK_NB));
+      static_cast<void>(posix::flock(descriptor_, LOCK_EX | LOCK_NB));
     } else if (errno != EEXIST) {
       break;
     }
@@ -456,9 +402,7 @@ std::int64_t OutputFile::reserve_space() {
   }
   std::int64_t bytes = reserve_.emplace(folder_of(target_)).bytes();
   // The process's limit of file sizes (`ulimit -f`) is treated in the same way.
-  struct rlimit limit {};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    const auto most = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, INT64_MAX));
+  if (const std::int64_t most = posix::greatest_file_size(); most != INT64_MAX) {
     const std::int64_t reserve = std::min(kLargestReserve, most / kLargestReserveShare);
     full_from_ = most - reserve;
     bytes = bytes == 0 ? reserve : std::min(bytes, reserve);
@@ -467,11 +411,12 @@ std::int64_t OutputFile::reserve_space() {
 }
 
 int OutputFile::write(const std::uint8_t* data, int size) {
-  if (full_from_ && full_because_ == 0 && ::lseek(descriptor_, 0, SEEK_CUR) + size > *full_from_) {
+  if (full_from_ && full_because_ == 0 && posix::lseek(descriptor_, 0, SEEK_CUR) + size > *full_from_) {
     full_because_ = EFBIG;
   }
   for (int done = 0; done < size;) {
-    const ssize_t count = ::write(descriptor_, data + done, static_cast<std::size_t>(size - done));
+    const std::ptrdiff_t count =
+        posix::write(descriptor_, data + done, static_cast<std::size_t>(size - done));
     if (count >= 0) {
       done += static_cast<int>(count);
     } else if (const int error = errno;
@@ -489,8 +434,7 @@ int OutputFile::write(const std::uint8_t* data, int size) {
 /// Waits until a full pipe has room. Returns false if an interrupt has arrived and the reader takes nothing.
 bool OutputFile::wait_for_reader() const {
   const auto begin = std::chrono::steady_clock::now();
-  pollfd room{descriptor_, POLLOUT, 0};
-  while (::poll(&room, 1, static_cast<int>(kPipePause.count())) <= 0) {
+  while (!posix::wait_to_write(descriptor_, static_cast<int>(kPipePause.count()))) {
     if (outputs_interrupted() && std::chrono::steady_clock::now() - begin > kPatienceWithReader) {
       return false;
     }
@@ -500,10 +444,10 @@ bool OutputFile::wait_for_reader() const {
 
 std::int64_t OutputFile::seek(std::int64_t offset, int whence) const {
   if (whence == AVSEEK_SIZE) {
-    struct stat status {};
-    return ::fstat(descriptor_, &status) == 0 ? status.st_size : AVERROR(errno);
+    posix::Stat status{};
+    return posix::fstat(descriptor_, &status) == 0 ? status.st_size : AVERROR(errno);
   }
-  const off_t position = ::lseek(descriptor_, offset, whence & ~AVSEEK_FORCE);
+  const std::int64_t position = posix::lseek(descriptor_, offset, whence & ~AVSEEK_FORCE);
   return position >= 0 ? position : AVERROR(errno);
 }
 
@@ -519,22 +463,19 @@ void OutputFile::close(bool synced) {
   if (temporary_) {
     complete_file(synced);
   }
-  check_errno(::close(std::exchange(descriptor_, -1)), url_, "can't write");
+  check_errno(posix::close(std::exchange(descriptor_, -1)), url_, "can't write");
   reserve_.reset();
 }
 
 /// Gives the temporary file the permissions of the file that it replaces, and syncs it to the disk.
 void OutputFile::complete_file(bool synced) const {
-  struct stat replaced {};
-  if (::stat(target_.c_str(), &replaced) == 0) {
-    // Only root can change a file's owner; for other users the new file is theirs, as with any program that
-    // replaces files.
-    static_cast<void>(::fchown(descriptor_, replaced.st_uid, replaced.st_gid) == 0);
-    constexpr mode_t kPermissions = 0777;
-    check_errno(::fchmod(descriptor_, replaced.st_mode & kPermissions), url_, "can't set its permissions");
+  posix::Stat replaced{};
+  if (posix::stat(target_.c_str(), &replaced) == 0) {
+    check_errno(posix::take_over_permissions(descriptor_, replaced) ? 0 : -1, url_,
+                "can't set its permissions");
   }
   // Some file systems do not support it; the others can report failed writes here.
-  if (synced && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) {
+  if (synced && posix::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) {
     check(AVERROR(errno), url_, "can't write");
   }
 }
@@ -549,7 +490,7 @@ std::string OutputFile::name_beside(const std::string& mark) {
     const std::string stem =
         target.stem().string().substr(0, NAME_MAX - std::min<std::size_t>(end.size(), NAME_MAX));
     std::string path = (target.parent_path() / (stem + end)).string();
-    if (rename_to_new(temporary_->path(), path)) {
+    if (posix::rename_to_new(temporary_->path().c_str(), path.c_str())) {
       temporary_.reset();
       sync_folder(folder_of(path));
       return path;
@@ -570,12 +511,12 @@ void OutputFile::commit(bool synced, const std::function<void(const std::string&
   }
   const std::string folder = folder_of(target_);  // after the renaming, nothing may fail
   if (overwrite_ == Overwrite::kNever) {
-    if (!rename_to_new(temporary_->path(), target_)) {
+    if (!posix::rename_to_new(temporary_->path().c_str(), target_.c_str())) {
       const std::string reason = error_text(AVERROR(errno));
       throw Error(url_ + ": the finished file can't be renamed to it and is called " + name_beside("new") +
                   " instead: " + reason);
     }
-  } else if (::rename(temporary_->path().c_str(), target_.c_str()) != 0) {
+  } else if (posix::rename(temporary_->path().c_str(), target_.c_str()) != 0) {
     const std::string reason = error_text(AVERROR(errno));
     throw Error(url_ + ": can't be replaced by the finished file, which is called " + name_beside("new") +
                 " instead: " + reason);
@@ -592,11 +533,12 @@ std::string OutputFile::commit_partial() {
 }
 
 void sync_file_system(const std::string& folder) {
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor =
+      posix::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) {
-    const int code = ::syncfs(descriptor);
+    const int code = posix::syncfs(descriptor);
     const int error = errno;
-    ::close(descriptor);
+    posix::close(descriptor);
     check(code == 0 ? 0 : AVERROR(error), folder, "can't write");
   }
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/packet_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -16,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/narrowed.h"
 #include "core/base/regular_file.h"
+#include "core/base/system/posix.h"
 
 namespace limpid::io {
 namespace {
@@ -47,7 +44,7 @@ void require(bool done, const std::string& path, const char* what) {
 
 FileHandle open_packet_file(const std::string& path) {
   FileDescriptor descriptor = open_regular_file(path);
-  FileHandle file(::fdopen(descriptor.get(), "rb"));
+  FileHandle file(posix::fdopen(descriptor.get(), "rb"));
   require(file != nullptr, path, "can't read it");
   descriptor.release();
   return file;
@@ -81,10 +78,10 @@ std::string extradata_of(const AVCodecContext& encoder) {
 PacketFileWriter::PacketFileWriter(std::string path, const std::string& temporary,
                                    const AVCodecContext& encoder)
     : path_(std::move(path)) {
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int descriptor = posix::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   require(descriptor >= 0, path_, "can't create a file there");
   temporary_.emplace(temporary);
-  file_.reset(::fdopen(descriptor, "wb"));
+  file_.reset(posix::fdopen(descriptor, "wb"));
   put(kMagic.data(), kMagic.size());
   put_text(parameters_text(encoder));
   put_text(extradata_of(encoder));
@@ -125,17 +122,19 @@ void PacketFileWriter::finish() {
   bytes_ += static_cast<std::int64_t>(sizeof(hash));
   require(std::fflush(file_.get()) == 0, path_, "can't write");
   // Some file systems do not support it; the others can report failed writes here.
-  require(::fsync(::fileno(file_.get())) == 0 || errno == EINVAL || errno == ENOTSUP, path_, "can't write");
+  require(posix::fsync(posix::fileno(file_.get())) == 0 || errno == EINVAL || errno == ENOTSUP, path_,
+          "can't write");
   require(std::fclose(file_.release()) == 0, path_,
           "can't write");  // NOLINT(cppcoreguidelines-owning-memory)
-  require(::rename(temporary_->path().c_str(), path_.c_str()) == 0, path_, "can't rename the finished file");
+  require(posix::rename(temporary_->path().c_str(), path_.c_str()) == 0, path_,
+          "can't rename the finished file");
   temporary_.reset();
 }
 
 PacketFileReader::PacketFileReader(std::string path, int width, int height)
     : path_(std::move(path)), file_(open_packet_file(path_)), most_packet_(most_packet_of(width, height)) {
-  struct stat status {};
-  require(::fstat(::fileno(file_.get()), &status) == 0, path_, "can't read it");
+  posix::Stat status{};
+  require(posix::fstat(posix::fileno(file_.get()), &status) == 0, path_, "can't read it");
   left_ = status.st_size;
   std::array<char, kMagic.size()> magic{};
   get(magic.data(), magic.size());
@@ -240,9 +239,9 @@ void PacketFileReader::read_side_data(AVPacket& packet) {
 
 std::vector<PacketFileReader::Entry> PacketFileReader::entries() {
   const FileHandle file = open_packet_file(path_);
-  const long begin = std::ftell(file_.get());
+  const std::int64_t begin = posix::ftello(file_.get());
   std::vector<Entry> all;
-  std::fseek(file.get(), begin, SEEK_SET);
+  posix::fseeko(file.get(), begin, SEEK_SET);
   const auto next = [&]() -> std::int64_t {
     std::int64_t value = 0;
     if (std::fread(&value, 1, sizeof(value), file.get()) != sizeof(value)) {
@@ -251,7 +250,7 @@ std::vector<PacketFileReader::Entry> PacketFileReader::entries() {
     return value;
   };
   const auto skip = [&](std::int64_t bytes) {
-    if (bytes < 0 || bytes > left_ || std::fseek(file.get(), bytes, SEEK_CUR) != 0) {
+    if (bytes < 0 || bytes > left_ || posix::fseeko(file.get(), bytes, SEEK_CUR) != 0) {
       fail();
     }
   };

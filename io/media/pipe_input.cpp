@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/pipe_input.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/system/posix.h"
 
 namespace limpid::io {
 namespace {
 
+constexpr int kStandardInput = 0;
 constexpr int kPipeBuffer = 1 << 16;
 constexpr int kPatienceMilliseconds = 50;
 
 int open_pipe(const std::string& url) {
   if (url == "-") {
-    return STDIN_FILENO;
+    return kStandardInput;
   }
-  const int descriptor = ::open(url.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // does not wait for a
-                                                                                  // writer
+  const int descriptor = posix::open(url.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // does not wait for a
+                                                                                       // writer
   if (descriptor < 0) {
     check(AVERROR(errno), url, "can't open it");
   }
@@ -54,19 +52,17 @@ PipeInput::PipeInput(const std::string& url, std::function<bool()> interrupted)
 PipeInput::~PipeInput() {
   av_freep(&bytes_->buffer);
   avio_context_free(&bytes_);
-  if (descriptor_ != STDIN_FILENO) {
-    ::close(descriptor_);
+  if (descriptor_ != kStandardInput) {
+    posix::close(descriptor_);
   }
 }
 
 int PipeInput::read(std::uint8_t* buffer, int size) const {
   while (!interrupted_ || !interrupted_()) {
-    pollfd waiting{descriptor_, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, kPatienceMilliseconds);
-    if (ready == 0 || (ready < 0 && errno == EINTR)) {
+    if (!posix::wait_to_read(descriptor_, kPatienceMilliseconds)) {
       continue;
     }
-    const ssize_t count = ::read(descriptor_, buffer, static_cast<std::size_t>(size));
+    const std::ptrdiff_t count = posix::read(descriptor_, buffer, static_cast<std::size_t>(size));
     if (count > 0) {
       return static_cast<int>(count);
     }

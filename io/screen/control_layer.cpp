@@ -3,7 +3,6 @@
 #include "io/screen/control_layer.h"
 
 #include <backends/imgui_impl_opengl3.h>
-#include <fontconfig/fontconfig.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -22,13 +21,6 @@
 
 namespace limpid::io {
 namespace {
-
-template <typename Handle, void (*destroy)(Handle*)>
-struct FontconfigDeleter {
-  void operator()(Handle* handle) const { destroy(handle); }
-};
-using PatternHandle = std::unique_ptr<FcPattern, FontconfigDeleter<FcPattern, FcPatternDestroy>>;
-using CharSetHandle = std::unique_ptr<FcCharSet, FontconfigDeleter<FcCharSet, FcCharSetDestroy>>;
 
 /// Length in bytes of the character that `text` begins with, and its code; 0 if it is none.
 std::pair<std::size_t, std::uint32_t> first_character(std::string_view text) {
@@ -61,38 +53,6 @@ std::pair<std::size_t, std::uint32_t> first_character(std::string_view text) {
 }
 
 }  // namespace
-
-Fonts::Fonts()
-    : config_(FcInitLoadConfigAndFonts(), [](FcConfig* config) {
-        if (config != nullptr) {
-          FcConfigDestroy(config);
-        }
-      }) {}
-
-FontFile Fonts::find(const std::vector<std::uint32_t>& characters) const {
-  if (config_ == nullptr) {
-    return {};
-  }
-  const PatternHandle wanted(FcPatternCreate());
-  const CharSetHandle set(FcCharSetCreate());
-  for (const std::uint32_t character : characters) {
-    FcCharSetAddChar(set.get(), character);
-  }
-  FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>("sans-serif"));
-  FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
-  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
-  FcConfigSubstitute(config_.get(), wanted.get(), FcMatchPattern);
-  FcDefaultSubstitute(wanted.get());
-  FcResult result = FcResultMatch;
-  const PatternHandle found(FcFontMatch(config_.get(), wanted.get(), &result));
-  FcChar8* file = nullptr;
-  int index = 0;
-  if (found == nullptr || FcPatternGetString(found.get(), FC_FILE, 0, &file) != FcResultMatch) {
-    return {};
-  }
-  FcPatternGetInteger(found.get(), FC_INDEX, 0, &index);
-  return {reinterpret_cast<const char*>(file), index & 0xFFFF};  // above: which of a variable font's forms
-}
 
 std::vector<std::uint32_t> characters_of(std::string_view text) {
   std::vector<std::uint32_t> characters;

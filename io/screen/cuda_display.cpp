@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/screen/cuda_display.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
+#include "core/base/shared_library.h"
 
 namespace limpid::io {
 
@@ -67,7 +66,7 @@ struct CudaDriver {
  private:
   template <typename Function>
   void load(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(library_, name));
+    function = reinterpret_cast<Function>(find_function(library_, name));
     if (function == nullptr) {
       throw Error(std::string("the CUDA driver has no ") + name);
     }
@@ -76,10 +75,7 @@ struct CudaDriver {
   void* library_;  // never closed: memory of the device may live until the process ends
 };
 
-CudaDriver::CudaDriver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
-  if (library_ == nullptr) {
-    throw Error("there is no CUDA driver");
-  }
+CudaDriver::CudaDriver() : library_(load_library("libcuda.so.1")) {
   load(init, "cuInit");
   load(name_of_error, "cuGetErrorName");
   load(devices_of_opengl, "cuGLGetDevices_v2");

@@ -4,7 +4,6 @@
 // OpenGL's functions, and owners of its objects. Private to io. All require the context of a Window,
 // which is current on the thread that made the window.
 
-#define GL_GLEXT_PROTOTYPES
 #include <GL/glcorearb.h>
 
 #include <utility>
@@ -13,6 +12,67 @@
 #include "core/frame/frame.h"
 
 namespace limpid::io {
+
+/// The address of a function in the driver of the current context. Throws Error if the driver lacks it.
+void* opengl_function(const char* name);
+
+/// A function of OpenGL, which is searched when it is called for the first time.
+template <typename Function>
+class GlFunction {
+ public:
+  explicit constexpr GlFunction(const char* name) : name_(name) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): makes the object callable
+  operator Function() {
+    if (function_ == nullptr) {
+      function_ = reinterpret_cast<Function>(opengl_function(name_));
+    }
+    return function_;
+  }
+
+ private:
+  const char* name_;
+  Function function_ = nullptr;
+};
+
+inline GlFunction<PFNGLACTIVETEXTUREPROC> glActiveTexture("glActiveTexture");
+inline GlFunction<PFNGLATTACHSHADERPROC> glAttachShader("glAttachShader");
+inline GlFunction<PFNGLBINDTEXTUREPROC> glBindTexture("glBindTexture");
+inline GlFunction<PFNGLBINDVERTEXARRAYPROC> glBindVertexArray("glBindVertexArray");
+inline GlFunction<PFNGLCLEARPROC> glClear("glClear");
+inline GlFunction<PFNGLCLEARCOLORPROC> glClearColor("glClearColor");
+inline GlFunction<PFNGLCOMPILESHADERPROC> glCompileShader("glCompileShader");
+inline GlFunction<PFNGLCREATEPROGRAMPROC> glCreateProgram("glCreateProgram");
+inline GlFunction<PFNGLCREATESHADERPROC> glCreateShader("glCreateShader");
+inline GlFunction<PFNGLDELETEPROGRAMPROC> glDeleteProgram("glDeleteProgram");
+inline GlFunction<PFNGLDELETESHADERPROC> glDeleteShader("glDeleteShader");
+inline GlFunction<PFNGLDELETETEXTURESPROC> glDeleteTextures("glDeleteTextures");
+inline GlFunction<PFNGLDELETEVERTEXARRAYSPROC> glDeleteVertexArrays("glDeleteVertexArrays");
+inline GlFunction<PFNGLDISABLEPROC> glDisable("glDisable");
+inline GlFunction<PFNGLDRAWARRAYSPROC> glDrawArrays("glDrawArrays");
+inline GlFunction<PFNGLENABLEPROC> glEnable("glEnable");
+inline GlFunction<PFNGLGENTEXTURESPROC> glGenTextures("glGenTextures");
+inline GlFunction<PFNGLGENVERTEXARRAYSPROC> glGenVertexArrays("glGenVertexArrays");
+inline GlFunction<PFNGLGETINTEGERVPROC> glGetIntegerv("glGetIntegerv");
+inline GlFunction<PFNGLGETPROGRAMIVPROC> glGetProgramiv("glGetProgramiv");
+inline GlFunction<PFNGLGETSHADERINFOLOGPROC> glGetShaderInfoLog("glGetShaderInfoLog");
+inline GlFunction<PFNGLGETSHADERIVPROC> glGetShaderiv("glGetShaderiv");
+inline GlFunction<PFNGLGETUNIFORMLOCATIONPROC> glGetUniformLocation("glGetUniformLocation");
+inline GlFunction<PFNGLLINKPROGRAMPROC> glLinkProgram("glLinkProgram");
+inline GlFunction<PFNGLPIXELSTOREIPROC> glPixelStorei("glPixelStorei");
+inline GlFunction<PFNGLREADPIXELSPROC> glReadPixels("glReadPixels");
+inline GlFunction<PFNGLSCISSORPROC> glScissor("glScissor");
+inline GlFunction<PFNGLSHADERSOURCEPROC> glShaderSource("glShaderSource");
+inline GlFunction<PFNGLTEXIMAGE2DPROC> glTexImage2D("glTexImage2D");
+inline GlFunction<PFNGLTEXPARAMETERIPROC> glTexParameteri("glTexParameteri");
+inline GlFunction<PFNGLUNIFORM1FPROC> glUniform1f("glUniform1f");
+inline GlFunction<PFNGLUNIFORM1IPROC> glUniform1i("glUniform1i");
+inline GlFunction<PFNGLUNIFORM2FPROC> glUniform2f("glUniform2f");
+inline GlFunction<PFNGLUNIFORM3FVPROC> glUniform3fv("glUniform3fv");
+inline GlFunction<PFNGLUNIFORM3IPROC> glUniform3i("glUniform3i");
+inline GlFunction<PFNGLUNIFORM4FPROC> glUniform4f("glUniform4f");
+inline GlFunction<PFNGLUNIFORMMATRIX3FVPROC> glUniformMatrix3fv("glUniformMatrix3fv");
+inline GlFunction<PFNGLUSEPROGRAMPROC> glUseProgram("glUseProgram");
+inline GlFunction<PFNGLVIEWPORTPROC> glViewport("glViewport");
 
 /// A texture that is deleted with this object.
 class GlTexture : NotCopyable {

@@ -2,7 +2,8 @@
 #pragma once
 
 // SDL's handles and errors, and what it leaves undone: messages of libraries below it, and the X server's
-// errors. Private to io.
+// errors. Private to io. Libraries of the desktop are loaded if they are there, so that the program starts
+// without them.
 
 #include <SDL.h>
 #include <SDL_events.h>

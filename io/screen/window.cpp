@@ -14,6 +14,7 @@
 #include "io/screen/sdl.h"
 
 namespace limpid::io {
+
 namespace {
 
 // Greatest share of the screen that a window takes when it opens.
@@ -124,6 +125,12 @@ void request_opengl() {
 }
 
 }  // namespace
+
+void* opengl_function(const char* name) {
+  void* const function = SDL_GL_GetProcAddress(name);
+  sdl_check(function != nullptr, std::string("OpenGL lacks ") + name);
+  return function;
+}
 
 struct Window::State : NotCopyable {
   explicit State(const WindowOptions& options) { loss.emplace(options.display_lost); }

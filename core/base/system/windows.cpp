@@ -19,6 +19,7 @@
 #include "core/base/machine.h"
 #include "core/base/regular_file.h"
 #include "core/base/shared_library.h"
+#include "core/base/system/windows_path.h"
 #include "core/base/utf8_path.h"
 
 namespace limpid {
@@ -37,20 +38,6 @@ HMODULE own_module(DWORD flags) {
 // Idle oneTBB threads exist for a while after the last denoiser, so a host that unloads its plug-ins must not
 // unload their code.
 [[maybe_unused]] const HMODULE kPinnedModule = own_module(GET_MODULE_HANDLE_EX_FLAG_PIN);
-
-/// A path for functions of the system, which accept more than 259 characters only after the prefix \\?\.
-path system_path(const path& given) {
-  if (given.native().starts_with(LR"(\\?\)")) {
-    return given;
-  }
-  std::error_code error;
-  const path whole = std::filesystem::absolute(given, error).lexically_normal().make_preferred();
-  const std::wstring& text = whole.native();
-  if (error || text.size() < MAX_PATH) {
-    return given;
-  }
-  return text.starts_with(LR"(\\)") ? LR"(\\?\UNC)" + text.substr(1) : LR"(\\?\)" + text;
-}
 
 bool is_folder(const path& file) {
   const DWORD attributes = GetFileAttributesW(file.c_str());
@@ -78,6 +65,19 @@ std::string reason_not_to_load(DWORD code) {
 }
 
 }  // namespace
+
+path system_path(const path& given) {
+  if (given.native().starts_with(LR"(\\?\)")) {
+    return given;
+  }
+  std::error_code error;
+  const path whole = std::filesystem::absolute(given, error).lexically_normal().make_preferred();
+  const std::wstring& text = whole.native();
+  if (error || text.size() < MAX_PATH) {
+    return given;
+  }
+  return text.starts_with(LR"(\\)") ? LR"(\\?\UNC)" + text.substr(1) : LR"(\\?\)" + text;
+}
 
 std::uint64_t physical_memory() {
   MEMORYSTATUSEX status{};

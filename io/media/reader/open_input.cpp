@@ -19,6 +19,7 @@ extern "C" {
 
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/base/utf8_path.h"
 #include "io/media/camera.h"
 #include "io/media/input_format.h"
 #include "io/media/references.h"
@@ -60,7 +61,7 @@ void look_at_file(const std::string& url) {
 /// The first 64 bytes, with zeros behind a shorter file.
 std::string first_bytes(const std::string& url) {
   std::string begin(132, '\0');
-  std::ifstream file(url, std::ios::binary);
+  std::ifstream file(path_of(url), std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   return begin;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/utf8_path.h"
 #include "io/media/container.h"
 #include "io/media/input_format.h"
 #include "io/media/output_file.h"
@@ -32,7 +33,7 @@ std::optional<unsigned> loops_of(const Source& source) {
   }
   constexpr std::size_t kBegin = 1 << 20;
   std::string begin(kBegin, '\0');
-  std::ifstream file(source.url, std::ios::binary);
+  std::ifstream file(path_of(source.url), std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   const auto byte = [&](std::size_t at) {

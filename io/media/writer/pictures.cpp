@@ -123,7 +123,7 @@ void Pictures::write_frame(PacketHandle frame) {
 
 void Pictures::finish() {
   if (is_sequence(url_) && written_ > 0) {
-    sync_file_system(std::filesystem::path(picture_name(url_, first_)).parent_path());
+    sync_file_system(std::filesystem::path(picture_name(url_, first_)).parent_path().string());
     if (const PictureSequence later(url_, last_ + 1); later.first()) {
       remark_ = url_ + ": " + std::to_string(later.count()) +
                 " pictures of an earlier sequence follow its last one, from " +

@@ -12,6 +12,7 @@ extern "C" {
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/utf8_path.h"
 #include "io/media/container.h"
 #include "io/media/encoder_traits.h"
 #include "io/media/writer.h"
@@ -147,7 +148,7 @@ void Muxer::end(const std::function<Bytes(BytesView)>& edit) {
   check(av_write_trailer(context_.get()), url_, "can't finish the file");
   if (edit && has_temporary()) {
     avio_flush(context_->pb);
-    std::ifstream stream(file_->temporary(), std::ios::binary);
+    std::ifstream stream(path_of(file_->temporary()), std::ios::binary);
     const Bytes written((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
     avio_seek(context_->pb, 0, SEEK_SET);
     write_bytes(*context_->pb, edit(written));

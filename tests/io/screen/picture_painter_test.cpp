@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -31,14 +32,25 @@ class LargestTexture {
   static inline int current = 0;
 };
 
-}  // namespace
-
-// In place of OpenGL's, for the code under test as well.
-extern "C" void glGetIntegerv(GLenum name, GLint* value) {
-  reinterpret_cast<decltype(&glGetIntegerv)>(dlsym(RTLD_NEXT, "glGetIntegerv"))(name, value);
+PFNGLGETINTEGERVPROC get_integers = nullptr;  // OpenGL's
+void APIENTRY get_limited_integers(GLenum name, GLint* value) {
+  get_integers(name, value);
   if (name == GL_MAX_TEXTURE_SIZE && LargestTexture::current > 0) {
     *value = LargestTexture::current;
   }
+}
+
+}  // namespace
+
+// In place of SDL's, for the code under test.
+extern "C" void* SDL_GL_GetProcAddress(const char* name) {
+  using Function = void* (*)(const char*);
+  void* const found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "SDL_GL_GetProcAddress"))(name);
+  if (std::string_view(name) != "glGetIntegerv") {
+    return found;
+  }
+  get_integers = reinterpret_cast<PFNGLGETINTEGERVPROC>(found);
+  return reinterpret_cast<void*>(&get_limited_integers);
 }
 
 namespace {

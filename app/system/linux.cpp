@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-#include "app/console/process.h"
-
+#include <fcntl.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +21,8 @@
 #include <string>
 
 #include "app/console/console.h"
+#include "app/console/process.h"
+#include "core/base/error.h"
 #include "core/base/thread.h"
 #include "io/media/writer.h"
 
@@ -63,6 +68,9 @@ int wait_for_signal(const sigset_t& signals, std::chrono::steady_clock::time_poi
   }
 }
 
+/// The signals that an InterruptWatch waits for.
+sigset_t watched;
+
 /// Set before the destructor wakes the thread by a signal.
 std::atomic<bool> watch_ends = false;
 
@@ -89,15 +97,16 @@ void report_interruptibly(const sigset_t& signals, const Report& report) {
 
 }  // namespace
 
-InterruptWatch::InterruptWatch(Interrupts interrupts) : interrupts_(interrupts), signals_(watched_signals()) {
+InterruptWatch::InterruptWatch(Interrupts interrupts) : interrupts_(interrupts) {
+  watched = watched_signals();
   io::set_outputs_interrupted(false);
   watch_ends = false;
   if (interrupts == Interrupts::kFinish) {
     std::signal(SIGPIPE, SIG_IGN);
   }
   std::signal(SIGXFSZ, SIG_IGN);
-  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  if (std::ranges::any_of(kWatchedSignals, [this](int signal) { return is_in(signals_, signal); })) {
+  pthread_sigmask(SIG_BLOCK, &watched, nullptr);
+  if (std::ranges::any_of(kWatchedSignals, [this](int signal) { return is_in(watched, signal); })) {
     thread_ = start_thread([this](const std::stop_token& end) { run(end); });
   }
 }
@@ -106,7 +115,7 @@ InterruptWatch::~InterruptWatch() {
   thread_.request_stop();
   watch_ends = true;
   for (const int signal : kWatchedSignals) {
-    if (thread_.joinable() && is_in(signals_, signal)) {
+    if (thread_.joinable() && is_in(watched, signal)) {
       pthread_kill(thread_.native_handle(), signal);  // wakes it
       break;
     }
@@ -115,7 +124,7 @@ InterruptWatch::~InterruptWatch() {
 
 void InterruptWatch::run(const std::stop_token& end) {
   int signal = 0;
-  if (sigwait(&signals_, &signal) != 0 || end.stop_requested()) {
+  if (sigwait(&watched, &signal) != 0 || end.stop_requested()) {
     return;
   }
   signal_ = signal;
@@ -126,13 +135,13 @@ void InterruptWatch::run(const std::stop_token& end) {
   const auto stopped = std::chrono::steady_clock::now();
   io::set_outputs_interrupted(true);
   stop_.request_stop();
-  report_interruptibly(signals_, [] {
+  report_interruptibly(watched, [] {
     spdlog::warn("interrupted: finishing the frames in progress (interrupt again to exit at once)");
   });
-  signal = wait_for_signal(signals_, stopped + kPatienceWithWork);
+  signal = wait_for_signal(watched, stopped + kPatienceWithWork);
   if (signal == 0 && !end.stop_requested()) {
     abandon_.request_stop();
-    sigwait(&signals_, &signal);
+    sigwait(&watched, &signal);
   }
   if (!end.stop_requested()) {
     end_at_once(signal);
@@ -152,6 +161,11 @@ std::int64_t open_files() {
   return std::distance(begin(files), end(files));
 }
 
+double processor_load() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
+}
+
 std::int64_t available_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string name; file >> name;) {
@@ -160,6 +174,86 @@ std::int64_t available_memory() {
     }
   }
   return 0;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
+    return size.ws_col;
+  }
+  return 80;
+}
+
+void set_up_console() {}
+
+namespace {
+
+std::string folder_of_user(const char* variable, const std::string& below_home) {
+  const char* const folder = std::getenv(variable);
+  const char* const home = std::getenv("HOME");
+  if (folder != nullptr && *folder != '\0') {
+    return folder;
+  }
+  return home != nullptr && *home != '\0' ? home + below_home : "";
+}
+
+}  // namespace
+
+std::string state_folder() { return folder_of_user("XDG_STATE_HOME", "/.local/state"); }
+std::string cache_folder() { return folder_of_user("XDG_CACHE_HOME", "/.cache"); }
+
+std::vector<std::string> words_of_command(int argc, char** argv) { return {argv, argv + argc}; }
+
+ChildProcess::ChildProcess(std::vector<std::string> command) {
+  log_.reset(std::tmpfile());  // NOLINT(cppcoreguidelines-owning-memory)
+  if (log_ == nullptr) {
+    throw Error(command.front() + ": cannot be started: no temporary file: " + std::strerror(errno));
+  }
+  fcntl(fileno(log_.get()), F_SETFD, FD_CLOEXEC);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, fileno(log_.get()), STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  // A group of its own: a Ctrl-C in the terminal is for the window.
+  sigset_t interrupt;  // which cancel() sends, even if this process ignores it
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  posix_spawnattr_setsigdefault(&attributes, &interrupt);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  std::vector<char*> words;
+  std::transform(command.begin(), command.end(), std::back_inserter(words),
+                 [](std::string& word) { return word.data(); });
+  words.push_back(nullptr);
+  pid_t number = 0;
+  const int failure = posix_spawn(&number, words[0], &files, &attributes, words.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (failure != 0) {
+    throw Error(command.front() + ": cannot be started: " + std::strerror(failure));
+  }
+  process_ = number;
+}
+
+ChildProcess::~ChildProcess() = default;
+
+int ChildProcess::log() const { return fileno(log_.get()); }
+
+void ChildProcess::interrupt() const { kill(static_cast<pid_t>(process_), SIGINT); }
+
+std::optional<int> ChildProcess::poll() {
+  int status = 0;
+  if (!exit_code_ &&
+      waitpid(static_cast<pid_t>(process_), &status, WNOHANG) == static_cast<pid_t>(process_)) {
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
+  return exit_code_;
 }
 
 }  // namespace limpid::app
