@@ -20,7 +20,7 @@ import resource
 import subprocess
 import tempfile
 
-FILTERS = ("vbm4d:profile=np vbm4d:profile=fast vbm4d:profile=lc vbm4d:profile=high recursive:profile=fast recursive:profile=np "
+FILTERS = ("vbm4d:profile=np vbm4d:profile=fast vbm4d:profile=lc vbm4d:profile=high vbm4d:profile=best recursive:profile=fast recursive:profile=np "
            "bm3d:profile=fast bm3d:profile=np nlm nlm-bilateral bilateral adaptive-bilateral "
            "vnlb:profile=fast vnlb:profile=np vnlb:profile=high vnlb:profile=best").split()
 FRAMES = ((12, 24), (40, 240))

@@ -21,7 +21,7 @@ import subprocess
 import tempfile
 
 FILTERS = ("bm3d:profile=fast,bm3d:profile=np,vbm4d:profile=fast,vbm4d:profile=lc,vbm4d:profile=np,vbm4d:profile=high,"
-           "vbm4d:profile=fast:delay=0,vbm4d:profile=lc:delay=0,vbm4d:profile=np:delay=0,vbm4d:profile=high:delay=0,"
+           "vbm4d:profile=best,vbm4d:profile=fast:delay=0,vbm4d:profile=lc:delay=0,vbm4d:profile=np:delay=0,vbm4d:profile=high:delay=0,"
            "vbm4d:delay=4,vnlb:profile=fast,vnlb:profile=np,vnlb:profile=high,vnlb:profile=best,"
            "recursive:profile=fast,recursive:profile=np")
 

@@ -79,20 +79,40 @@ Window within(const Window& window, const Reach& reach,
   return part;
 }
 
-/// Two filters of an engine, and what they keep of each frame.
+/// Two filters of an engine, and what they keep of each frame. Their mix also depends on the first one's
+/// result of the frame before.
 template <typename Filter>
 struct FilterPair {
-  Reach reach() const { return greater(first->reach(), second->reach()); }
+  Reach reach() const {
+    Reach both = greater(first->reach(), second->reach());
+    ++both.before;
+    return both;
+  }
   std::unique_ptr<FrameState> make_state() const {
     return std::make_unique<MixedStates>(first->make_state(), second->make_state());
   }
-  void renew(FrameState& state) const {
+  void renew(FrameState& state) {
+    last = last == &state ? nullptr : last;
     first->renew(*MixedStates::of(state).first);
     second->renew(*MixedStates::of(state).second);
   }
 
+  /// Calls run(window) with the first filter's windows of the frame before, unless it was the last one, and
+  /// of the current frame.
+  template <typename Window, typename Run>
+  void run_first(const Window& window, const Run& run) {
+    if (window.current > 0 && window.frames[window.current - 1].state != last) {
+      Window of_before = window;
+      --of_before.current;
+      run(within(of_before, first->reach(), &MixedStates::first));
+    }
+    run(within(window, first->reach(), &MixedStates::first));
+    last = window.frames[window.current].state;
+  }
+
   std::unique_ptr<Filter> first;
   std::unique_ptr<Filter> second;
+  const FrameState* last = nullptr;  ///< of the frame of run_first(); null once it is another frame's
 };
 
 }  // namespace limpid

@@ -48,8 +48,9 @@ struct Vbm4dParameters {
   /// Accuracy of the second step's trajectories: 1 for whole samples, 4 for quarters of a sample.
   /// Interpolated patches help to estimate the others, but receive no estimate.
   int motion_precision = 1;
-  /// The share of VNLB's result (mixed_vnlb()) in the result, 0 to 1. Their errors differ, most of all in
-  /// texture that moves fast.
+  /// The greatest share of VNLB's result (mixed_vnlb()) in luma or RGB, 0 to 1, where the picture changes
+  /// from frame to frame (share_in_block()). The filters' errors differ, most of all in texture that moves
+  /// fast; where nothing changes, V-BM4D's are smaller.
   float vnlb_share = 0;
   bool operator==(const Vbm4dParameters&) const = default;
 

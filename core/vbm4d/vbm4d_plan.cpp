@@ -180,16 +180,12 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
   return plan;
 }
 
-PlaneMixes vnlb_shares(const Vbm4dParameters& parameters, const NoiseModel& noise) {
+float vnlb_share(const Vbm4dParameters& parameters, const NoiseModel& noise) {
   constexpr float kCoarse = 4;
-  PlaneMixes shares{};
-  for (std::size_t p = 0; p < noise.shape.size(); ++p) {
-    const auto& spectrum = noise.shape[p].spectrum;
-    constexpr int kRow = NoiseShape::kFrequencies;
-    const float lowest = (spectrum[0] + spectrum[1] + spectrum[kRow] + spectrum[kRow + 1]) / 4;
-    shares[p] = parameters.vnlb_share * std::clamp(kCoarse - lowest, 0.0F, 1.0F);
-  }
-  return shares;
+  constexpr int kRow = NoiseShape::kFrequencies;
+  const auto& spectrum = noise.shape[0].spectrum;
+  const float lowest = (spectrum[0] + spectrum[1] + spectrum[kRow] + spectrum[kRow + 1]) / 4;
+  return parameters.vnlb_share * std::clamp(kCoarse - lowest, 0.0F, 1.0F);
 }
 
 vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool second_step, float repetition) {

@@ -8,7 +8,6 @@
 #include "core/bm3d/bm3d_plan.h"
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
-#include "core/frame/mixing.h"
 #include "core/noise/noise_model.h"
 #include "core/vbm4d/trajectories.h"
 #include "core/vbm4d/vbm4d_parameters.h"
@@ -39,9 +38,9 @@ Bm3dParameters bm3d_of(const Vbm4dParameters& parameters);
 Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
                     const PlaneHeights& heights);
 
-/// Vbm4dParameters::vnlb_share by plane: less for coarse noise, as film grain and chroma of tapes, of which
+/// Vbm4dParameters::vnlb_share for this noise: less if the first plane's is coarse, as film grain, of which
 /// VNLB leaves more; 0 if the four lowest frequencies have four times the mean variance.
-PlaneMixes vnlb_shares(const Vbm4dParameters& parameters, const NoiseModel& noise);
+float vnlb_share(const Vbm4dParameters& parameters, const NoiseModel& noise);
 
 /// The factors of one step for noise with this NoiseShape::repetition. Repeating noise increases constant
 /// coefficients and decreases changing ones. The factors of changing coefficients are not reduced, because

@@ -100,10 +100,27 @@ VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters) {
   result.before = std::min(vbm4d::kMixedReach, parameters.before);
   result.after = std::min(vbm4d::kMixedReach, parameters.after);
   result.delay = parameters.delay;
+  result.first.spacing = result.second->spacing = 8;
+  result.first.group_size = result.second->group_size = 32;
   if (!parameters.wiener) {
     result.second.reset();
   }
   return result;
+}
+
+Vbm4dParameters mixed_vbm4d(Vbm4dParameters parameters) {
+  parameters.vnlb_share = 0;
+  return parameters;
+}
+
+FrameFormat mixed_format(const FrameFormat& format) {
+  FrameFormat mixed = format;
+  mixed.has_alpha = false;
+  if (mixed.color_model == ColorModel::kYuv) {
+    mixed.color_model = ColorModel::kGray;
+    mixed.chroma_shift_x = mixed.chroma_shift_y = 0;
+  }
+  return mixed;
 }
 
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }

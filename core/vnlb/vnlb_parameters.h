@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
+#include "core/frame/frame.h"
 #include "core/frame/reach.h"
 #include "core/vbm4d/vbm4d_parameters.h"
-#include "core/vbm4d/vbm4d_plan.h"
 
 namespace limpid {
 
@@ -49,9 +48,14 @@ struct VnlbParameters {
 /// The parameters with which V-BM4D follows reference patches for VNLB.
 Vbm4dParameters followed_like(const VnlbParameters& parameters);
 
-/// The VNLB filter whose result Vbm4dParameters::vnlb_share mixes in: the profile np, with at most the
-/// reach, the steps and the delay of `parameters`.
+/// The VNLB filter whose result Vbm4dParameters::vnlb_share mixes in: the profile np with fewer and smaller
+/// groups, which gains nearly as much in less than half the time, and with at most the reach, the steps and
+/// the delay of `parameters`.
 VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters);
+/// The V-BM4D filter into whose result it is mixed.
+Vbm4dParameters mixed_vbm4d(Vbm4dParameters parameters);
+/// The planes that are mixed: luma of YUV, or all colors. V-BM4D is better in chroma.
+FrameFormat mixed_format(const FrameFormat& format);
 
 /// The frames that a result depends on.
 Reach reach_of(const VnlbParameters& parameters);
@@ -60,21 +64,5 @@ Reach reach_of(const VnlbParameters& parameters);
 enum class VnlbProfile : std::uint8_t { kFast, kNp, kHigh, kBest };
 
 VnlbParameters vnlb_profile(VnlbProfile profile);
-
-/// An engine's filter for V-BM4D, with VNLB mixed in if the parameters say so. `make(parameters)` makes a
-/// filter of one kind, and `mix(first, second, shares)` combines two; `shares` is a function of the noise.
-/// Throws UsageError for illegal parameters.
-template <typename Make, typename Mix>
-auto make_vbm4d(const Vbm4dParameters& parameters, const Make& make, const Mix& mix) {
-  parameters.validate();
-  Vbm4dParameters alone = parameters;
-  alone.vnlb_share = 0;
-  auto filter = make(alone);
-  if (parameters.vnlb_share == 0) {
-    return filter;
-  }
-  return mix(std::move(filter), make(mixed_vnlb(parameters)),
-             [parameters](const auto& noise) { return vnlb_shares(parameters, noise); });
-}
 
 }  // namespace limpid

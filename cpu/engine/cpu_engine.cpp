@@ -18,16 +18,15 @@
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
 #include "core/noise/noise_model.h"
-#include "core/vnlb/vnlb_parameters.h"
 #include "cpu/bm3d/bm3d.h"
 #include "cpu/edge_preserving/edge_preserving.h"
+#include "cpu/engine/mixed_filter.h"
 #include "cpu/engine/window_denoiser.h"
 #include "cpu/noise/noise_estimation.h"
 #include "cpu/noise/noise_measurement.h"
 #include "cpu/recursive/recursive.h"
-#include "cpu/runtime/mixed_filter.h"
 #include "cpu/vbm4d/along_motion.h"
-#include "cpu/vnlb/vnlb.h"
+#include "cpu/vnlb/patch_groups.h"
 
 namespace limpid::cpu {
 namespace {
@@ -37,15 +36,15 @@ using Arena = std::shared_ptr<tbb::task_arena>;
 
 // Calls the make_frame_filter() of the filter's folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
-  const auto make = [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
-    return make_frame_filter(parameters, format);
-  };
-  if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
-    return make_vbm4d(*vbm4d, make, [&](auto first, auto second, auto shares) {
-      return mix_filters(std::move(first), std::move(second), std::move(shares), format);
-    });
+  const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter);
+  if (vbm4d != nullptr && vbm4d->vnlb_share > 0) {
+    return make_mixed_filter(*vbm4d, format);
   }
-  return std::visit(make, filter);
+  return std::visit(
+      [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
+        return make_frame_filter(parameters, format);
+      },
+      filter);
 }
 
 // The SIMD code is compiled for SSE4 or better (cpu/CMakeLists.txt).

@@ -1,15 +1,54 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/engine/window_denoiser.h"
 
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
+#include "core/frame/mixing.h"
+#include "core/frame/region.h"
 #include "cpu/runtime/convert.h"
-#include "cpu/runtime/mixed_filter.h"
 
 namespace limpid::cpu {
+namespace {
+
+// Mixes the noisy samples into the color planes of `out`, the estimate of `noisy`.
+void mix_in(const Frame& noisy, float mix, Frame& out) {
+  constexpr int kRowsOfTask = 32;
+  for (int p = 0; mix > 0 && p < out.format.color_plane_count(); ++p) {
+    const Plane& from = noisy.planes[p];
+    const Plane& to = out.planes[p];
+    for_each_index(to.height, kRowsOfTask, [&](int y) {
+      visit_samples(out.format, [&]<typename Sample>(Sample) {
+        const auto* const in = from.row<const Sample>(y);
+        auto* const estimate = to.row<Sample>(y);
+        for (int x = 0; x < to.width; ++x) {
+          estimate[x] = mixed(in[x], estimate[x], mix);
+        }
+      });
+    });
+  }
+}
+
+// Copies the noisy samples outside `area` into the color planes of `out`.
+void pass_outside(const Frame& noisy, const Region& area, Frame& out) {
+  const auto bytes = std::ptrdiff_t{out.format.bytes_per_sample()};
+  for (int p = 0; p < out.format.color_plane_count(); ++p) {
+    const Plane& from = noisy.planes[p];
+    const Plane& to = out.planes[p];
+    for (const Region& part : parts_outside(area, out.format, p)) {
+      for (int y = part.y; y < part.y + part.height; ++y) {
+        std::memcpy(to.data + y * to.stride + part.x * bytes, from.data + y * from.stride + part.x * bytes,
+                    static_cast<std::size_t>(part.width * bytes));
+      }
+    }
+  }
+}
+
+}  // namespace
 
 WindowDenoiser::WindowDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool,
                                std::unique_ptr<FrameFilter> filter, const NoiseModel& noise,
@@ -74,7 +113,7 @@ Frame WindowDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
       if (filter_->estimates_means()) {
         undo_clipping(*current.frame, current.noise, clipped_ends_, out);
       }
-      mix_in(*current.frame, every_plane(kept.frames[window.current]->mix), out);
+      mix_in(*current.frame, kept.frames[window.current]->mix, out);
       if (current.noise.area) {
         pass_outside(*current.frame, *current.noise.area, out);
       }

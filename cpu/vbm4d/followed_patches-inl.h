@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Following a reference patch from picture to picture (core/vbm4d/trajectories.h). Compiled once per SIMD
-// target.
+// Following a reference patch from picture to picture (core/vbm4d/trajectories.h), and a
+// tile's own sums. Compiled once per SIMD target.
 #if defined(LIMPID_CPU_FOLLOWED_PATCHES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CPU_FOLLOWED_PATCHES_INL_H_
 #undef LIMPID_CPU_FOLLOWED_PATCHES_INL_H_
@@ -18,6 +18,7 @@
 #include "core/motion/motion_field.h"
 #include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
+#include "cpu/bm3d/group_filter-inl.h"
 #include "cpu/runtime/products-inl.h"
 #include "cpu/vbm4d/trajectory_tile.h"
 
@@ -377,6 +378,26 @@ inline HWY_ATTR void follow_both_ways(const TrajectoryJob& job, Position referen
   } else {
     follow_both_ways_in<false, false>(job, reference, group);
   }
+}
+
+// A tile's numerators of one plane of a picture: floats for the samples that its groups reach.
+struct LocalNumerators {
+  float* samples = nullptr;
+  int x0 = 0;
+  int y0 = 0;
+  int pitch = 0;
+
+  std::ptrdiff_t offset(Position position) const {
+    return static_cast<std::ptrdiff_t>(position.y - y0) * pitch + position.x - x0;
+  }
+};
+
+inline HWY_ATTR void add_to_picture(const TrajectoryJob& job, const FollowedPicture& picture, int plane,
+                                    const LocalNumerators& sums, const Area& area) {
+  PictureSums& out = *picture.planes[plane].sums;
+  for_each_locked_row(job.width, area, *picture.locks, [&](int x, int y, int count) HWY_ATTR {
+    out.take_numerators(x, y, sums.samples + sums.offset({x, y}), job.numerator_scale, count);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

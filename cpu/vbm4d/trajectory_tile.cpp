@@ -42,7 +42,6 @@ const float* time_transform(int frames) {
 #include "cpu/bm3d/group_filter-inl.h"
 #include "cpu/bm3d/matching-inl.h"
 #include "cpu/vbm4d/followed_patches-inl.h"
-#include "cpu/vbm4d/local_numerators-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {

@@ -4,15 +4,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
 #include "cpu/bm3d/tile.h"
 #include "cpu/runtime/aligned_vector.h"
+#include "cpu/runtime/frame_filter.h"
 #include "cpu/vbm4d/trajectory_tile.h"
 
-// The inner part of VNLB: the work on one tile of reference patches, on one thread.
+// VNLB on the CPU (docs/algorithms.md), and its work on one tile of reference patches, on one thread.
 
 namespace limpid::cpu {
 
@@ -62,5 +64,9 @@ void process_patch_groups(const TrajectoryJob& job, const PatchSearch& search, c
 /// groups use the same code.
 void filter_eigenvalues(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,
                         PatchGroupScratch& scratch, float* kept, float* out);
+
+/// VNLB on the CPU (docs/algorithms.md). Throws UsageError for illegal parameters, and Error for invalid
+/// formats.
+std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cpu

@@ -21,7 +21,6 @@
 #include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
 #include "core/noise/noise_model.h"
-#include "core/vnlb/vnlb_parameters.h"
 #include "cuda/bm3d/bm3d.h"
 #include "cuda/edge_preserving/edge_preserving.h"
 #include "cuda/engine/mixed_filter.h"
@@ -31,7 +30,7 @@
 #include "cuda/recursive/recursive.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/vbm4d/vbm4d.h"
-#include "cuda/vnlb/vnlb.h"
+#include "cuda/vnlb/patch_groups.h"
 
 namespace limpid::cuda {
 namespace {
@@ -307,15 +306,15 @@ EngineInfo describe_device(int device) {
 
 // Calls the make_frame_filter() in the folder of each filter.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
-  const auto make = [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
-    return make_frame_filter(parameters, format);
-  };
-  if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
-    return make_vbm4d(*vbm4d, make, [&](auto first, auto second, auto shares) {
-      return mix_filters(std::move(first), std::move(second), std::move(shares), format);
-    });
+  const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter);
+  if (vbm4d != nullptr && vbm4d->vnlb_share > 0) {
+    return make_mixed_filter(*vbm4d, format);
   }
-  return std::visit(make, filter);
+  return std::visit(
+      [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
+        return make_frame_filter(parameters, format);
+      },
+      filter);
 }
 
 std::vector<EngineInfo> list_cuda() {

@@ -1,57 +1,74 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/engine/mixed_filter.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "core/frame/reach.h"
+#include "core/vbm4d/vbm4d_plan.h"
+#include "core/vnlb/vnlb_parameters.h"
 #include "cuda/engine/window_denoiser.h"
 #include "cuda/runtime/mixing.h"
+#include "cuda/vbm4d/vbm4d.h"
+#include "cuda/vnlb/patch_groups.h"
 
 namespace limpid::cuda {
 namespace {
 
 class MixedFilter final : public FrameFilter {
  public:
-  MixedFilter(std::unique_ptr<FrameFilter> first, std::unique_ptr<FrameFilter> second, FilterShares shares,
-              const FrameFormat& format)
-      : FrameFilter(format),
-        pair_{std::move(first), std::move(second)},
-        shares_(std::move(shares)),
-        of_second_(format) {
+  // `format`: of the frames; `mixed`: mixed_format().
+  MixedFilter(const Vbm4dParameters& parameters, const FrameFormat& format, const FrameFormat& mixed)
+      : FrameFilter(mixed),
+        pair_{make_frame_filter(mixed_vbm4d(parameters), format),
+              make_frame_filter(mixed_vnlb(parameters), mixed)},
+        parameters_(parameters),
+        of_second_(mixed),
+        of_first_(mixed),
+        of_before_(mixed) {
     warnings_ = pair_.first->warnings();
   }
 
   Reach reach() const override { return pair_.reach(); }
   void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override {
-    pair_.first->enqueue_window(within(window, pair_.first->reach(), &MixedStates::first), out, stream);
-    const PlaneMixes shares = shares_(window.frames[window.current].noise);
-    if (std::ranges::any_of(shares, [](float share) { return share > 0; })) {
+    pair_.run_first(window, [&](const FilterWindow& of_first) {
+      pair_.first->enqueue_window(of_first, out, stream);
+      std::swap(of_first_, of_before_);
+      for (int p = 0; p < format_.color_plane_count(); ++p) {
+        const SamplePlane& kept = of_first_.planes()[p];
+        check(cudaMemcpy2DAsync(kept.data, kept.stride, out[p].data, out[p].stride,
+                                static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),
+                                format_.plane_height(p), cudaMemcpyDeviceToDevice, stream));
+      }
+    });
+    const float share = vnlb_share(parameters_, window.frames[window.current].noise);
+    if (window.current > 0 && share > 0) {
       pair_.second->enqueue_window(within(window, pair_.second->reach(), &MixedStates::second),
                                    of_second_.planes(), stream);
-      mix_in(format_, of_second_.planes(), shares, out, stream);
+      mix_results(format_, of_first_.planes(), of_before_.planes(), of_second_.planes(), share, out, stream);
     }
   }
   std::unique_ptr<FrameState> make_state() override { return pair_.make_state(); }
   void renew(FrameState& state) override { pair_.renew(state); }
   bool estimates_means() const override { return pair_.first->estimates_means(); }
   std::size_t memory() const override {
-    return pair_.first->memory() + pair_.second->memory() + of_second_.bytes();
+    return pair_.first->memory() + pair_.second->memory() + 3 * of_second_.bytes();
   }
 
  private:
   FilterPair<FrameFilter> pair_;
-  FilterShares shares_;
+  Vbm4dParameters parameters_;
+  // Planes of mixed_format(): results of both filters, and of the first one for the frame before.
   DeviceFrame of_second_;
+  DeviceFrame of_first_;
+  DeviceFrame of_before_;
 };
 
 }  // namespace
 
-std::unique_ptr<FrameFilter> mix_filters(std::unique_ptr<FrameFilter> first,
-                                         std::unique_ptr<FrameFilter> second, FilterShares shares,
-                                         const FrameFormat& format) {
-  return std::make_unique<MixedFilter>(std::move(first), std::move(second), std::move(shares), format);
+std::unique_ptr<FrameFilter> make_mixed_filter(const Vbm4dParameters& parameters, const FrameFormat& format) {
+  parameters.validate();
+  return std::make_unique<MixedFilter>(parameters, format, mixed_format(format));
 }
 
 }  // namespace limpid::cuda

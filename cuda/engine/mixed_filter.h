@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "core/frame/frame.h"
-#include "core/frame/mixing.h"
-#include "core/noise/noise_model.h"
+#include "core/vbm4d/vbm4d_parameters.h"
 #include "cuda/runtime/frame_filter.h"
 
 namespace limpid::cuda {
 
-/// The share of the second filter's result, by the noise of the frame.
-using FilterShares = std::function<PlaneMixes(const NoiseModel& noise)>;
-
-/// The mix of the results of two filters: first * (1 - share) + second * share (core/frame/mixing.h).
-std::unique_ptr<FrameFilter> mix_filters(std::unique_ptr<FrameFilter> first,
-                                         std::unique_ptr<FrameFilter> second, FilterShares shares,
-                                         const FrameFormat& format);
+/// V-BM4D with VNLB mixed in: the result of mixed_vbm4d() * (1 - share) + that of mixed_vnlb() * share, with
+/// the shares of vnlb_share() and share_in_block(). Throws UsageError for illegal parameters.
+std::unique_ptr<FrameFilter> make_mixed_filter(const Vbm4dParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cuda

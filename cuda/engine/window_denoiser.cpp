@@ -286,7 +286,7 @@ void WindowDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   if (filter_->estimates_means()) {
     clipping_.enqueue(noisy.planes, noisy.noise, slot.samples.planes(), kernels_.get());
   }
-  mix_in(format_, noisy.planes, every_plane(current.mix), slot.samples.planes(), kernels_.get());
+  mix_in(format_, noisy.planes, current.mix, slot.samples.planes(), kernels_.get());
   if (noisy.noise.area) {
     pass_outside(format_, noisy.planes, *noisy.noise.area, slot.samples.planes(), kernels_.get());
   }

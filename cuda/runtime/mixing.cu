@@ -23,15 +23,43 @@ __global__ void mix_kernel(SamplePlane noisy, float mix, SamplePlane out, int wi
   }
 }
 
+// A thread for each block.
+template <typename Sample>
+__global__ void mix_blocks_kernel(MixedPlanes<Sample> planes, float greatest, SamplePlane out) {
+  follow_stream();
+  const int column = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (column < mixed_blocks(planes.width) && row < mixed_blocks(planes.height)) {
+    mix_block(planes, column, row, greatest, reinterpret_cast<Sample*>(out.data),
+              out.stride / std::ptrdiff_t{sizeof(Sample)});
+  }
+}
+
 }  // namespace
 
-void mix_in(const FrameFormat& format, const SamplePlanes& noisy, const PlaneMixes& mixes,
-            const SamplePlanes& out, cudaStream_t stream) {
+void mix_results(const FrameFormat& format, const SamplePlanes& first, const SamplePlanes& before,
+                 const SamplePlanes& second, float share, const SamplePlanes& out, cudaStream_t stream) {
   for (int p = 0; p < format.color_plane_count(); ++p) {
-    const float mix = mixes[p];
-    if (mix == 0) {
-      continue;
-    }
+    visit_samples(format, [&]<typename Sample>(Sample) {
+      const auto samples = [](const SamplePlane& plane) {
+        return reinterpret_cast<const Sample*>(plane.data);
+      };
+      const MixedPlanes<Sample> planes{samples(first[p]),
+                                       samples(before[p]),
+                                       samples(second[p]),
+                                       first[p].stride / std::ptrdiff_t{sizeof(Sample)},
+                                       format.plane_width(p),
+                                       format.plane_height(p),
+                                       static_cast<float>(16 / format.code_value())};
+      const PlaneLaunch size(mixed_blocks(planes.width), mixed_blocks(planes.height));
+      launch(mix_blocks_kernel<Sample>, size.grid, size.block, 0, stream, planes, share, out[p]);
+    });
+  }
+}
+
+void mix_in(const FrameFormat& format, const SamplePlanes& noisy, float mix, const SamplePlanes& out,
+            cudaStream_t stream) {
+  for (int p = 0; mix > 0 && p < format.color_plane_count(); ++p) {
     const int width = format.plane_width(p);
     const int height = format.plane_height(p);
     const PlaneLaunch size(width, height, kRowsPerThread);

@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 
 #include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
+#include "cuda/runtime/frame_filter.h"
 #include "cuda/vbm4d/groups.h"
 
 // The kernels of VNLB (docs/algorithms.md): search and filtering of groups of patches in space and time.
@@ -72,5 +74,8 @@ void filter_patch_groups(const GroupJob& job, const PatchGroups& groups, cudaStr
 /// Computes F and, in the second step, H from the groups' products. The groups must have shapes and matrices.
 /// For tests; filter_patch_groups() calls this function.
 void filter_eigenvalues(const PatchGroups& groups, int count, bool second_step, cudaStream_t stream);
+
+/// VNLB. Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory.
+std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cuda

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/vnlb/vnlb.h"
-
 #include "cuda/vbm4d/vbm4d.h"
 #include "cuda/vnlb/patch_groups.h"
 

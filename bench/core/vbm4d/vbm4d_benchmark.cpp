@@ -216,7 +216,8 @@ void add_benchmarks() {
   const std::vector<std::pair<std::string, Vbm4dProfile>> profiles = {{"fast", Vbm4dProfile::kFast},
                                                                       {"lc", Vbm4dProfile::kLc},
                                                                       {"np", Vbm4dProfile::kNp},
-                                                                      {"high", Vbm4dProfile::kHigh}};
+                                                                      {"high", Vbm4dProfile::kHigh},
+                                                                      {"best", Vbm4dProfile::kBest}};
   for (const auto& [name, filter] : {std::pair("np", Filter(vbm4d_profile(Vbm4dProfile::kNp))),
                                      std::pair("vnlb_np", Filter(vnlb_profile(VnlbProfile::kNp)))}) {
     benchmark::RegisterBenchmark(("memory_1080p_yuv420/" + std::string(name)).c_str(),

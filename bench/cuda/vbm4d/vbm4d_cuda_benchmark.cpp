@@ -488,7 +488,8 @@ void benchmark(int argc, char** argv) {
   std::vector<std::pair<std::string, Vbm4dParameters>> of_vbm4d;
   for (const auto& [name, profile] :
        {std::pair("fast", Vbm4dProfile::kFast), std::pair("lc", Vbm4dProfile::kLc),
-        std::pair("np", Vbm4dProfile::kNp), std::pair("high", Vbm4dProfile::kHigh)}) {
+        std::pair("np", Vbm4dProfile::kNp), std::pair("high", Vbm4dProfile::kHigh),
+        std::pair("best", Vbm4dProfile::kBest)}) {
     of_vbm4d.emplace_back(name, vbm4d_profile(profile));
   }
   of_vbm4d.emplace_back("np whole", vbm4d_profile(Vbm4dProfile::kNp));

@@ -298,30 +298,97 @@ TEST_P(Vbm4dTest, FramesWithOtherNoiseAreFilteredSeparately) {
   EXPECT_FALSE(depends_on_first(40, 20));
 }
 
-TEST_P(Vbm4dTest, MixesInTheResultOfVnlb) {
+// The share of VNLB at sample (x, y) of plane p, by the definition of share_in_block().
+double share_of_vnlb(const Frame& first, const Frame& before, const Frame& second, int p, int x, int y) {
+  constexpr double kGreatest = 0.25;
+  const auto squared_steps = [&](const Frame& a, const Frame& b, int u, int v) {
+    const double difference = std::abs(oracle::sample_at(a, p, u, v) - oracle::sample_at(b, p, u, v));
+    const double steps = std::floor(difference * 16 / a.format.code_value() + 0.5);
+    return std::pow(std::min(steps, 1023.0), 2);
+  };
+  double change = 0;
+  double gap = 0;
+  for (int v = std::max(y / 8 * 8 - 8, 0); v < std::min(y / 8 * 8 + 16, first.format.height); ++v) {
+    for (int u = std::max(x / 8 * 8 - 8, 0); u < std::min(x / 8 * 8 + 16, first.format.width); ++u) {
+      change += squared_steps(first, before, u, v);
+      gap += squared_steps(second, first, u, v);
+    }
+  }
+  return 10 * change <= gap ? 0 : kGreatest * (10 * change - gap) / (10 * change + gap);
+}
+
+TEST_P(Vbm4dTest, MixesVnlbIntoLumaThatChanges) {
   Vbm4dParameters alone = small_parameters();
-  for (const std::optional<int> delay : {std::optional<int>(), std::optional<int>(0)}) {
+  for (const auto& [format, delay] : {std::pair(as_float(yuv(60, 44, 1, 1)), std::optional<int>()),
+                                      {yuv(60, 44, 1, 1), 0},
+                                      {rgb(44, 40, 10), std::nullopt}}) {
     alone.delay = delay;
     Vbm4dParameters mixed = alone;
     mixed.vnlb_share = 0.25F;
-    const std::vector<Frame> frames = noisy_clip(as_float(yuv(48, 40, 1, 1)), 9, static_cast<double>(kSigma));
+    const std::vector<Frame> frames = noisy_clip(format, 7, static_cast<double>(kSigma));
+    std::vector<Frame> of_colors = frames;
+    const FrameFormat colors = mixed_format(format);
+    std::ranges::for_each(of_colors, [&](Frame& frame) { frame.format = colors; });
     const std::vector<Frame> first = run(frames, alone);
     const std::vector<Frame> second =
-        run_stream(*engine().make_denoiser(mixed_vnlb(mixed), white_noise(), frames[0].format), frames);
+        run_stream(*engine().make_denoiser(mixed_vnlb(mixed), white_noise(), colors), of_colors);
     const std::vector<Frame> result = run(frames, mixed);
     ASSERT_EQ(result.size(), frames.size());
+    double greatest = 0;
     for (std::size_t t = 0; t < frames.size(); ++t) {
       for (int p = 0; p < 3; ++p) {
-        for (int y = 0; y < frames[t].format.plane_height(p); ++y) {
-          for (int x = 0; x < frames[t].format.plane_width(p); ++x) {
-            const double of_first = oracle::sample_at(first[t], p, x, y);
-            const double of_second = oracle::sample_at(second[t], p, x, y);
-            ASSERT_NEAR(oracle::sample_at(result[t], p, x, y), 0.75 * of_first + 0.25 * of_second, 1e-5)
+        for (int y = 0; y < format.plane_height(p); ++y) {
+          for (int x = 0; x < format.plane_width(p); ++x) {
+            double expected = oracle::sample_at(first[t], p, x, y);
+            if (t > 0 && p < colors.color_plane_count()) {
+              const double share = share_of_vnlb(first[t], first[t - 1], second[t], p, x, y);
+              expected += share * (oracle::sample_at(second[t], p, x, y) - expected);
+              greatest = std::max(greatest, share);
+            }
+            ASSERT_NEAR(oracle::sample_at(result[t], p, x, y), expected, format.is_float() ? 1e-5 : 0.51)
                 << "frame " << t << ", plane " << p << ", " << x << ", " << y;
           }
         }
       }
     }
+    EXPECT_GT(greatest, 0.2);
+  }
+}
+
+TEST_P(Vbm4dTest, SegmentsOfMixedResultsAreBitExactWithTheWhole) {
+  Vbm4dParameters parameters = small_parameters();
+  parameters.before = 1;
+  parameters.vnlb_share = 0.5F;
+  test::expect_segments_as_the_whole(engine(), parameters,
+                                     noisy_clip(yuv(40, 36, 1, 1), 14, static_cast<double>(kSigma)));
+}
+
+// Where nothing moves, `best` is as good as `high`; where texture moves, it is better. Chroma is equal.
+TEST_P(Vbm4dTest, BestIsNotWorseThanHigh) {
+  const FrameFormat format = yuv(64, 48, 1, 1);
+  for (const bool moves : {false, true}) {
+    std::vector<Frame> clean;
+    std::vector<Frame> noisy;
+    for (int t = 0; t < 12; ++t) {
+      clean.push_back(clean_picture(format, moves ? 4 * t : 0));
+      if (!moves) {
+        test::flatten(clean.back(), 0.1);
+      }
+      noisy.push_back(oracle::add_noise(clean.back(), static_cast<double>(kSigma), 50 + t));
+      noisy.back().index = t;
+    }
+    const std::vector<Frame> high = run(noisy, vbm4d_profile(Vbm4dProfile::kHigh));
+    const std::vector<Frame> best = run(noisy, vbm4d_profile(Vbm4dProfile::kBest));
+    double gain = 0;
+    for (std::size_t t = 0; t < clean.size(); ++t) {
+      const auto of_high = measure(clean[t], high[t]);
+      const auto of_best = measure(clean[t], best[t]);
+      EXPECT_GT(of_best[0].psnr, of_high[0].psnr - 0.05) << t;
+      EXPECT_EQ(of_best[1].psnr, of_high[1].psnr) << t;
+      EXPECT_EQ(of_best[2].psnr, of_high[2].psnr) << t;
+      gain += (of_best[0].psnr - of_high[0].psnr) / static_cast<double>(clean.size());
+    }
+    EXPECT_GT(gain, moves ? 0.1 : -0.01);
   }
 }
 

@@ -24,7 +24,7 @@
 #include "cuda/recursive/recursive.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/vbm4d/vbm4d.h"
-#include "cuda/vnlb/vnlb.h"
+#include "cuda/vnlb/patch_groups.h"
 
 namespace limpid::cuda {
 namespace {
@@ -282,8 +282,11 @@ void pack_plane(const FrameFormat& format, const SamplePlane& from, int /*paddin
                           cudaMemcpyDeviceToDevice, stream));
 }
 
-void mix_in(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, const PlaneMixes& /*mixes*/,
+void mix_in(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, float /*mix*/,
             const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
+void mix_results(const FrameFormat& /*format*/, const SamplePlanes& /*first*/, const SamplePlanes& /*before*/,
+                 const SamplePlanes& /*second*/, float /*share*/, const SamplePlanes& /*out*/,
+                 cudaStream_t /*stream*/) {}
 
 void pass_outside(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, const Region& /*area*/,
                   const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
