@@ -1,16 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds the program, the C library and the plug-ins for VapourSynth and OpenFX for Windows in a fresh Debian 12, with mingw-w64, and tests
+# Builds the C library and the plug-ins for VapourSynth and OpenFX for Windows in a fresh Debian 12, with mingw-w64, and tests
 # them by Wine: the suites, the C example, the results of all filters at each SIMD level, which must be bit-exact with those of a build for
-# Linux, and the program (tests/windows_program.sh). Makes in out/windows: the program with the library, the wheel of the VapourSynth plug-in
-# and the OpenFX bundle, which import only the system's DLLs.
-# Usage: tests/windows.sh
+# Linux. Makes in out/windows: the library, the wheel of the VapourSynth plug-in and the OpenFX bundle, which import only the system's DLLs.
+# Usage: tests/windows.sh [program]    program: also builds the program, tries it (tests/windows_program.sh) and adds it to the library
 # Needs root, debootstrap and PyPI. What is committed is tested. LIMPID_CCACHE and LIMPID_ROOTS: see tests/fresh_root.sh.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/fresh_root.sh
 
+program=${1:-}
+components="library development"
+if [[ $program == program ]]; then
+  components="program $components"
+elif [[ -n $program ]]; then
+  echo "$0: unknown part '$program' (program)" >&2
+  exit 2
+fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-windows.XXXXXX")
 chmod 755 "$folder"
 trap 'rm -rf --one-file-system "$folder"' EXIT
@@ -37,8 +44,7 @@ else
     printf 'deb-src $mirror bookworm main\ndeb-src $mirror trixie main\n' >/etc/apt/sources.list.d/sources.list
     apt-get update -qq; apt-get install -qq -y --no-install-recommends $(echo $packages)"
   copy_settings "$root"  # the package ca-certificates has replaced the certificates
-  step libraries "$root" '/scripts/release_libraries.sh windows /sources zlib json highway tbb tests spdlog imgui tiff sdl x264 x265 svtav1 dav1d opus \
-    lame zimg openjpeg ffmpeg; rm -rf /sources'
+  step libraries "$root" '/scripts/release_libraries.sh windows /sources zlib json highway tbb tests '"${program:+spdlog imgui tiff sdl x264 x265 svtav1 dav1d opus lame zimg openjpeg ffmpeg}"'; rm -rf /sources'
   keep_root "$root" bookworm-windows
 fi
 git clone --quiet --no-hardlinks . "$root/limpid"
@@ -46,19 +52,19 @@ mkdir -p "$root/limpid/build" build
 bash .ci/vapoursynth.sh build/vapoursynth-windows win_amd64 >/dev/null
 cp -r build/vapoursynth-windows "$root/limpid/build/"
 
-options="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_BUILD_TYPE=Release -DLIMPID_TESTS=ON -DLIMPID_WERROR=ON
+options="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_BUILD_TYPE=Release -DLIMPID_PROGRAM=$([[ -n $program ]] && echo ON || echo OFF) -DLIMPID_TESTS=ON -DLIMPID_WERROR=ON
   -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16"
 step build "$root" "
   cd /limpid
   cmake -S . -B build/windows -G Ninja --toolchain tests/windows.cmake $(echo $options) -DLIMPID_VAPOURSYNTH=/limpid/build/vapoursynth-windows/vapoursynth \
     -DPKG_CONFIG_ARGN=--static '-DCMAKE_CXX_FLAGS=-Wa,-muse-unaligned-vector-move -ffile-prefix-map=/limpid=. -ffile-prefix-map=/opt/windows=.'
-  cmake --build build/windows --parallel $(nproc) --target limpid limpidw limpid_library limpid_vapoursynth limpid_openfx result_digests core_tests lib_tests \
+  cmake --build build/windows --parallel $(nproc) --target ${program:+limpid limpidw} limpid_library limpid_vapoursynth limpid_openfx result_digests core_tests lib_tests \
     lib_device_tests vapoursynth_tests openfx_tests"
 step build-linux "$root" "
   cd /limpid
-  .ci/setup.sh
+  ${program:+.ci/setup.sh}
   cmake -S . -B build/linux -G Ninja $(echo $options)
-  cmake --build build/linux --parallel $(nproc) --target result_digests limpid_library limpid"
+  cmake --build build/linux --parallel $(nproc) --target result_digests limpid_library ${program:+limpid}"
 
 # Bit-exact results. Exit code 2: this processor lacks the SIMD level.
 # shellcheck disable=SC2016  # for the root
@@ -79,17 +85,19 @@ step suites "$root" '
   echo "$(grep -c "^\[       OK" build/windows/Testing/Temporary/LastTest.log) tests passed"'
 tail -n 1 "$logs/suites.log"
 
-step program "$root" 'umask 22; PATH=$PATH:/usr/games /limpid/tests/windows_program.sh /limpid/build/windows/bin /limpid/build/linux/bin/limpid /program'
-cat "$logs/program.log"
-cp "$root"/program/preview-*.png "$logs/"
+if [[ -n $program ]]; then
+  step program "$root" 'umask 22; PATH=$PATH:/usr/games /limpid/tests/windows_program.sh /limpid/build/windows/bin /limpid/build/linux/bin/limpid /program'
+  cat "$logs/program.log"
+  cp "$root"/program/preview-*.png "$logs/"
+fi
 
 # The products.
 step library "$root" "
   cd /limpid
-  for component in program library development; do
+  for component in $components; do
     cmake --install build/windows --prefix /products/limpid-$version-Windows-x86-64 --strip --component \$component
   done
-  cp tests/windows_readme.txt /products/limpid-$version-Windows-x86-64/README.txt
+  ${program:+cp tests/windows_readme.txt /products/limpid-$version-Windows-x86-64/README.txt}
   tests/licenses.sh /products/limpid-$version-Windows-x86-64/licenses /usr/x86_64-w64-mingw32/lib/libwinpthread.a libtbb.so.12 libhwy.so.1
   cmake --install build/windows --prefix /products/bundle --strip --component openfx
   tests/licenses.sh /products/bundle/OFX/Plugins/Limpid.ofx.bundle/Contents/Resources/licenses /usr/x86_64-w64-mingw32/lib/libwinpthread.a \
@@ -138,7 +146,7 @@ step use "$root" '
   done
   LIMPID_VAPOURSYNTH_PLUGIN=Z:$(echo $PWD/use/vapoursynth/plugins/limpid/*.dll) wine /limpid/build/windows/bin/vapoursynth_tests.exe
   LIMPID_OPENFX_PLUGIN=Z:$(echo $PWD/use/Limpid.ofx.bundle/Contents/Win64/Limpid.ofx) wine /limpid/build/windows/bin/openfx_tests.exe
-  for made in $library/bin/limpid.exe $library/bin/limpidw.exe $library/bin/limpid.dll use/vapoursynth/plugins/limpid/*.dll use/Limpid.ofx.bundle/Contents/Win64/Limpid.ofx; do
+  for made in $(find $library/bin -name "*.exe") $library/bin/limpid.dll use/vapoursynth/plugins/limpid/*.dll use/Limpid.ofx.bundle/Contents/Win64/Limpid.ofx; do
     imports=$(x86_64-w64-mingw32-objdump -p $made | sed -n "s/.*DLL Name: //p" | xargs)
     echo "$(basename $made): $(stat -c %s $made) bytes, imports $imports"
     [[ -z $(tr " " "\n" <<<"$imports" | grep -viE "^(kernel32|advapi32|msvcrt|bcrypt|comdlg32|gdi32|imm32|ole32|oleaut32|opengl32|psapi|secur32|setupapi|shell32|shlwapi|strmiids|user32|version|vfw32|winmm|ws2_32)\.dll$") ]]

@@ -25,6 +25,7 @@ passed "version, filters, devices"
 for format in yuv420p yuv422p10le yuv444p gbrp gray16le; do
   ffmpeg -v error -y -f lavfi -i testsrc2=s=192x112:r=25:d=0.4 -vf noise=alls=12:allf=t,format=$format -c:v ffv1 "in-$format.mkv"
   for settings in "--filter vbm4d --quality fast" "--filter recursive --sigma 8"; do
+    rm -f windows.mkv  # a run that crashes leaves none
     # shellcheck disable=SC2086  # words
     limpid denoise "in-$format.mkv" -o windows.mkv -y -q -c ffv1 $settings
     # shellcheck disable=SC2086
