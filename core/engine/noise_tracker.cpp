@@ -27,8 +27,14 @@ bool repeats(const noise::NoiseStatistics& statistics) {
   return luma.copied > 0 && !differs;
 }
 
-// Luma as a gray frame; other color models unchanged.
-Frame luma_of(Frame frame) {
+// The middle rows of a frame, luma as a gray frame; other color models unchanged.
+Frame middle_of(const Frame& whole, const Region& region) {
+  constexpr int kShare = 4;
+  constexpr int kRows = 16;  // a multiple of the rows that a block of any plane and field has
+  const int height =
+      std::min(std::max(region.height / kShare, NoiseTracker::kLeastSide) / kRows * kRows, region.height);
+  Frame frame = part_of(
+      whole, {region.x, region.y + (region.height - height) / 2 / kRows * kRows, region.width, height});
   if (frame.format.color_model == ColorModel::kYuv) {
     frame.format.color_model = ColorModel::kGray;
     frame.format.chroma_shift_x = 0;
@@ -74,16 +80,19 @@ NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, bool with_be
 
 // Texture may hide noise in one of two sections, so the quiet blocks must confirm a step. Coded noise changes
 // with the types of frames.
-bool NoiseTracker::is_step(const Section& earlier, const Section& later) {
-  if (earlier.own.evidence.coded || later.own.evidence.coded || earlier.measurement.frames == 0 ||
-      have_like_levels(earlier.own, later.own, kSameLevel)) {
+bool NoiseTracker::is_step(const Measurement& earlier, const Measurement& later) {
+  if (earlier.frames == 0) {
     return false;
   }
-  const auto quiet = [](const Section& of) {
-    return noise::level_quantile(of.measurement.statistics.channels[0], kQuietBlocks);
-  };
-  return later.own.sigma[0] > earlier.own.sigma[0] ? quiet(later) > kLeastStep * quiet(earlier)
-                                                   : quiet(earlier) > kLeastStep * quiet(later);
+  const NoiseEstimate before = earlier.model();
+  const NoiseEstimate after = later.model();
+  if (before.evidence.coded || after.evidence.coded || have_like_levels(before, after, kSameLevel)) {
+    return false;
+  }
+  const double quiet_before = noise::level_quantile(earlier.statistics.channels[0], kQuietBlocks);
+  const double quiet_after = noise::level_quantile(later.statistics.channels[0], kQuietBlocks);
+  return after.sigma[0] > before.sigma[0] ? quiet_after > kLeastStep * quiet_before
+                                          : quiet_before > kLeastStep * quiet_after;
 }
 
 void NoiseTracker::begin_section(const Frame& frame, bool cut) {
@@ -117,7 +126,7 @@ void NoiseTracker::begin_number(std::int64_t frames) {
 
 void NoiseTracker::begin_level(std::int64_t frames, Measurement measurement) {
   begin_number(frames);
-  section().measurement = std::move(measurement);
+  section().first = section().measurement = std::move(measurement);
   section().begins = true;
   section().whole = false;
   contradiction_ = {};
@@ -148,10 +157,10 @@ void NoiseTracker::set_model() {
   Measurement joined = section().measurement;
   for (auto later = sections_.rbegin(); !later->begins && std::next(later) != sections_.rend(); ++later) {
     const Section& earlier = *std::next(later);
-    if (is_step(earlier, section())) {
+    if (is_step(earlier.first, section().first)) {
       break;
     }
-    joined.add(earlier.measurement);
+    joined.add(earlier.first);
   }
   model_ = joined.model();
   if (model_.has_noise()) {
@@ -188,6 +197,9 @@ void NoiseTracker::add(Measurement own) {
       return;
     }
     to.measurement.add(own);
+    if (to.measurement.frames <= kFramesToContinue) {
+      to.first = to.measurement;
+    }
   }
   if (to.begins) {
     to.own = to.measurement.model();
@@ -202,9 +214,6 @@ void NoiseTracker::track(const Frame& frame) {
   Measurement own;
   if (!was_settled || frames_ % kCheckInterval == 0) {
     own = measure(frame);
-  } else {
-    const auto& [range, picture, area] = section().basis;
-    own.statistics = engine_.measure_noise(luma_of(part_of(frame, area.value_or(picture))), nullptr, range);
   }
   // Repeated frames are no evidence, unless a scene begins with them.
   const bool is_evidence = own.frames > 0 && !((was_whole || !section().begins) && repeats(own.statistics));
@@ -214,7 +223,9 @@ void NoiseTracker::track(const Frame& frame) {
     own = measure(frame);
   }
   before_ = frame;
-  const noise::ChannelStatistics& luma = own.statistics.channels[0];
+  const auto& [range, picture, area] = section().basis;
+  const noise::ChannelStatistics luma =
+      engine_.measure_noise(middle_of(frame, area.value_or(picture)), nullptr, range).channels[0];
   const bool steps = !section().own.evidence.coded && steps_.is_step(luma);
   if (steps && contradiction_.frames == 0) {
     // The difference from the frame before has the noise of both levels.
@@ -251,14 +262,14 @@ void NoiseTracker::observe(const Frame& frame) {
   track(frame);
   // A section that continues another has that one's model until it has been measured, or if its first frame
   // is held.
-  if (!section().begins && frames_ == kFramesToAverage) {
+  if (!section().begins && frames_ == kFramesToContinue) {
     section().whole = true;
     if (section().measurement.frames > 1) {
       section().own = section().measurement.model();
       begin_number(frames_);
       set_model();
     } else {
-      section().measurement = {};
+      section().first = section().measurement = {};
     }
   }
 }

@@ -36,15 +36,17 @@ namespace limpid {
 /// Deterministic. Keeps a reference to the last frame.
 class NoiseTracker {
  public:
-  /// Number of frames at the beginning of a section whose measurements are added up.
+  /// Number of frames at the beginning of a scene whose measurements are added up.
   static constexpr int kFramesToAverage = 6;
+  /// The number at the beginning of a section that continues another one.
+  static constexpr int kFramesToContinue = 3;
   static constexpr std::int64_t kSection = 32;
   /// Most sections whose measurements are joined.
   static constexpr std::int64_t kSections = 2;
   /// Minimum width and height for a useful measurement.
   static constexpr int kLeastSide = 64;
-  /// Every 8th frame of a section is a check while the model is held.
-  static constexpr std::int64_t kCheckInterval = 8;
+  /// The frame of a section that is a check while the model is held.
+  static constexpr std::int64_t kCheckInterval = 16;
 
   /// A stream that begins at the beginning of a section has the models of the whole stream after so many
   /// frames.
@@ -88,6 +90,7 @@ class NoiseTracker {
   struct Section {
     Basis basis;
     Measurement measurement;
+    Measurement first;   ///< of its first kFramesToContinue frames: what it adds to the next section
     NoiseEstimate own;   ///< the model from `measurement` alone
     bool begins = true;  ///< a scene, or a step of the level: earlier sections do not count
     bool whole = false;  ///< its first frames have been measured
@@ -99,7 +102,7 @@ class NoiseTracker {
     bool stepped = false;    ///< its first frame may be a step (noise::LevelSteps)
   };
 
-  static bool is_step(const Section& earlier, const Section& later);
+  static bool is_step(const Measurement& earlier, const Measurement& later);
   Section& section() { return sections_.back(); }
   const Section& section() const { return sections_.back(); }
   bool is_settled() const { return section().whole && contradiction_.frames == 0; }
