@@ -18,6 +18,7 @@ extern "C" {
 #include <vector>
 
 #include "core/base/system/posix.h"
+#include "core/base/system/thread_storage.h"
 #include "io/media/decoder_errors.h"
 #include "io/media/libav.h"
 
@@ -35,13 +36,18 @@ SinkHolder& sink_holder() {
   return holder;
 }
 
-/// libav writes some lines in pieces: the pieces before the line break, per thread.
-thread_local std::string unfinished_line;
-thread_local std::string first_error;
-thread_local std::string demuxer_error;
-thread_local std::set<int> corrupt_streams;
-thread_local std::set<int> interrupted_pids;
-thread_local std::vector<std::string> first_warnings;
+/// What libav has logged on a thread.
+struct Notes {
+  std::string unfinished_line;  ///< the pieces before a line break
+  std::string first_error;
+  std::string demuxer_error;
+  std::set<int> corrupt_streams;
+  std::set<int> interrupted_pids;
+  std::vector<std::string> first_warnings;
+};
+
+Notes& notes() { return thread_storage<Notes>(); }
+
 constexpr std::size_t kMostWarnings = 8;
 
 struct DecoderError {
@@ -88,7 +94,7 @@ void note_corrupt_packet(void* object, const std::string& line) {
   constexpr std::string_view kText = "] Packet corrupt (stream = ";
   const std::size_t at = line.find(kText);
   if (at != std::string::npos && is_demuxer(object)) {
-    corrupt_streams.insert(std::atoi(line.c_str() + at + kText.size()));
+    notes().corrupt_streams.insert(std::atoi(line.c_str() + at + kText.size()));
   }
 }
 
@@ -98,7 +104,7 @@ void note_corrupt_packet(void* object, const std::string& line) {
   if (std::string_view(format).starts_with(kText)) {
     char text[kText.size() + 64];
     std::vsnprintf(text, sizeof text, format, arguments);
-    interrupted_pids.insert(std::atoi(text + kText.size()));
+    notes().interrupted_pids.insert(std::atoi(text + kText.size()));
   }
 }
 
@@ -116,28 +122,29 @@ void note_corrupt_packet(void* object, const std::string& line) {
   if (static_cast<std::size_t>(length) >= kMostBytes) {
     text[kMostBytes - 2] = '\n';  // the end of the line was cut off
   }
-  if (unfinished_line.empty() && object != nullptr) {
+  if (notes().unfinished_line.empty() && object != nullptr) {
     const AVClass* const object_class = *static_cast<AVClass**>(object);
     if (object_class != nullptr) {
-      unfinished_line = "[" + std::string(object_class->item_name(object)) + "] ";
+      notes().unfinished_line = "[" + std::string(object_class->item_name(object)) + "] ";
     }
   }
-  unfinished_line += text;
-  if (unfinished_line.empty() || unfinished_line.back() != '\n') {
+  notes().unfinished_line += text;
+  if (notes().unfinished_line.empty() || notes().unfinished_line.back() != '\n') {
     return;
   }
-  unfinished_line.pop_back();
-  const std::string line = std::exchange(unfinished_line, {});
+  notes().unfinished_line.pop_back();
+  const std::string line = std::exchange(notes().unfinished_line, {});
   if (level <= AV_LOG_ERROR) {
-    first_error = first_error.empty() ? line : first_error;
-    demuxer_error = demuxer_error.empty() && is_demuxer(object) ? line : demuxer_error;
+    notes().first_error = notes().first_error.empty() ? line : notes().first_error;
+    notes().demuxer_error =
+        notes().demuxer_error.empty() && is_demuxer(object) ? line : notes().demuxer_error;
     note_decoder_error(object, line);
     DecoderErrors::on_logged_error(object, line);
   }
   if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING) {
     note_corrupt_packet(object, line);
-    if (first_warnings.size() < kMostWarnings) {
-      first_warnings.push_back(line);
+    if (notes().first_warnings.size() < kMostWarnings) {
+      notes().first_warnings.push_back(line);
     }
   }
 
@@ -181,8 +188,8 @@ void set_log_sink(LogSink sink) {
 }
 
 void forget_logged_messages() {
-  first_error.clear();
-  first_warnings.clear();
+  notes().first_error.clear();
+  notes().first_warnings.clear();
 }
 
 void forget_decoder_error() {
@@ -195,15 +202,15 @@ std::string last_decoder_error() {
   return decoder_error().line;
 }
 
-std::string first_logged_error() { return first_error; }
+std::string first_logged_error() { return notes().first_error; }
 
-std::string take_demuxer_error() { return std::exchange(demuxer_error, {}); }
+std::string take_demuxer_error() { return std::exchange(notes().demuxer_error, {}); }
 
-std::set<int> take_corrupt_streams() { return std::exchange(corrupt_streams, {}); }
+std::set<int> take_corrupt_streams() { return std::exchange(notes().corrupt_streams, {}); }
 
-std::set<int> take_interrupted_pids() { return std::exchange(interrupted_pids, {}); }
+std::set<int> take_interrupted_pids() { return std::exchange(notes().interrupted_pids, {}); }
 
-std::vector<std::string> first_logged_warnings() { return first_warnings; }
+std::vector<std::string> first_logged_warnings() { return notes().first_warnings; }
 
 void limit_libav_threads(int processors) {
   if (processors < av_cpu_count()) {
