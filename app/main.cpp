@@ -89,8 +89,7 @@ void require_written() {
 }
 
 int run(Console& console, int argc, char** argv) {
-  Command command;
-  const std::unique_ptr<CommandLine> program = make_program(command);
+  const std::unique_ptr<CommandLine> program = make_program();
   for (CommandLine* subcommand : program->get_subcommands()) {
     const std::string own = subcommand->get_footer();
     subcommand->footer((own.empty() ? "" : own + "\n\n") + kExitCodes);
@@ -105,13 +104,13 @@ int run(Console& console, int argc, char** argv) {
     require_written();
     return kExitDone;
   }
-  if (!command) {
+  if (!program->has_command()) {
     throw UsageError("the command is missing; limpid --help lists the commands");
   }
   if (!program->is_given("--quiet")) {
     log_warnings(program->warnings());
   }
-  const int exit_code = command(console);
+  const int exit_code = program->run(console);
   require_written();
   return exit_code;
 }

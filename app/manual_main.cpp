@@ -26,8 +26,7 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
 }
 
 void write_manual(const std::filesystem::path& folder) {
-  Command selected;
-  const CommandText program = make_program(selected)->text();
+  const CommandText program = make_program()->text();
   const ManualFacts facts{.version = LIMPID_VERSION,
                           .date = LIMPID_VERSION_DATE,
                           .summary = LIMPID_SUMMARY,

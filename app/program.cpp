@@ -14,7 +14,7 @@ namespace {
 
 struct Entry {
   const char* group;
-  void (*add)(CommandLine& program, Command& selected);
+  void (*add)(CommandLine& program);
   std::vector<std::string> examples = {};
 };
 
@@ -46,11 +46,11 @@ const std::vector<Entry>& entries() {
 
 }  // namespace
 
-std::unique_ptr<CommandLine> make_program(Command& selected) {
+std::unique_ptr<CommandLine> make_program() {
   auto program = std::make_unique<CommandLine>("Limpid removes noise from video.", "limpid");
   program->set_version_flag(version_text());
   for (const auto& [group, add, examples] : entries()) {
-    add(*program, selected);
+    add(*program);
     CommandLine* const command = program->get_subcommands().back();
     command->group(group);
     command->examples(examples);

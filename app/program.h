@@ -10,7 +10,7 @@ namespace limpid::app {
 /// A paragraph about the exit codes, for the end of the help of the program and of each command.
 extern const char* const kExitCodes;
 
-/// The command line with all commands. Parsing sets `selected` to the command that the arguments name.
-std::unique_ptr<CommandLine> make_program(Command& selected);
+/// The command line with all commands.
+std::unique_ptr<CommandLine> make_program();
 
 }  // namespace limpid::app

@@ -491,7 +491,7 @@ int benchmark(const BenchmarkOptions& options, Console& console) {
 
 }  // namespace
 
-void add_benchmark_command(CommandLine& program, Command& selected) {
+void add_benchmark_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand(
       "benchmark", "Measure the speed of each stage and of the whole chain; writes no file");
   auto options = std::make_shared<BenchmarkOptions>();
@@ -502,21 +502,19 @@ void add_benchmark_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->positive();
   options->noise.add_to(*command);
+  command->begin_group("Options");
   command->add_option("-c,--codec", options->codec, "Also encode, with this encoder [no encoding]")
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
   add_local_only(*command, options->local_only);
-  command->add_flag(
-      "--loop", options->loop,
-      "Repeat the input up to --frames, without the time of its rewinding, and print memory and "
-      "latencies over time");
+  command->add_flag("--loop", options->loop,
+                    "Repeat the input up to --frames, without the time of its rewinding, and print memory "
+                    "and latencies over time");
   command->add_flag("--json", options->json, "Print JSON");
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);
   options->filter.add_to(*command);
-  command->callback([&selected, options] {
-    selected = [options](Console& console) { return benchmark(*options, console); };
-  });
+  command->callback([options](Console& console) { return benchmark(*options, console); });
 }
 
 }  // namespace limpid::app

@@ -426,7 +426,7 @@ int compare(const CompareOptions& options, Console& console) {
 
 }  // namespace
 
-void add_compare_command(CommandLine& program, Command& selected) {
+void add_compare_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand(
       "compare", "Compare filters on the same frames: quality, speed, and crops side by side");
   auto options = std::make_shared<CompareOptions>();
@@ -444,10 +444,9 @@ void add_compare_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->in_range(1, 10000);
   command
-      ->add_option(
-          "--sheet", options->sheet,
-          "Write a PNG with labeled crops of the middle frame; a name such as sheet_%03d.png writes a "
-          "sheet for each frame")
+      ->add_option("--sheet", options->sheet,
+                   "Write a PNG with labeled crops of the middle frame; a name such as sheet_%03d.png writes "
+                   "a sheet for each frame")
       ->type_name("FILE")
       ->file(".png");
   command
@@ -459,15 +458,13 @@ void add_compare_command(CommandLine& program, Command& selected) {
   command->add_option("--crop", options->crop, "Width and height of the crops, 16-4096 [160]")
       ->type_name("N")
       ->in_range(16, 4096);
-  options->reader.add_to(*command, "", {"start", "before", "local_only"});
-  options->writer.add_to(*command, "", {"after"});
+  options->reader.add_to(*command, {"start", "before", "local_only"});
+  options->writer.add_to(*command, {"after"});
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing contact sheet or clip");
   command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   options->engine.add_to(*command);
   command->footer("fps: frames per second of denoising alone.");
-  command->callback([&selected, options] {
-    selected = [options](Console& console) { return compare(*options, console); };
-  });
+  command->callback([options](Console& console) { return compare(*options, console); });
 }
 
 }  // namespace limpid::app

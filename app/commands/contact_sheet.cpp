@@ -14,9 +14,7 @@
 
 #include "core/base/error.h"
 #include "io/media/reader.h"
-#include "io/media/writer.h"
 #include "io/screen/control_layer.h"
-#include "io/screen/display.h"
 
 namespace limpid::app {
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
@@ -18,7 +17,6 @@
 
 #include "app/commands/command.h"
 #include "app/commands/denoise_job.h"
-#include "app/commands/denoise_report.h"
 #include "app/commands/denoising_options.h"
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
@@ -26,7 +24,7 @@
 #include "app/console/process.h"
 #include "app/console/text.h"
 #include "app/jobs/job_folder.h"
-#include "app/jobs/planning.h"
+#include "app/jobs/plan.h"
 #include "app/jobs/work.h"
 #include "app/options/engine_options.h"
 #include "app/options/media_options.h"
@@ -84,9 +82,9 @@ bool plan_it(const ResumableFolder& folder, const Job& job, const JobSettings& s
 void require_same(const JobFolder& folder, const Plan& plan, const Job& job, const JobSettings& settings) {
   if (comparable(plan.settings) != comparable(settings) || plan.inputs.size() != 1 ||
       plan.inputs.front().path != planned_name(job.input)) {
-    throw Error(folder.path() +
-                ": was started with other options or another input; delete it to start again, or repeat the "
-                "options");
+    throw Error(
+        folder.path() +
+        ": was started with other options or another input; delete it to start again, or repeat the options");
   }
 }
 
@@ -188,6 +186,9 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
     return skipped(job);
   }
   JobSettings settings = job_settings(options, *session.engine);
+  if (kind != Kind::kForeign) {  // which is refused below
+    settle_encoding(settings.writer, job.output, io::Reader(job.input, job.reader).video().lossless);
+  }
   set_grain(job, session, settings);
   if (session.interrupts.interrupted()) {
     return {};
@@ -508,48 +509,41 @@ void add_file_options(CommandLine& command, DenoiseCommandOptions& options) {
                   "and folders whose files are all denoised")
       ->required()
       ->file();
+  command.begin_group(kGroup);
   command
       .add_option("-o,--output", options.output_option,
                   "Output file, image sequence, folder, or - for a y4m pipe [INPUT-denoised.EXT]")
       ->details(
           "In a folder, outputs have the names of the inputs. The output can also be given as the second of "
-          "two "
-          "arguments. Pipes, folders and image sequences have no default.")
+          "two arguments. Pipes, folders and image sequences have no default.")
       ->type_name("OUTPUT")
-      ->file()
-      ->group(kGroup);
-  command.add_flag("-y,--overwrite", options.overwrite, "Overwrite existing outputs without asking")
-      ->group(kGroup);
+      ->file();
+  command.add_flag("-y,--overwrite", options.overwrite, "Overwrite existing outputs without asking");
+  command.add_flag("-n,--no-overwrite", options.never_overwrite,
+                   "Skip inputs whose output exists [for several inputs]");
+  options.denoising.add_range_to(command);
   command
-      .add_flag("-n,--no-overwrite", options.never_overwrite,
-                "Skip inputs whose output exists [for several inputs]")
-      ->group(kGroup);
-  options.denoising.add_range_to(command, kGroup);
-  command
-      .add_flag(
-          "--strict", options.strict,
-          "Fail at a damaged packet or frame, a file that ends early, or data beside the pictures that is "
-          "not kept, instead of continuing")
-      ->advanced()
-      ->group(kGroup);
+      .add_flag("--strict", options.strict,
+                "Fail at a damaged packet or frame, a file that ends early, or data beside the pictures that "
+                "is not kept, instead of continuing")
+      ->advanced();
   command
       .add_flag("--resume", options.resume, "Keep finished segments, and resume an interrupted run from them")
-      ->details("They are in the folder OUTPUT.limpid-job, which is removed when the output is complete.")
-      ->group(kGroup);
+      ->details("They are in the folder OUTPUT.limpid-job, which is removed when the output is complete.");
   command
       .add_option(
           "--segment-frames", options.segment_frames,
           "Length of the segments of --resume, in frames; segments end at scene cuts if possible [250]")
       ->advanced()
       ->type_name("N")
-      ->positive()
-      ->group(kGroup);
-  options.denoising.add_streams_to(command, kGroup);
+      ->positive();
+  options.denoising.add_streams_to(command);
 }
 
 void add_message_options(CommandLine& command, DenoiseCommandOptions& options) {
   constexpr const char* kGroup = "Messages";
-  command.add_flag("-q,--quiet", options.quiet, "Print errors only")->group(kGroup);
+  command.begin_group(kGroup);
+  command.add_flag("-q,--quiet", options.quiet, "Print errors only");
   command
       .add_option("--progress", options.progress,
                   "Progress display: auto (on a terminal), plain, json or none [auto]")
@@ -558,30 +552,26 @@ void add_message_options(CommandLine& command, DenoiseCommandOptions& options) {
           "second. The display shows frames, rates, and the load in percent of decoding, denoising, encoding "
           "and of a GPU's uploads, filtering and downloads.")
       ->type_name("STYLE")
-      ->one_of({"auto", "plain", "json", "none"})
-      ->group(kGroup);
+      ->one_of({"auto", "plain", "json", "none"});
   command.add_flag("--json", options.json, "Print a report with the detected noise and all settings as JSON")
-      ->details("Reports of several files are in the list files, beside status and totals.")
-      ->group(kGroup);
+      ->details("Reports of several files are in the list files, beside status and totals.");
   command
       .add_option("--csv", options.csv,
                   "Write a table with a line per file: output, status, frames, time, size, noise, warnings")
       ->type_name("FILE")
       ->file(".csv")
-      ->advanced()
-      ->group(kGroup);
+      ->advanced();
   command
       .add_flag("--stats", options.stats,
                 "Print the rate, latencies and waiting time of each stage at the end")
-      ->advanced()
-      ->group(kGroup);
+      ->advanced();
   add_logging_options(command, options.logging, kGroup);
   command.help_group(kGroup);
 }
 
 }  // namespace
 
-void add_denoise_command(CommandLine& program, Command& selected) {
+void add_denoise_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand("denoise", "Denoise a video or picture");
   auto options = std::make_shared<DenoiseCommandOptions>();
   options->command = command;
@@ -592,9 +582,7 @@ void add_denoise_command(CommandLine& program, Command& selected) {
   options->denoising.add_encoding_to(*command);
   add_message_options(*command, *options);
   command->footer("An interrupted run leaves its output so far in NAME.partial.EXT, which is playable.");
-  command->callback([&selected, options] {
-    selected = [options](Console& console) { return denoise(*options, console); };
-  });
+  command->callback([options](Console& console) { return denoise(*options, console); });
 }
 
 }  // namespace limpid::app

@@ -7,30 +7,26 @@
 #include <utility>
 
 #include "app/options/engine_options.h"
-#include "app/options/media_options.h"
 #include "core/settings/noise_settings.h"
 #include "io/media/filter_chain.h"
 
 namespace limpid::app {
 
-void DenoisingOptions::add_range_to(CommandLine& command, const std::string& group) {
-  reader.add_to(command, group, {"start", "end"});
-  duration.add_to(command, group);
-  command.add_option("--frames", frames, "Number of frames to denoise [all]")
-      ->type_name("N")
-      ->positive()
-      ->group(group);
+void DenoisingOptions::add_range_to(CommandLine& command) {
+  reader.add_to(command, {"start", "end"});
+  duration.add_to(command);
+  command.add_option("--frames", frames, "Number of frames to denoise [all]")->type_name("N")->positive();
 }
 
-void DenoisingOptions::add_streams_to(CommandLine& command, const std::string& group) {
-  reader.add_to(command, group,
-                {"input_format", "input_option", "allow_references", "local_only", "skip_missing"});
-  settings.fields.add_to(command, group);
-  reader.add_to(command, group, {"before"});
-  reader.add_to(command, group, {"no_audio", "no_subtitles", "no_data"});
+void DenoisingOptions::add_streams_to(CommandLine& command) {
+  reader.add_to(command, {"input_format", "input_option", "allow_references", "local_only", "skip_missing"});
+  settings.fields.add_to(command);
+  reader.add_to(command, {"before"});
+  reader.add_to(command, {"no_audio", "no_subtitles", "no_data"});
 }
 
 void DenoisingOptions::add_encoding_to(CommandLine& command) {
+  command.begin_group("Encoding");
   command
       .add_option("--for", purpose,
                   "Purpose of the output: web (MP4), archive (FFV1) or edit (ProRes) [none]")
@@ -41,12 +37,11 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
           "ffv1; edit for -f mov -c prores_ks -e profile=hq --pix-fmt yuv422p10le --audio-codec pcm_s24le. "
           "Options that are given as well take precedence.")
       ->type_name("PURPOSE")
-      ->one_of({"web", "archive", "edit"})
-      ->group("Encoding");
-  writer.add_to(command, "Encoding",
-                {"after", "codec", "crf", "preset", "encoder_option", "bitrate", "picture_quality"});
-  grain.add_to(command, "Encoding");
-  writer.add_to(command, "Encoding", {"audio_codec", "audio_bitrate", "pix_fmt", "dither", "container"});
+      ->one_of({"web", "archive", "edit"});
+  writer.add_to(command, {"after", "codec", "encoding", "crf", "preset", "encoder_option", "bitrate",
+                          "picture_quality"});
+  grain.add_to(command);
+  writer.add_to(command, {"audio_codec", "audio_bitrate", "pix_fmt", "dither", "container"});
 }
 
 void DenoisingOptions::check(bool in_segments) const {
@@ -86,8 +81,9 @@ io::WriterOptions DenoisingOptions::writer_options() const {
 
 void JobMessageOptions::add_to(CommandLine& command) {
   constexpr const char* kGroup = "Messages";
-  command.add_flag("-q,--quiet", quiet, "Print errors only")->group(kGroup);
-  command.add_flag("--json", json, "Print a report as JSON to standard output")->group(kGroup);
+  command.begin_group(kGroup);
+  command.add_flag("-q,--quiet", quiet, "Print errors only");
+  command.add_flag("--json", json, "Print a report as JSON to standard output");
   add_logging_options(command, logging, kGroup);
   command.help_group(kGroup);
 }

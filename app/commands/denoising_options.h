@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "app/console/console.h"
@@ -32,9 +31,9 @@ struct DenoisingOptions {
 
   /// Adds --start, --end, --duration and --frames. `command` keeps references to this object, as after the
   /// next functions.
-  void add_range_to(CommandLine& command, const std::string& group);
+  void add_range_to(CommandLine& command);
   /// Adds the options of the input and its streams.
-  void add_streams_to(CommandLine& command, const std::string& group);
+  void add_streams_to(CommandLine& command);
   void add_encoding_to(CommandLine& command);
 
   /// Throws UsageError for options that exclude each other, and for those that a job of segments

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "app/console/text.h"
 
@@ -54,10 +53,9 @@ std::string quicker_text(const ProgressState& state, const ProfileInUse& used, d
 const char* const kFigureSources =
     "video: mean PSNR in dB of seven clips, luma, noise of sigma 20. pictures: mean PSNR in dB of twelve "
     "pictures, noise of sigma 25 (20.34 dB before denoising). GPU: milliseconds per frame of 1080p luma on "
-    "one "
-    "NVIDIA H200 (bilateral filters: radius 5; non-local means: windows of 21x21). CPU: time on one thread "
-    "relative to vbm4d, which filters 3.4 frames of 1080p (4:2:0) per second on 8 threads, and 10.8 with the "
-    "quality fast. Source: bench/results.md.";
+    "one NVIDIA H200 (bilateral filters: radius 5; non-local means: windows of 21x21). CPU: time on one "
+    "thread relative to vbm4d, which filters 3.4 frames of 1080p (4:2:0) per second on 8 threads, and 10.8 "
+    "with the quality fast. Source: bench/results.md.";
 
 const FilterFigures* figures_of(std::string_view filter, std::string_view profile) {
   const auto* const found = std::ranges::find_if(

@@ -24,7 +24,6 @@
 #include "app/console/process.h"
 #include "app/console/text.h"
 #include "app/jobs/plan.h"
-#include "app/jobs/planning.h"
 #include "app/jobs/work.h"
 #include "app/options/engine_options.h"
 #include "core/base/error.h"
@@ -135,6 +134,7 @@ int plan(PlanOptions& options, Console& console) {
   const PlanningFolder held(folder);
   require_free(folder);
   JobSettings settings = job_settings(options.denoising, *engine);
+  settle_encoding(settings.writer, "", false);  // merge names the output
   set_planned_grain(options.denoising.grain, jobs.inputs, noise, interrupts, *engine, settings);
   settings.reader.memory = options.engine.decoding_memory(*engine);
 
@@ -175,41 +175,39 @@ int plan(PlanOptions& options, Console& console) {
 
 }  // namespace
 
-void add_plan_command(CommandLine& program, Command& selected) {
+void add_plan_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand("plan", "Plan a job for several machines");
   auto options = std::make_shared<PlanOptions>();
   constexpr const char* kGroup = "Input and output";
   command->add_option("INPUT", options->inputs, "Files to denoise, and folders whose files are all denoised")
       ->required();
+  command->begin_group(kGroup);
   command->add_option("-o,--output", options->folder, "Folder of the job, which all workers can access")
       ->type_name("FOLDER")
-      ->required()
-      ->group(kGroup);
+      ->required();
   command
       ->add_option("--segment-frames", options->segment_frames,
                    "Length of the segments, in frames; segments end at scene cuts if possible [250]")
       ->type_name("N")
       ->positive()
-      ->advanced()
-      ->group(kGroup);
-  options->denoising.add_range_to(*command, kGroup);
-  options->denoising.add_streams_to(*command, kGroup);
+      ->advanced();
+  options->denoising.add_range_to(*command);
+  options->denoising.add_streams_to(*command);
   options->denoising.settings.add_to(*command);
   options->engine.add_to(*command);
   options->engine.hwaccel = "none";
+  command->begin_group("Filter and quality");
   command
       ->add_option("--hwaccel", options->engine.hwaccel,
                    "Hardware decoding: none, or cuda (damaged sources are decoded again without it) [none]")
       ->type_name("NAME")
       ->any_case()
-      ->one_of({"none", "cuda"})
-      ->group("Filter and quality");
+      ->one_of({"none", "cuda"});
   options->denoising.add_encoding_to(*command);
   options->messages.add_to(*command);
   command->footer(
       "Next: limpid work FOLDER denoises the segments, and limpid merge FOLDER -o OUTPUT joins them.");
-  command->callback(
-      [&selected, options] { selected = [options](Console& console) { return plan(*options, console); }; });
+  command->callback([options](Console& console) { return plan(*options, console); });
 }
 
 namespace {
@@ -272,12 +270,13 @@ int work(const WorkCommandOptions& options, Console& console) {
 
 }  // namespace
 
-void add_work_command(CommandLine& program, Command& selected) {
+void add_work_command(CommandLine& program) {
   CommandLine* command =
       program.add_subcommand("work", "Denoise segments of a job; several workers can run at the same time");
   auto options = std::make_shared<WorkCommandOptions>();
   constexpr const char* kGroup = "Job";
   command->add_option("JOB", options->folder, "Folder of the job")->required();
+  command->begin_group(kGroup);
   command
       ->add_option("--index", options->index,
                    "Segment to denoise, from 0; with --of K, also every K-th segment after it [from the "
@@ -286,27 +285,21 @@ void add_work_command(CommandLine& program, Command& selected) {
           "Environment variables of schedulers: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, "
           "AWS_BATCH_JOB_ARRAY_INDEX, BATCH_TASK_INDEX, CLOUD_RUN_TASK_INDEX and PBS_ARRAY_INDEX.")
       ->type_name("N")
-      ->not_negative()
-      ->group(kGroup);
+      ->not_negative();
   command->add_option("--of", options->of, "Number of workers that share the job by index")
       ->type_name("K")
-      ->positive()
-      ->group(kGroup);
+      ->positive();
   command
       ->add_option("--claim-timeout", options->patience,
                    "Seconds of silence after which another worker's segment is taken over, 0.5-1e6 [120]")
       ->type_name("S")
       ->in_range(0.5, 1e6)
-      ->advanced()
-      ->group(kGroup);
-  command
-      ->add_flag("--wait", options->waits,
-                 "Wait for the segments of other workers, and take over those of lost workers")
-      ->group(kGroup);
+      ->advanced();
+  command->add_flag("--wait", options->waits,
+                    "Wait for the segments of other workers, and take over those of lost workers");
   options->engine.add_to(*command);
   options->messages.add_to(*command);
-  command->callback(
-      [&selected, options] { selected = [options](Console& console) { return work(*options, console); }; });
+  command->callback([options](Console& console) { return work(*options, console); });
 }
 
 namespace {
@@ -362,14 +355,12 @@ int show_status(const StatusOptions& options, Console& console) {
 
 }  // namespace
 
-void add_status_command(CommandLine& program, Command& selected) {
+void add_status_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand("status", "Show the progress of a job");
   auto options = std::make_shared<StatusOptions>();
   command->add_option("JOB", options->folder, "Folder of the job")->required();
   options->messages.add_to(*command);
-  command->callback([&selected, options] {
-    selected = [options](Console& console) { return show_status(*options, console); };
-  });
+  command->callback([options](Console& console) { return show_status(*options, console); });
 }
 
 namespace {
@@ -454,22 +445,21 @@ int merge(const MergeOptions& options, Console& console) {
 
 }  // namespace
 
-void add_merge_command(CommandLine& program, Command& selected) {
+void add_merge_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand("merge", "Join the finished segments of a job into files");
   auto options = std::make_shared<MergeOptions>();
   command->add_option("JOB", options->folder, "Folder of the job")->required();
   constexpr const char* kGroup = "Output";
+  command->begin_group(kGroup);
   command
       ->add_option(
           "-o,--output", options->output,
           "Output file; if the job has several inputs, a folder, where outputs have the names of the inputs")
       ->type_name("OUTPUT")
-      ->required()
-      ->group(kGroup);
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite existing outputs")->group(kGroup);
+      ->required();
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite existing outputs");
   options->messages.add_to(*command);
-  command->callback(
-      [&selected, options] { selected = [options](Console& console) { return merge(*options, console); }; });
+  command->callback([options](Console& console) { return merge(*options, console); });
 }
 
 }  // namespace limpid::app

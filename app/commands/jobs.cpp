@@ -9,7 +9,6 @@
 #include <exception>
 #include <filesystem>
 #include <new>
-#include <optional>
 #include <system_error>
 
 #include "app/console/durable_file.h"

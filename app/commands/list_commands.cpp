@@ -139,7 +139,7 @@ int list_devices(bool as_json) {
 
 }  // namespace
 
-void add_filters_command(CommandLine& program, Command& selected) {
+void add_filters_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand("filters", "List the filters, or the parameters of a filter");
   auto filter = std::make_shared<std::string>();
   command
@@ -147,15 +147,14 @@ void add_filters_command(CommandLine& program, Command& selected) {
           "FILTER", *filter,
           "Filter whose parameters to list, with optional settings: vbm4d:quality=fast [all filters]")
       ->words(filter_names());
-  command->callback([&selected, filter] { selected = [filter](Console&) { return filters(*filter); }; });
+  command->callback([filter](Console&) { return filters(*filter); });
 }
 
-void add_devices_command(CommandLine& program, Command& selected) {
+void add_devices_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand("devices", "List the engines (CPU and GPUs), best first");
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Print JSON");
-  command->callback(
-      [&selected, as_json] { selected = [as_json](Console&) { return list_devices(*as_json); }; });
+  command->callback([as_json](Console&) { return list_devices(*as_json); });
 }
 
 }  // namespace limpid::app

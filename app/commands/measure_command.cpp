@@ -161,11 +161,9 @@ int compare(const MeasureOptions& options, Report report) {
 
 }  // namespace
 
-void add_measure_command(CommandLine& program, Command& selected) {
-  CommandLine* command =
-      program.add_subcommand("measure",
-                             "Compare a video with a reference: PSNR, SSIM and flicker, per "
-                             "plane and frame");
+void add_measure_command(CommandLine& program) {
+  CommandLine* command = program.add_subcommand(
+      "measure", "Compare a video with a reference: PSNR, SSIM and flicker, per plane and frame");
   auto options = std::make_shared<MeasureOptions>();
   command->add_option("REFERENCE", options->reference, "Clean video or picture")->required()->file();
   command->add_option("TEST", options->test, "Video or picture to compare with REFERENCE")
@@ -173,10 +171,8 @@ void add_measure_command(CommandLine& program, Command& selected) {
       ->file();
   add_local_only(*command, options->local_only);
   command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
-  command->callback([&selected, options] {
-    selected = [options](Console&) {
-      return options->json ? compare(*options, JsonReport(*options)) : compare(*options, TextReport());
-    };
+  command->callback([options](Console&) {
+    return options->json ? compare(*options, JsonReport(*options)) : compare(*options, TextReport());
   });
 }
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "app/commands/command.h"
-#include "app/commands/denoise_report.h"
+#include "app/commands/denoise_job.h"
 #include "app/commands/jobs.h"
 #include "app/commands/measuring.h"
 #include "app/console/json_report.h"
@@ -376,7 +376,7 @@ int find(const NoiseCommandOptions& options, Console& console) {
 
 }  // namespace
 
-void add_noise_command(CommandLine& program, Command& selected) {
+void add_noise_command(CommandLine& program) {
   CommandLine* command =
       program.add_subcommand("noise", "Measure the noise of a clip; print it, or save it as a profile");
   auto options = std::make_shared<NoiseCommandOptions>();
@@ -388,7 +388,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
                    "Maximum number of frames to read, 1-10000 [16; all for a film grain table]")
       ->type_name("N")
       ->in_range(1, 10000);
-  options->reader.add_to(*command, "", {"start", "end", "before", "local_only"});
+  options->reader.add_to(*command, {"start", "end", "before", "local_only"});
   options->duration.add_to(*command);
   options->fields.add_to(*command);
   command
@@ -400,8 +400,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
                    "Save a noise profile for \"limpid denoise --noise\", or a film grain table of AV1")
       ->details(
           "FILE.json is a profile. FILE.tbl is a table in the format of libaom, for \"limpid denoise "
-          "--grain\" "
-          "and for encoders. It has an entry for each scene, and the whole input is read.")
+          "--grain\" and for encoders. It has an entry for each scene, and the whole input is read.")
       ->type_name("FILE.json|.tbl")
       ->file();
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing profile or table");
@@ -410,15 +409,12 @@ void add_noise_command(CommandLine& program, Command& selected) {
   options->engine.add_to(*command);
   command->footer(
       "sigma is the standard deviation of the noise. low, middle and high are the standard deviations of 8x8 "
-      "DCT "
-      "coefficients at low, middle and high frequencies, which are equal for white noise. All are in 8-bit "
-      "code "
-      "values. Noise is called faint below a sigma of 3 and strong from 10 on, by its strongest plane. "
-      "Cameras and codecs smooth "
-      "noise: its high frequencies are weaker. If the frames contain scene cuts, the longest scene is "
-      "measured. strength in a profile is the factor with which subsampled chroma is filtered best.");
-  command->callback(
-      [&selected, options] { selected = [options](Console& console) { return find(*options, console); }; });
+      "DCT coefficients at low, middle and high frequencies, which are equal for white noise. All are in "
+      "8-bit code values. Noise is called faint below a sigma of 3 and strong from 10 on, by its strongest "
+      "plane. Cameras and codecs smooth noise: its high frequencies are weaker. If the frames contain scene "
+      "cuts, the longest scene is measured. strength in a profile is the factor with which subsampled chroma "
+      "is filtered best.");
+  command->callback([options](Console& console) { return find(*options, console); });
 }
 
 }  // namespace limpid::app

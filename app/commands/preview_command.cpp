@@ -129,6 +129,17 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
   result.passage = passage_of(options);
   result.keep_open = !options.close_at_end && result.frames == 0;
   result.input = options.input;
+  result.frame_count = reader.video().frame_count;
+  result.lossless = reader.video().lossless && !reader.video().still_picture;
+  for (std::size_t i = 0; i < result.encoders.size(); ++i) {
+    io::WriterOptions writer;
+    writer.encoding = kEncodingNames[i];
+    try {
+      result.encoders[i] = io::Writer::encoder_name(free_output(options.input), reader, writer);
+    } catch (const UsageError&) {  // lossless in .mp4
+      result.encoders[i].clear();
+    }
+  }
   if (options.input != "-") {
     result.command = [&viewing, &options](const PlayerSettings& settings, const Passage& passage) {
       return viewing.denoise_command(options.input, settings, passage);
@@ -252,7 +263,7 @@ int preview(PreviewOptions& options, Console& console) {
 
 }  // namespace
 
-void add_preview_command(CommandLine& program, Command& selected) {
+void add_preview_command(CommandLine& program) {
   CommandLine* command =
       program.add_subcommand("preview", "Play a video in a window, noisy and denoised side by side");
   auto options = std::make_shared<PreviewOptions>();
@@ -260,41 +271,35 @@ void add_preview_command(CommandLine& program, Command& selected) {
   command->add_option("INPUT", options->input, "File, folder or sequence of pictures (%03d), or - for a pipe")
       ->required()
       ->file();
-  command->add_flag("--loop", options->loop, "Repeat the passage of --start and --end, or the whole video")
-      ->group(kPlaying);
+  command->begin_group(kPlaying);
+  command->add_flag("--loop", options->loop, "Repeat the passage of --start and --end, or the whole video");
   command->add_option("--start", options->start, "Start of the passage to play [start of the input]")
-      ->type_name("[[H:]M:]S")
-      ->group(kPlaying);
+      ->type_name("[[H:]M:]S");
   command->add_option("--end", options->end, "End of the passage to play [end of the input]")
-      ->type_name("[[H:]M:]S")
-      ->group(kPlaying);
+      ->type_name("[[H:]M:]S");
   command
-      ->add_option(
-          "--loop-memory", options->loop_megabytes,
-          "Memory for a passage that is repeated: if it fits, it is denoised once at full quality, in "
-          "MB [a quarter of the free memory]")
+      ->add_option("--loop-memory", options->loop_megabytes,
+                   "Memory for a passage that is repeated: if it fits, it is denoised once at full quality, "
+                   "in MB [a quarter of the free memory]")
       ->type_name("MB")
       ->in_range(1.0, 1e7)
-      ->advanced()
-      ->group(kPlaying);
+      ->advanced();
   command->add_flag("--close-at-end", options->close_at_end, "Close the window after the last frame")
-      ->advanced()
-      ->group(kPlaying);
-  command->add_flag("--no-audio", options->no_audio, "Do not play audio")->group(kPlaying);
-  command
-      ->add_flag("--no-memory", options->viewing.no_memory,
-                 "Neither use nor keep the settings that were last chosen for this file")
-      ->group(kPlaying);
-  command->add_flag("-y,--overwrite", options->viewing.overwrite, "Overwrite an existing screenshot")
-      ->group("For scripts");
-  options->viewing.input.add_to(*command, "Input",
+      ->advanced();
+  command->add_flag("--no-audio", options->no_audio, "Do not play audio");
+  command->add_flag("--no-memory", options->viewing.no_memory,
+                    "Neither use nor keep the settings that were last chosen for this file");
+  command->begin_group("For scripts");
+  command->add_flag("-y,--overwrite", options->viewing.overwrite, "Overwrite an existing screenshot");
+  command->begin_group("Input");
+  options->viewing.input.add_to(*command,
                                 {"before", "input_format", "input_option", "allow_references", "local_only"});
-  options->viewing.output.add_to(*command, "Filter and quality", {"after"});
-  options->viewing.denoising.fields.add_to(*command, "Input");
+  command->begin_group("Filter and quality");
+  options->viewing.output.add_to(*command, {"after"});
+  command->begin_group("Input");
+  options->viewing.denoising.fields.add_to(*command);
   options->viewing.add_to(*command);
-  command->callback([&selected, options] {
-    selected = [options](Console& console) { return preview(*options, console); };
-  });
+  command->callback([options](Console& console) { return preview(*options, console); });
 }
 
 }  // namespace limpid::app

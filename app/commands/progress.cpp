@@ -8,7 +8,6 @@
 #include <cmath>
 #include <condition_variable>
 #include <ctime>
-#include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stop_token>
@@ -63,15 +62,6 @@ ProgressStyle parse_progress_style(const std::string& name, bool terminal) {
     return ProgressStyle::kNone;
   }
   throw UsageError("--progress: '" + name + "' is not one of auto, plain, json, none");
-}
-
-double ProgressState::speed() const { return source_fps > 0 ? average_fps / source_fps : 0; }
-
-double ProgressState::eta() const {
-  if (total <= 0 || average_fps <= 0) {
-    return -1;
-  }
-  return static_cast<double>(std::max<std::int64_t>(0, total - frames)) / average_fps;
 }
 
 std::string to_line(const ProgressState& state) {
@@ -159,13 +149,6 @@ Progress::~Progress() {
     thread_.join();
     try_to_report(true);
   }
-}
-
-Progress::Sample Progress::sample() const {
-  return {Clock::now(),
-          counters_.write.frames,
-          {counters_.read.busy_ns, counters_.denoise.busy_ns, counters_.write.busy_ns,
-           counters_.upload.busy_ns, counters_.filter.busy_ns, counters_.download.busy_ns}};
 }
 
 ProgressState Progress::state(bool finished) {

@@ -45,9 +45,14 @@ struct ProgressState {
   bool finished = false;  ///< the run has ended, with or without success
 
   /// Average speed as a multiple of real time; 0 if not known.
-  double speed() const;
+  double speed() const { return source_fps > 0 ? average_fps / source_fps : 0; }
   /// Remaining seconds; negative if not known.
-  double eta() const;
+  double eta() const {
+    if (total <= 0 || average_fps <= 0) {
+      return -1;
+    }
+    return static_cast<double>(std::max<std::int64_t>(0, total - frames)) / average_fps;
+  }
 };
 
 /// Frames, share, rates, speed, time left, and the load of the stages, separated by two blanks; a device adds
@@ -93,7 +98,12 @@ class Progress : NotCopyable {
     std::int64_t frames = 0;
     std::array<std::int64_t, 6> busy_ns{};
   };
-  Sample sample() const;
+  Sample sample() const {
+    return {Clock::now(),
+            counters_.write.frames,
+            {counters_.read.busy_ns, counters_.denoise.busy_ns, counters_.write.busy_ns,
+             counters_.upload.busy_ns, counters_.filter.busy_ns, counters_.download.busy_ns}};
+  }
   void report(bool finished);
   void try_to_report(bool finished);
   void run(const std::stop_token& stop);

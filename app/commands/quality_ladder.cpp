@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/commands/quality_ladder.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -156,13 +155,6 @@ SpeedMemory::Entries SpeedMemory::read(const fs::path& file) {
     entries.clear();
   }
   return entries;
-}
-
-SpeedMemory::Entry& SpeedMemory::find_or_add(Entries& entries, const Entry& like) {
-  const auto found = std::ranges::find_if(entries, [&](const Entry& each) {
-    return each.hardware == like.hardware && each.filter == like.filter && each.format == like.format;
-  });
-  return found != entries.end() ? *found : entries.emplace_back(like);
 }
 
 std::optional<double> SpeedMemory::seconds(const std::string& filter) const {

@@ -58,7 +58,12 @@ class SpeedMemory {
   using Entries = std::vector<Entry>;
 
   static Entries read(const std::filesystem::path& file);
-  static Entry& find_or_add(Entries& entries, const Entry& like);
+  static Entry& find_or_add(Entries& entries, const Entry& like) {
+    const auto found = std::ranges::find_if(entries, [&](const Entry& each) {
+      return each.hardware == like.hardware && each.filter == like.filter && each.format == like.format;
+    });
+    return found != entries.end() ? *found : entries.emplace_back(like);
+  }
 
   const std::filesystem::path file_;
   const std::string hardware_;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/commands/viewing_options.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -11,18 +10,12 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "app/commands/command.h"
-#include "app/commands/quality_ladder.h"
 #include "app/console/durable_file.h"
 #include "app/console/json_report.h"
-#include "app/console/logging.h"
-#include "app/options/engine_options.h"
-#include "app/options/media_options.h"
 #include "app/player/played_frame.h"
 #include "app/player/properties.h"
 #include "core/base/error.h"
@@ -30,7 +23,6 @@
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
 #include "io/media/filter_chain.h"
-#include "io/media/reader.h"
 #include "io/media/writer.h"
 #include "io/screen/control_layer.h"
 
@@ -168,13 +160,13 @@ std::string name_of_kept(const std::string& file) {
 
 void ViewerCommandOptions::add_to(CommandLine& command) {
   denoising.add_to(command);
+  command.begin_group("Filter and quality");
   command
       .add_option("--pace", pace_,
                   "auto (a quicker filter where this one is too slow) or fixed [auto; fixed with --filter or "
                   "--quality]")
       ->type_name("NAME")
-      ->one_of({"auto", "fixed"})
-      ->group("Filter and quality");
+      ->one_of({"auto", "fixed"});
   engine.add_to(command);
   add_window_to(command);
   add_scripts_to(command);
@@ -184,68 +176,61 @@ void ViewerCommandOptions::add_to(CommandLine& command) {
 
 void ViewerCommandOptions::add_window_to(CommandLine& command) {
   constexpr const char* kWindow = "Window";
+  command.begin_group(kWindow);
   command
       .add_option("--view", view,
                   "Picture to show: split, noisy, denoised, difference or side (side by side) [" + view + "]")
       ->type_name("NAME")
-      ->one_of({kSideNames.begin(), kSideNames.end() - 1})
-      ->group(kWindow);
-  command.add_option("--zoom", zoom_, "Zoom: 0 (fit the picture), 1, 2, 4 or 8 [0]")
+      ->one_of({kSideNames.begin(), kSideNames.end() - 1});
+  command.add_option("--zoom", shown_.zoom, "Zoom: 0 (fit the picture), 1, 2, 4 or 8 [0]")
       ->type_name("N")
       ->one_of({"0", "1", "2", "4", "8"})
-      ->advanced()
-      ->group(kWindow);
-  command.add_option("--split", split_, "Position of the split line as a fraction of the width, 0-1 [0.5]")
+      ->advanced();
+  command
+      .add_option("--split", shown_.split, "Position of the split line as a fraction of the width, 0-1 [0.5]")
       ->type_name("X")
       ->in_range(0.0, 1.0)
-      ->advanced()
-      ->group(kWindow);
+      ->advanced();
   command
-      .add_option("--text-size", text_size_, "Size of the text relative to the screen's default, 0.5-5 [1]")
+      .add_option("--text-size", shown_.text_size,
+                  "Size of the text relative to the screen's default, 0.5-5 [1]")
       ->type_name("X")
       ->in_range(0.5, 5.0)
-      ->advanced()
-      ->group(kWindow);
+      ->advanced();
   command
       .add_option("--window-size", window_size_,
                   "Size of the window [of the picture, or the largest that fits the screen]")
       ->type_name("WxH")
-      ->advanced()
-      ->group(kWindow);
-  command.add_flag("--no-vsync", no_vsync_, "Do not synchronize with the refresh of the display")
-      ->advanced()
-      ->group(kWindow);
-  command.add_flag("--controls", controls_, "Start with controls that stay on the screen")
-      ->advanced()
-      ->group(kWindow);
+      ->advanced();
+  command.add_flag("--no-vsync", no_vsync_, "Do not synchronize with the refresh of the display")->advanced();
+  command.add_flag("--controls", shown_.controls, "Start with controls that stay on the screen")->advanced();
   command.add_flag("--no-osd", no_osd_, "Start with the picture only: no labels, hints or controls")
-      ->advanced()
-      ->group(kWindow);
+      ->advanced();
 }
 
 void ViewerCommandOptions::add_scripts_to(CommandLine& command) {
   constexpr const char* kScripts = "For scripts";
-  command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group("Window");
+  command.begin_group("Window");
+  command.add_option("--frames", shown_.frames, "Quit after N frames")->type_name("N")->positive();
+  command.begin_group(kScripts);
   command
-      .add_option("--screenshot", screenshot_,
+      .add_option("--screenshot", shown_.screenshot,
                   "Write a PNG of the window after --frames frames [1]; no frame is dropped")
       ->type_name("FILE")
       ->file(".png")
-      ->advanced()
-      ->group(kScripts);
+      ->advanced();
   command
-      .add_option("--picture-folder", picture_folder_,
+      .add_option("--picture-folder", shown_.picture_folder,
                   "Folder for the pictures that keys save [beside the input]")
       ->type_name("FOLDER")
       ->folder()
-      ->advanced()
-      ->group(kScripts);
-  command.add_flag("--json", json, "Print a report as JSON to standard output")->advanced()->group(kScripts);
+      ->advanced();
+  command.add_flag("--json", json, "Print a report as JSON to standard output")->advanced();
 }
 
 void ViewerCommandOptions::restore_settings(const std::string& file, const FrameFormat& format,
                                             Engine& measuring_engine) {
-  const bool is_scripted = !screenshot_.empty() || frames_ > 0;
+  const bool is_scripted = !shown_.screenshot.empty() || shown_.frames > 0;
   no_memory = no_memory || is_scripted || sets_any_;
   if (no_memory || file == "-") {
     return;
@@ -281,12 +266,6 @@ void ViewerCommandOptions::use_settings(const PlayerSettings& settings, const Fr
   }
 }
 
-std::shared_ptr<io::PictureFilter> ViewerCommandOptions::picture_filter(const io::Reader& source) const {
-  return after.empty() ? nullptr
-                       : std::make_shared<io::PictureFilter>(
-                             io::FilterChain("--after", after, reader.local_only), source);
-}
-
 std::string ViewerCommandOptions::objection(const io::Reader& source, Engine& measuring_engine) const {
   try {
     NoiseControl(sets_any_ ? settings_.noise : NoiseSettings(), measuring_engine)
@@ -314,29 +293,22 @@ void ViewerCommandOptions::remember(const std::string& file, const DenoisingSett
   }
 }
 
-void ViewerCommandOptions::resolve_settings() {
-  const FilterOptions& filter = denoising.filter;
-  filter.check();
-  settings_.filter = {.name = "", .profile = filter.profile(), .parameters = filter.settings().parameters};
-  settings_.noise = denoising.noise.settings();
-}
-
 void ViewerCommandOptions::check() {
   denoising.read_file();
   sets_any_ = denoising.is_given();
   // Every frame counts for a screenshot, and there is no pace to keep.
   settings_.keeps_pace =
-      screenshot_.empty() && (pace_.empty() ? !denoising.filter.is_given() : pace_ == "auto");
+      shown_.screenshot.empty() && (pace_.empty() ? !denoising.filter.is_given() : pace_ == "auto");
   resolve_settings();
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
   }
   std::error_code ignored;
-  if (!overwrite && !screenshot_.empty() && std::filesystem::exists(screenshot_, ignored)) {
-    throw Error(screenshot_ + ": exists; -y overwrites it");
+  if (!overwrite && !shown_.screenshot.empty() && std::filesystem::exists(shown_.screenshot, ignored)) {
+    throw Error(shown_.screenshot + ": exists; -y overwrites it");
   }
-  if (frames_ == 0 && !screenshot_.empty()) {
-    frames_ = 1;
+  if (shown_.frames == 0 && !shown_.screenshot.empty()) {
+    shown_.frames = 1;
   }
   input.apply_to(reader);
   io::require_independent_frames("--before", reader.before, "the window");
@@ -345,13 +317,6 @@ void ViewerCommandOptions::check() {
   after = writer.after;
   io::require_independent_frames("--after", after, "the window");
   reader.audio = reader.subtitles = reader.data = false;
-}
-
-std::shared_ptr<Engine> ViewerCommandOptions::open_engine(const InterruptWatch& interrupts) {
-  std::shared_ptr<Engine> opened = engine.open();
-  reader.interrupted = [this, stop = interrupts.stop()] { return stop.stop_requested() || closing; };
-  reader.allocate = frame_allocator(opened);
-  return opened;
 }
 
 PlayerStages ViewerCommandOptions::stages(const std::shared_ptr<Engine>& denoising_engine,
@@ -389,7 +354,6 @@ PlayerStages ViewerCommandOptions::stages(const std::shared_ptr<Engine>& denoisi
                                            const NoiseModel& level) {
     return denoising_engine->make_denoiser(offline_filter(settings), level, frame.format);
   };
-  stages.make_renderer = stages.make_refiner;
   return stages;
 }
 
@@ -410,7 +374,7 @@ PlayerOptions ViewerCommandOptions::player_options(const io::Reader& source) con
 
 ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, const Engine& denoising_engine,
                                                    const std::string& name) const {
-  ViewerOptions options;
+  ViewerOptions options = shown_;
   options.source = name;
   options.format = source.video().format;
   options.display = source.display();
@@ -421,19 +385,12 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
   }
   options.duration = source.video().duration;
   options.chapters = source.chapters();
-  options.frames = frames_;
   options.keep_times = json;
-  options.screenshot = screenshot_;
   options.overwrite = overwrite;
-  options.picture_folder = picture_folder_;
   options.fields = denoising.fields.choice();
   options.overlay = !no_osd_;
-  options.controls = controls_;
   options.notice = notice_;
   options.side = parse_side(view);
-  options.zoom = zoom_;
-  options.split = split_;
-  options.text_size = text_size_;
   options.still_picture = source.video().still_picture;
   options.window.title = io::valid_utf8(name) + " - limpid";
   if (!window_size_.empty()) {
@@ -446,7 +403,6 @@ ViewerOptions ViewerCommandOptions::viewer_options(const io::Reader& source, con
     spdlog::error("the connection to the display is lost");
     spdlog::default_logger()->flush();
   };
-  options.check = [](const PlayerSettings& settings) { static_cast<void>(offline_filter(settings)); };
   return options;
 }
 

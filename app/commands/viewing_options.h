@@ -42,7 +42,7 @@ class ViewerCommandOptions {
   std::shared_ptr<io::Window> window;  ///< the previous source's window, which the next source reuses
 
   /// Number of frames after which the program ends; 0: the source ends it.
-  std::int64_t frames() const { return frames_; }
+  std::int64_t frames() const { return shown_.frames; }
 
   /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
@@ -61,7 +61,12 @@ class ViewerCommandOptions {
   /// Opens the engine and completes `reader`: its frames are allocated in the memory of the engine, and it
   /// stops waiting for the source at an interrupt or when `closing` is set. `reader` keeps a reference to
   /// this object.
-  std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
+  std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts) {
+    std::shared_ptr<Engine> opened = engine.open();
+    reader.interrupted = [this, stop = interrupts.stop()] { return stop.stop_requested() || closing; };
+    reader.allocate = frame_allocator(opened);
+    return opened;
+  }
   /// Stages with make_denoiser() and the engine.
   PlayerStages stages(const std::shared_ptr<Engine>& engine, const io::Reader& source, bool live);
   PlayerOptions player_options(const io::Reader& source) const;
@@ -83,9 +88,18 @@ class ViewerCommandOptions {
   void add_window_to(CommandLine& command);
   void add_scripts_to(CommandLine& command);
   /// Sets settings_ from the options.
-  void resolve_settings();
+  void resolve_settings() {
+    const FilterOptions& filter = denoising.filter;
+    filter.check();
+    settings_.filter = {.name = "", .profile = filter.profile(), .parameters = filter.settings().parameters};
+    settings_.noise = denoising.noise.settings();
+  }
   /// Null without filters.
-  std::shared_ptr<io::PictureFilter> picture_filter(const io::Reader& source) const;
+  std::shared_ptr<io::PictureFilter> picture_filter(const io::Reader& source) const {
+    return after.empty() ? nullptr
+                         : std::make_shared<io::PictureFilter>(
+                               io::FilterChain("--after", after, reader.local_only), source);
+  }
 
   PlayerSettings settings_;  ///< initial settings, without the filter; set by check()
   std::optional<PlayerSettings> carried_;
@@ -93,17 +107,11 @@ class ViewerCommandOptions {
   bool sets_any_ = false;                ///< an option sets the filter or the noise
   std::string notice_;                   ///< on the settings, for the window
 
+  ViewerOptions shown_;  ///< as far as options set it
   std::string pace_;
-  int zoom_ = 0;
-  double split_ = 0.5;
-  double text_size_ = 1;
   std::string window_size_;
   bool no_vsync_ = false;
-  bool controls_ = false;
   bool no_osd_ = false;
-  std::int64_t frames_ = 0;
-  std::string screenshot_;
-  std::string picture_folder_;
 };
 
 /// Sets ViewerCommandOptions::closing when destroyed. Constructed after the viewer, so that it is destroyed

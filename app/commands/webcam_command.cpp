@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -8,12 +7,10 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -38,8 +35,8 @@
 #include "app/player/player.h"
 #include "app/player/player_queues.h"
 #include "app/player/viewer_options.h"
-#include "core/base/error.h"
 #include "app/system/stop_callback.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "io/media/camera.h"
 #include "io/media/writer.h"
@@ -552,41 +549,34 @@ int show_webcam(WebcamOptions& options, Console& console) {
 
 void add_webcam_outputs(CommandLine& command, WebcamOptions& options) {
   constexpr const char* kOutput = "Output";
+  command.begin_group(kOutput);
   command
       .add_option("--record", options.record,
                   "Also write the denoised video to a file; the key r starts recording later")
       ->type_name("OUT")
-      ->file()
-      ->group(kOutput);
-  command
-      .add_flag("-y,--overwrite", options.viewing.overwrite, "Overwrite an existing recording or screenshot")
-      ->group(kOutput);
+      ->file();
+  command.add_flag("-y,--overwrite", options.viewing.overwrite,
+                   "Overwrite an existing recording or screenshot");
   options.encoding.add_to(
-      command, kOutput,
-      {"codec", "crf", "preset", "encoder_option", "pix_fmt", "audio_codec", "audio_bitrate"});
+      command, {"codec", "crf", "preset", "encoder_option", "pix_fmt", "audio_codec", "audio_bitrate"});
   command
       .add_option("--audio", options.viewing.reader.sound_device,
                   "Audio device to record, such as default or hw:1 [audio of DEVICE]")
-      ->type_name("AUDIO-DEVICE")
-      ->group(kOutput);
-  command.add_flag("--no-audio", options.no_audio, "Record no audio")->group(kOutput);
+      ->type_name("AUDIO-DEVICE");
+  command.add_flag("--no-audio", options.no_audio, "Record no audio");
   command
-      .add_option(
-          "--loopback", options.loopback,
-          "Also be a camera for other programs, with the denoised frames: a v4l2loopback device such as "
-          "/dev/video10, or pipewire")
+      .add_option("--loopback", options.loopback,
+                  "Also be a camera for other programs, with the denoised frames: a v4l2loopback device such "
+                  "as /dev/video10, or pipewire")
       ->type_name("DEVICE")
-      ->file()
-      ->group(kOutput);
-  command
-      .add_flag("--no-window", options.no_window,
-                "Run without a window, and wait for a camera that is absent")
-      ->group(kOutput);
+      ->file();
+  command.add_flag("--no-window", options.no_window,
+                   "Run without a window, and wait for a camera that is absent");
 }
 
 }  // namespace
 
-void add_webcam_command(CommandLine& program, Command& selected) {
+void add_webcam_command(CommandLine& program) {
   CommandLine* command =
       program.add_subcommand("webcam", "Show a camera or another live source in a window, denoised");
   auto options = std::make_shared<WebcamOptions>();
@@ -595,33 +585,27 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->add_option("DEVICE", options->source, "Camera, or another source of the input format [/dev/video0]")
       ->file();
   command->add_flag("--list", options->list, "List the cameras, or the formats, sizes and rates of DEVICE");
+  command->begin_group(kInput);
   command
       ->add_option("--input-format", options->input_format,
                    "Format of the camera, such as mjpeg, or an input of libavdevice, such as x11grab [v4l2]")
-      ->type_name("NAME")
-      ->group(kInput);
-  command->add_option("--size", options->size, "Size of the pictures [of the source]")
-      ->type_name("WxH")
-      ->group(kInput);
-  command->add_option("--fps", options->fps, "Frames per second [of the source]")
-      ->type_name("N")
-      ->group(kInput);
-  options->viewing.input.add_to(*command, kInput, {"input_option"});
-  options->viewing.denoising.fields.add_to(*command, kInput);
+      ->type_name("NAME");
+  command->add_option("--size", options->size, "Size of the pictures [of the source]")->type_name("WxH");
+  command->add_option("--fps", options->fps, "Frames per second [of the source]")->type_name("N");
+  options->viewing.input.add_to(*command, {"input_option"});
+  options->viewing.denoising.fields.add_to(*command);
   add_webcam_outputs(*command, *options);
   options->viewing.view = "denoised";
   options->viewing.add_to(*command);
+  command->begin_group("Filter and quality");
   command
       ->add_option("--max-load", options->most_load,
-                   "Share of the time that denoising may take, in percent of all processors or of the GPU: "
-                   "a quicker filter is used above it [100]")
+                   "Share of the time that denoising may take, in percent of all processors or of the GPU: a "
+                   "quicker filter is used above it [100]")
       ->type_name("PERCENT")
       ->in_range(1.0, 100.0)
-      ->advanced()
-      ->group("Filter and quality");
-  command->callback([&selected, options] {
-    selected = [options](Console& console) { return show_webcam(*options, console); };
-  });
+      ->advanced();
+  command->callback([options](Console& console) { return show_webcam(*options, console); });
 }
 
 }  // namespace limpid::app

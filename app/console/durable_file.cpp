@@ -7,11 +7,9 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <random>
 #include <system_error>

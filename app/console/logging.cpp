@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/console/logging.h"
 
 #include <spdlog/details/null_mutex.h>
@@ -15,13 +14,11 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <memory>
 #include <mutex>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "app/console/console.h"
 #include "core/base/error.h"
 #include "io/media/libav_setup.h"
 #include "io/media/writer.h"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/console/text.h"
 
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <string_view>
 
 #include "app/console/console.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/jobs/job_folder.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -19,15 +18,12 @@
 #include <fstream>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "app/console/durable_file.h"
 #include "core/base/error.h"
-#include "core/base/regular_file.h"
 #include "core/base/system/posix.h"
 #include "core/base/thread.h"
 #include "core/settings/json_reader.h"
@@ -294,11 +290,6 @@ Claims::Holder Claims::holder_of(int segment, std::string& name) {
   }
   // A time in the future, as after the server's clock was set back, is no sign of life.
   return std::abs(seconds_since_touched(claim.get())) > patience ? Holder::kDead : Holder::kAlive;
-}
-
-bool Claims::is_taken(int segment) {
-  std::string ignored;
-  return holder_of(segment, ignored) == Holder::kAlive;
 }
 
 bool Claims::take(int segment, bool from_anybody) {

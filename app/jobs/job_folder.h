@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -96,7 +95,10 @@ class Claims : NotCopyable {
   /// True if another worker has taken over the claim of this one.
   bool is_lost();
   /// True if a worker has a valid claim on the segment.
-  bool is_taken(int segment);
+  bool is_taken(int segment) {
+    std::string ignored;
+    return holder_of(segment, ignored) == Holder::kAlive;
+  }
 
  private:
   enum class Holder { kNobody, kDead, kAlive };

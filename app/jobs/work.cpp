@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/jobs/work.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -14,10 +13,8 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <new>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <set>
 #include <system_error>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/manual/manual.h"
 
 #include <spdlog/fmt/fmt.h>

@@ -8,14 +8,12 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <sstream>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -542,6 +540,7 @@ Option* CommandLine::add_option(const std::string& names, Value& value, const st
   text.value = "VALUE";
   text.many = std::is_same_v<Value, std::vector<std::string>>;
   text.help = help;
+  text.group = option_group_;
   return &options_.emplace_back(
       std::move(text), [&value](const std::vector<std::string>& values) { return store(values, value); });
 }
@@ -641,9 +640,6 @@ std::optional<std::string> CommandLine::parse_own(const std::vector<std::string>
     } else if (option.text().required) {
       throw UsageError(fmt::format("{} is missing: {}", option.name(), usage_line(own, program)));
     }
-  }
-  if (callback_) {
-    callback_();
   }
   return std::nullopt;
 }

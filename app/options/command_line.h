@@ -15,6 +15,8 @@
 
 namespace limpid::app {
 
+class Console;
+
 /// Kind of file that a value names.
 enum class Files : std::uint8_t { kNone, kFile, kFolder };
 
@@ -56,8 +58,6 @@ class Option {
 
   /// Placeholder of the value in help.
   Option* type_name(const std::string& name) { return set(text_.value, name); }
-  /// Heading of the option in help.
-  Option* group(const std::string& name) { return set(text_.group, name); }
   /// Lists the option in --help-all only.
   Option* advanced() { return set(text_.advanced, true); }
   /// Sentences that follow the help in --help-all and manuals.
@@ -118,6 +118,8 @@ class CommandLine : NotCopyable {
       : description_(std::move(description)), name_(std::move(name)) {}
   ~CommandLine() = default;
 
+  /// Heading in help of the options that are added from now on; "Options" by default.
+  void begin_group(const std::string& name) { option_group_ = name; }
   /// `names`: "-o,--output", or a name without dashes for a positional argument. Values are texts, paths,
   /// numbers, and optionals of them, and vectors of texts, whose options may be repeated.
   template <typename Value>
@@ -140,13 +142,17 @@ class CommandLine : NotCopyable {
   void examples(const std::vector<std::string>& lines) { examples_ = lines; }
   /// Heading of the command in the help of its program.
   void group(const std::string& name) { group_ = name; }
-  /// Function that parse() calls when the arguments name this command.
-  void callback(const std::function<void()>& function) { callback_ = function; }
+  /// Function that run() calls when the arguments name this command. It returns the exit code, or throws
+  /// Error.
+  void callback(std::function<int(Console&)> function) { callback_ = std::move(function); }
 
   /// `arguments`: without the name of the program. Returns the text to print if the arguments contain --help
   /// or --version. Throws UsageError, which suggests a name for an unknown option. If an option is repeated,
   /// the last value is used.
   std::optional<std::string> parse(std::vector<std::string> arguments);
+  /// True if the arguments of the last parse() name a command.
+  bool has_command() const { return static_cast<bool>(chosen_->callback_); }
+  int run(Console& console) const { return chosen_->callback_(console); }
   /// Warnings about the arguments of the last parse().
   const std::vector<std::string>& warnings() const { return chosen_->given_.warnings; }
   /// True if the arguments contain the option, for this command or the chosen one.
@@ -160,11 +166,12 @@ class CommandLine : NotCopyable {
   std::string description_;
   std::string name_;
   std::string footer_;
+  std::string option_group_ = "Options";
   std::string help_group_ = "Options";
   std::string version_;
   std::vector<std::string> examples_;
   std::string group_;
-  std::function<void()> callback_;
+  std::function<int(Console&)> callback_;
   std::deque<Option> options_;
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
   GivenArguments given_;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/options/engine_options.h"
 
 #include <spdlog/spdlog.h>
@@ -13,18 +12,17 @@
 namespace limpid::app {
 
 void add_logging_options(CommandLine& command, LoggingOptions& options, const std::string& group) {
+  command.begin_group(group);
   command
       .add_option("--log-level", options.level,
                   "Least severe messages to print: trace, debug, info, warning, error or off [info]")
       ->advanced()
       ->type_name("LEVEL")
-      ->one_of({"trace", "debug", "info", "warning", "error", "off"})
-      ->group(group);
+      ->one_of({"trace", "debug", "info", "warning", "error", "off"});
   command.add_option("--log-file", options.file, "Write a log with times and debug messages to FILE")
       ->advanced()
       ->type_name("FILE")
-      ->file()
-      ->group(group);
+      ->file();
 }
 
 namespace {
@@ -34,33 +32,31 @@ constexpr const char* kGroup = "Filter and quality";
 }  // namespace
 
 void EngineChoice::add_to(CommandLine& command) {
+  command.begin_group(kGroup);
   command
       .add_option("--engine", name,
                   "Engine: auto, cpu, cuda, cuda:0,1 or cuda:all (see limpid devices) [auto]")
       ->type_name("NAME")
       ->words({"auto", "cpu", "cuda", "cuda:all"})
-      ->any_case()
-      ->group(kGroup);
+      ->any_case();
   command
       .add_option("--threads", threads,
                   "Threads of the CPU engine, 1-1024 [one per processor that the process may use]")
       ->advanced()
       ->type_name("N")
-      ->in_range(1, 1024)
-      ->group(kGroup);
+      ->in_range(1, 1024);
 }
 
 void EngineChoice::add_decoding_to(CommandLine& command) {
+  command.begin_group(kGroup);
   command
       .add_option("--hwaccel", hwaccel,
                   "Hardware decoding: auto (use the GPU of the engine if the codec allows), none, or cuda "
-                  "(warn if not "
-                  "possible) [auto]")
+                  "(warn if not possible) [auto]")
       ->advanced()
       ->type_name("NAME")
       ->any_case()
-      ->one_of({"auto", "none", "cuda"})
-      ->group(kGroup);
+      ->one_of({"auto", "none", "cuda"});
 }
 
 MemoryDomain EngineChoice::decoding_memory(const Engine& engine) const {

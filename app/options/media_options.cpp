@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/options/media_options.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -9,7 +8,6 @@
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "core/base/error.h"
 
@@ -110,7 +108,16 @@ const MediaFields<io::WriterOptions>& writer_fields() {
        false,
        {"libx264", "libx265", "libsvtav1", "libaom-av1", "libvpx-vp9", "ffv1", "prores_ks", "dnxhd",
         "h264_nvenc", "hevc_nvenc"}},
-      {"--crf", "N", "Quality, lower is better [the encoder's default: x264 23, x265 28]", &Options::crf},
+      {"--encoding",
+       "NAME",
+       "Encoding: small (the encoder's default quality), high (hardly different from the denoised frames) or "
+       "lossless (FFV1) [high; lossless for a lossless source into .mkv, .mov or .avi]",
+       &Options::encoding,
+       false,
+       {"small", "high", "lossless"}},
+      {"--crf", "N",
+       "Quality, lower is better [the encoder's default, x264 23, x265 28, or that of --encoding]",
+       &Options::crf},
       {"--preset", "NAME", "Speed preset of the encoder [the encoder's default: x264 and x265 medium]",
        &Options::preset},
       {"-e,--encoder-option", "KEY=VALUE", "Option of the encoder; may be repeated",
@@ -180,8 +187,7 @@ template <typename Options>
 MediaOptions<Options>::MediaOptions(const MediaFields<Options>& fields) : fields_(fields) {}
 
 template <typename Options>
-void MediaOptions<Options>::add_to(CommandLine& command, const std::string& group,
-                                   const std::vector<std::string_view>& keys) {
+void MediaOptions<Options>::add_to(CommandLine& command, const std::vector<std::string_view>& keys) {
   for (const std::string_view key : keys) {
     const MediaField<Options>& field =
         *std::ranges::find(fields_, key, [](const MediaField<Options>& each) { return each.key(); });
@@ -196,9 +202,6 @@ void MediaOptions<Options>::add_to(CommandLine& command, const std::string& grou
       if (!field.words.empty()) {
         option->words(field.words);
       }
-    }
-    if (!group.empty()) {
-      option->group(group);
     }
     if (field.advanced) {
       option->advanced();
@@ -255,13 +258,9 @@ double parse_time(const std::string& option, const std::string& text) {
   throw UsageError(option + ": '" + text + "' is not a time: seconds, or [hours:]minutes:seconds");
 }
 
-void DurationOption::add_to(CommandLine& command, const std::string& group) {
-  Option* const option =
-      command.add_option("--duration", text_, "Length of the passage, instead of --end [to the end]")
-          ->type_name("[[H:]M:]S");
-  if (!group.empty()) {
-    option->group(group);
-  }
+void DurationOption::add_to(CommandLine& command) {
+  command.add_option("--duration", text_, "Length of the passage, instead of --end [to the end]")
+      ->type_name("[[H:]M:]S");
 }
 
 void DurationOption::apply_to(io::ReaderOptions& reader) const {
@@ -313,9 +312,26 @@ const Purpose& find_purpose(const std::string& name) {
   return *found;
 }
 
+constexpr std::array<std::string_view, 3> kEncodings{"small", "high", "lossless"};
+
 void set_missing(std::string& option, const char* value) { option = option.empty() ? value : option; }
 
 }  // namespace
+
+void settle_encoding(io::WriterOptions& options, const std::string& output, bool is_source_lossless) {
+  if (!options.encoding.empty()) {
+    if (std::ranges::find(kEncodings, options.encoding) == kEncodings.end()) {
+      throw UsageError(
+          fmt::format("--encoding: '{}' is not one of small, high and lossless", options.encoding));
+    }
+    return;
+  }
+  const bool is_chosen = !options.codec.empty() || !options.crf.empty() || !options.bitrate.empty() ||
+                         !options.preset.empty() || !options.encoder_options.empty() ||
+                         !options.pixel_format.empty();
+  options.encoding =
+      is_source_lossless && !is_chosen && io::holds_lossless(output, options.container) ? "lossless" : "high";
+}
 
 void apply_purpose(const std::string& purpose, io::WriterOptions& options) {
   if (purpose.empty()) {
@@ -330,6 +346,7 @@ void apply_purpose(const std::string& purpose, io::WriterOptions& options) {
     }
   }
   set_missing(options.container, chosen.container);
+  set_missing(options.encoding, "small");
   set_missing(options.audio_codec, chosen.audio_codec);
   set_missing(options.color, chosen.color);
 }

@@ -62,9 +62,8 @@ class MediaOptions : NotCopyable {
   explicit MediaOptions(const MediaFields<Options>& fields);
   ~MediaOptions() = default;
 
-  /// Adds the fields with these keys to `command`, under the heading `group` unless it is empty. The command
-  /// keeps a reference to this object.
-  void add_to(CommandLine& command, const std::string& group, const std::vector<std::string_view>& keys);
+  /// Adds the fields with these keys to `command`, which keeps a reference to this object.
+  void add_to(CommandLine& command, const std::vector<std::string_view>& keys);
   /// Throws UsageError for illegal values.
   void apply_to(Options& options) const;
 
@@ -88,7 +87,7 @@ double parse_time(const std::string& option, const std::string& text);
 class DurationOption {
  public:
   /// The command keeps a reference to this object.
-  void add_to(CommandLine& command, const std::string& group = {});
+  void add_to(CommandLine& command);
   /// Sets the end of `reader`, which has its start. Throws UsageError for an illegal value, for a duration
   /// beside an end, and if the end is not later than the start.
   void apply_to(io::ReaderOptions& reader) const;
@@ -99,6 +98,11 @@ class DurationOption {
 
 /// Adds --local-only, for commands that have no other reader options.
 void add_local_only(CommandLine& command, bool& value);
+
+/// Sets the encoding of an output unless an option does: "lossless" for a lossless source into a container of
+/// lossless video, if no other option of the encoder is given; else "high". Throws UsageError for unknown
+/// ones.
+void settle_encoding(io::WriterOptions& options, const std::string& output, bool is_source_lossless);
 
 /// Sets the options for a purpose (web, archive or edit), except those that `options` has. Does nothing for
 /// an empty purpose. Throws UsageError for an unknown one.

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/options/settings_options.h"
 
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstddef>
-#include <utility>
 
 #include "core/base/error.h"
-#include "core/settings/denoising_settings.h"
-#include "core/settings/noise_settings.h"
 #include "io/media/film_grain.h"
 
 namespace limpid::app {
@@ -31,42 +26,38 @@ std::string list_of(const std::vector<std::string>& names) {
 }  // namespace
 
 void FilterOptions::add_to(CommandLine& command) {
+  command.begin_group(kFilterGroup);
   command
       .add_option("--filter", filter_,
-                  fmt::format("Filter, with any of its parameters: vbm4d:step=4:tau=900. \"limpid "
-                              "filters\" lists them [{}; for pictures {}]",
+                  fmt::format("Filter, with any of its parameters: vbm4d:step=4:tau=900. \"limpid filters\" "
+                              "lists them [{}; for pictures {}]",
                               default_filter(false), default_filter(true)))
       ->type_name("FILTER")
       ->words(filter_names())
-      ->any_case()
-      ->group(kFilterGroup);
+      ->any_case();
   const FilterType& type = filter_type(default_filter(false));
   command
       .add_option("--quality", quality_,
                   "Quality: fast (a quarter of the time of good), good, high (3 times) or best (10 times) [" +
                       quality_name(type.default_profile) + "]")
       ->type_name("NAME")
-      ->words(quality_words())
-      ->group(kFilterGroup);
+      ->words(quality_words());
   command
       .add_option("--profile", profile_,
                   "Profile of the filter, instead of --quality: " + list_of(type.profiles) + " [" +
                       type.default_profile + "]")
       ->type_name("NAME")
       ->words(type.profiles)
-      ->advanced()
-      ->group(kFilterGroup);
+      ->advanced();
   command.add_option("--reach", reach_, "Frames used before and after each frame (vbm4d, vnlb) [by quality]")
       ->type_name("N[,M]")
-      ->advanced()
-      ->group(kFilterGroup);
+      ->advanced();
   command
       .add_option(
           "--delay", delay_,
           "Maximum number of later frames to wait for; 0: live (vbm4d, vnlb) [no limit; 0 in windows]")
       ->type_name("N")
-      ->advanced()
-      ->group(kFilterGroup);
+      ->advanced();
 }
 
 std::map<std::string, ParameterValue> FilterOptions::given_parameters() const {
@@ -78,16 +69,6 @@ std::map<std::string, ParameterValue> FilterOptions::given_parameters() const {
     given["delay"] = *delay_;
   }
   return given;
-}
-
-std::string FilterOptions::name(bool frame_by_frame) const {
-  const std::string name = settings().name;
-  return name.empty() ? std::string(default_filter(frame_by_frame)) : name;
-}
-
-std::string FilterOptions::profile() const {
-  const FilterType& type = filter_type(default_filter(false));
-  return profile_for(type.profiles, settings().profile.value_or(type.default_profile));
 }
 
 void FilterOptions::check() const {
@@ -160,11 +141,6 @@ Filter FilterOptions::filter(bool frame_by_frame) const {
   }
 }
 
-bool FilterOptions::is_given() const {
-  const FilterSettings given = settings();
-  return !given.name.empty() || given.profile.has_value() || !given.parameters.empty();
-}
-
 std::vector<std::string> filter_names() {
   std::vector<std::string> names;
   for (const FilterType& type : filter_types()) {
@@ -225,13 +201,13 @@ std::vector<FilterEntry> parse_filter_list(const std::string& texts, const Noise
 }
 
 void NoiseOptions::add_to(CommandLine& command) {
+  command.begin_group("Noise and strength");
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     const NoiseField& field = noise_fields()[i];
     Option* const option = command.add_option("--" + field.name, texts_[i], field.help)
                                ->type_name(field.value)
                                ->details(field.details)
-                               ->words(field.words)
-                               ->group("Noise and strength");
+                               ->words(field.words);
     if (!field.ending.empty()) {
       option->file(field.ending);
     }
@@ -253,14 +229,6 @@ void NoiseOptions::add_sigma_to(CommandLine& command) {
       ->words(field.words);
 }
 
-const std::optional<std::string>& NoiseOptions::text_of(const char* name) const {
-  return texts_[static_cast<std::size_t>(find_noise_field(name) - noise_fields().data())];
-}
-
-bool NoiseOptions::is_given() const {
-  return std::ranges::any_of(texts_, [](const auto& text) { return text.has_value(); });
-}
-
 NoiseSettings NoiseOptions::settings() const {
   if (text_of("noise") && text_of("sigma")) {
     throw UsageError("--noise and --sigma exclude each other");
@@ -274,11 +242,7 @@ NoiseSettings NoiseOptions::settings() const {
   return choice.chosen();
 }
 
-std::string NoiseOptions::strength() const {
-  return text_of("strength").value_or(base_.strength == Strength() ? "medium" : to_string(base_.strength));
-}
-
-void GrainOptions::add_to(CommandLine& command, const std::string& group) {
+void GrainOptions::add_to(CommandLine& command) {
   constexpr double kMost = 10;
   command
       .add_option(
@@ -286,31 +250,26 @@ void GrainOptions::add_to(CommandLine& command, const std::string& group) {
           "Film grain that AV1 decoders add: keep (grain like the noise of the input), or a table [none]")
       ->details(
           "With -c libaom-av1. keep reads the input once more before denoising, and estimates the noise of "
-          "each "
-          "scene. Grain that an AV1 input has already is passed on. A table is a file in the format "
-          "filmgrn1, "
-          "as \"limpid noise -o FILE.tbl\" writes it. Its times count from the beginning of the input.")
+          "each scene. Grain that an AV1 input has already is passed on. A table is a file in the format "
+          "filmgrn1, as \"limpid noise -o FILE.tbl\" writes it. Its times count from the beginning of the "
+          "input.")
       ->type_name("keep|FILE")
       ->words({"keep"})
       ->file(".tbl")
-      ->advanced()
-      ->group(group);
+      ->advanced();
   command.add_option("--grain-strength", strength, "Factor of the strength of --grain, 0.1-10 [1]")
       ->type_name("X")
       ->in_range(0.1, kMost)
-      ->advanced()
-      ->group(group);
+      ->advanced();
   command
       .add_option("--add-grain", added,
                   "Add synthetic grain like the noise of the input, times X, to the frames, 0-10 [0]")
       ->details(
           "For codecs without film grain. The grain is the one that --grain keep describes. It depends only "
-          "on the "
-          "input and the number of the frame.")
+          "on the input and the number of the frame.")
       ->type_name("X")
       ->in_range(0.0, kMost)
-      ->advanced()
-      ->group(group);
+      ->advanced();
 }
 
 void GrainOptions::check(const std::string& codec) const {
@@ -325,31 +284,26 @@ void GrainOptions::check(const std::string& codec) const {
   }
 }
 
-void FieldOptions::add_to(CommandLine& command, const std::string& group) {
-  Option* const option = command.add_option("--fields", fields_,
-                                            "Frames to filter by field: auto (combed ones), "
-                                            "progressive (none) or interlaced (all) [auto]");
+void FieldOptions::add_to(CommandLine& command) {
+  Option* const option = command.add_option(
+      "--fields", fields_,
+      "Frames to filter by field: auto (combed ones), progressive (none) or interlaced (all) [auto]");
   option->details(
       "auto selects frames that show combing in many places, as telecined film and interlaced video in "
       "motion.");
   option->type_name("NAME")->any_case()->one_of({"auto", "progressive", "interlaced"});
-  if (!group.empty()) {
-    option->group(group);
-  }
 }
-
-FieldChoice FieldOptions::choice() const { return fields_ ? parse_fields("--fields", *fields_) : base_; }
 
 void SettingsOptions::add_to(CommandLine& command) {
   noise.add_to(command);
+  command.begin_group("Noise and strength");
   command
       .add_option(
           "--settings", file_,
           "Settings file of the window, with filter, noise, strength and mix; other options override it")
       ->type_name("FILE")
       ->file(".json")
-      ->advanced()
-      ->group("Noise and strength");
+      ->advanced();
   filter.add_to(command);
 }
 

@@ -35,11 +35,20 @@ class FilterOptions {
   /// Throws the errors that filter() would throw both for videos and for pictures.
   void check() const;
   /// True if an option chooses a filter, a profile or a parameter.
-  bool is_given() const;
+  bool is_given() const {
+    const FilterSettings given = settings();
+    return !given.name.empty() || given.profile.has_value() || !given.parameters.empty();
+  }
 
-  std::string name(bool frame_by_frame) const;
+  std::string name(bool frame_by_frame) const {
+    const std::string name = settings().name;
+    return name.empty() ? std::string(default_filter(frame_by_frame)) : name;
+  }
   /// The given or default profile, of the default filter for words of --quality.
-  std::string profile() const;
+  std::string profile() const {
+    const FilterType& type = filter_type(default_filter(false));
+    return profile_for(type.profiles, settings().profile.value_or(type.default_profile));
+  }
 
  private:
   /// The parameters that have an option of their own and are given.
@@ -96,15 +105,21 @@ class NoiseOptions {
   /// Sets the settings for which no option is given.
   void set_base(const NoiseSettings& base) { base_ = base; }
 
-  bool is_given() const;
+  bool is_given() const {
+    return std::ranges::any_of(texts_, [](const auto& text) { return text.has_value(); });
+  }
 
   /// Throws UsageError for illegal values and for options that exclude each other.
   NoiseSettings settings() const;
   /// The strength as it was given, such as "light".
-  std::string strength() const;
+  std::string strength() const {
+    return text_of("strength").value_or(base_.strength == Strength() ? "medium" : to_string(base_.strength));
+  }
 
  private:
-  const std::optional<std::string>& text_of(const char* name) const;
+  const std::optional<std::string>& text_of(const char* name) const {
+    return texts_[static_cast<std::size_t>(find_noise_field(name) - noise_fields().data())];
+  }
 
   std::vector<std::optional<std::string>> texts_;  // of the fields, whose options refer to them
   NoiseSettings base_;
@@ -117,7 +132,7 @@ struct GrainOptions {
   double added = 0;     ///< factor of grain that is added to samples; 0: none
 
   /// Adds --grain, --grain-strength and --add-grain. `command` keeps references to this object.
-  void add_to(CommandLine& command, const std::string& group);
+  void add_to(CommandLine& command);
   /// Throws UsageError for options that exclude each other or that the encoder does not support.
   void check(const std::string& codec) const;
   /// True for --grain keep: decoders add grain like the noise or film grain of the input.
@@ -127,13 +142,12 @@ struct GrainOptions {
 /// --fields.
 class FieldOptions {
  public:
-  /// Adds the option to `command`, under the heading `group` if it is not empty. The command keeps a
-  /// reference to this object.
-  void add_to(CommandLine& command, const std::string& group = {});
+  /// Adds the option to `command`, which keeps a reference to this object.
+  void add_to(CommandLine& command);
   /// Sets the choice if the option is not given.
   void set_base(FieldChoice base) { base_ = base; }
   /// Throws UsageError.
-  FieldChoice choice() const;
+  FieldChoice choice() const { return fields_ ? parse_fields("--fields", *fields_) : base_; }
 
  private:
   std::optional<std::string> fields_;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/pipeline/denoise_stage.h"
 
 #include <algorithm>
@@ -75,20 +74,6 @@ void DenoiseStage::own(std::unique_ptr<Denoiser> denoiser) {
   denoiser_.swap(denoiser);
 }
 
-// Context frames have no results.
-void DenoiseStage::forget_context() {
-  while (!sent_.empty() && sent_.front().context_only) {
-    sent_.pop_front();
-  }
-}
-
-void DenoiseStage::set_mix(float mix) {
-  mix_ = mix;
-  if (denoiser_) {
-    denoiser_->set_mix(mix_);
-  }
-}
-
 void DenoiseStage::send(Frame frame, const NoiseModel& level, const Maker& make) {
   timed(counters_.busy_ns, [&] {
     if (!denoiser_) {
@@ -124,36 +109,12 @@ std::optional<Frame> DenoiseStage::receive() {
   return result;
 }
 
-void DenoiseStage::flush() {
-  if (denoiser_) {
-    timed(counters_.busy_ns, [&] { denoiser_->flush(); });
-  }
-}
-
 void DenoiseStage::reset() {
   if (denoiser_) {
     denoiser_->reset();
   }
   sent_.clear();
   wants_more_ = false;
-}
-
-void DenoiseStage::abandon() {
-  own(nullptr);
-  sent_.clear();
-  wants_more_ = false;
-}
-
-void DenoiseStage::cancel() {
-  const std::scoped_lock lock(mutex_);
-  if (denoiser_) {
-    denoiser_->cancel();
-  }
-}
-
-std::optional<std::chrono::steady_clock::time_point> DenoiseStage::at_work_since() const {
-  const std::scoped_lock lock(mutex_);
-  return at_work_since_;
 }
 
 }  // namespace limpid::app

@@ -103,23 +103,44 @@ class DenoiseStage {
   DeviceStages on_device() const { return denoiser_ ? denoiser_->device_stages() : DeviceStages{}; }
 
   /// Denoiser::set_mix() of this denoiser and of those that follow it.
-  void set_mix(float mix);
+  void set_mix(float mix) {
+    mix_ = mix;
+    if (denoiser_) {
+      denoiser_->set_mix(mix_);
+    }
+  }
   /// Sends a frame. `make` makes the denoiser if there is none.
   void send(Frame frame, const NoiseModel& level, const Maker& make);
   /// The next result if there is one.
   std::optional<Frame> receive();
   /// Ends the stream of this denoiser: all its results can then be received.
-  void flush();
+  void flush() {
+    if (denoiser_) {
+      timed(counters_.busy_ns, [&] { denoiser_->flush(); });
+    }
+  }
   /// Drops the frames in the denoiser and begins a new stream.
   void reset();
   /// Drops the denoiser and the frames in it.
-  void abandon();
+  void abandon() {
+    own(nullptr);
+    sent_.clear();
+    wants_more_ = false;
+  }
   /// Makes the denoiser finish soon, possibly without a result. It must then be reset or abandoned. May be
   /// called on any thread.
-  void cancel();
+  void cancel() {
+    const std::scoped_lock lock(mutex_);
+    if (denoiser_) {
+      denoiser_->cancel();
+    }
+  }
   /// The beginning of the current work that the counters do not include yet; nothing if idle. May be called
   /// on any thread.
-  std::optional<std::chrono::steady_clock::time_point> at_work_since() const;
+  std::optional<std::chrono::steady_clock::time_point> at_work_since() const {
+    const std::scoped_lock lock(mutex_);
+    return at_work_since_;
+  }
 
  private:
   struct Sent {
@@ -128,7 +149,12 @@ class DenoiseStage {
   };
 
   void own(std::unique_ptr<Denoiser> denoiser);
-  void forget_context();
+  /// Context frames have no results.
+  void forget_context() {
+    while (!sent_.empty() && sent_.front().context_only) {
+      sent_.pop_front();
+    }
+  }
 
   StageCounters& counters_;
   std::function<void()> ready_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -151,10 +150,9 @@ io::ReaderOptions options_for_grain(io::ReaderOptions options) {
 FilmGrainTable film_grain_of_video(const FilmGrainRequest& request, Engine& engine) {
   io::Reader reader(request.input, options_for_grain(request.reader));
   if (!reader.can_seek()) {
-    throw UsageError(
-        request.input +
-        ": film grain is estimated from the whole input before denoising, which a pipe or camera "
-        "does not allow; name a file");
+    throw UsageError(request.input +
+                     ": film grain is estimated from the whole input before denoising, which a pipe or "
+                     "camera does not allow; name a file");
   }
   require_format(request.input, reader.video().format);
   OwnGrain own(request.by_number);

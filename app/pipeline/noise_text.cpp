@@ -9,12 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
-
-#include "core/frame/frame.h"
 
 namespace limpid::app {
 namespace {
@@ -88,10 +83,10 @@ class NoiseLog {
     const float most = *std::ranges::max_element(level.sigma);
     const bool is_faint = most > 0 && !format.is_float() && double{most} * format.code_value() < kFaint;
     if (is_faint && !std::exchange(told_faint_, true)) {
-      spdlog::warn(fmt::format(
-          "the noise level {} changes hardly any sample: levels are in code values of 8 bits, and "
-          "visible noise has 2 to 20",
-          level_text(most)));
+      spdlog::warn(
+          fmt::format("the noise level {} changes hardly any sample: levels are in code values of 8 bits, "
+                      "and visible noise has 2 to 20",
+                      level_text(most)));
     }
   }
 

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/pipeline/pipeline.h"
 
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "app/pipeline/bounded_queue.h"
-#include "app/pipeline/denoise_stage.h"
 #include "app/system/stop_callback.h"
 #include "core/base/thread.h"
 

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/player/controls.h"
 
-#include <imgui.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "app/player/viewer.h"
 #include "core/base/text.h"
@@ -135,11 +131,6 @@ std::optional<ControlItems::Clock::time_point> ControlItems::tooltip_at() const 
   return last_pointed_.empty() || has_tooltip_ ? std::nullopt : std::optional(pointed_since_ + kTooltipDelay);
 }
 
-std::optional<io::Rectangle> ControlItems::place(const std::string& name) const {
-  const auto found = places_.find(name);
-  return found == places_.end() ? std::nullopt : std::optional(found->second);
-}
-
 void ControlItems::note(std::string_view name, const std::string& tooltip) {
   const ImVec2 least = ImGui::GetItemRectMin();
   const ImVec2 size = ImGui::GetItemRectSize();
@@ -256,6 +247,15 @@ void ControlItems::slider(std::string_view name, const char* label) {
   }
   if (wanted && std::abs(*wanted - before) > 1e-6) {
     viewer_->request(fmt::format("set {} {:.6g}", name, *wanted));
+  }
+}
+
+void ControlItems::sliders(Place place) {
+  for (const Property& property : properties()) {
+    if (property.place == place && viewer_->is_in_scope(property.scope) &&
+        (!property.is_shown || property.is_shown(*viewer_))) {
+      slider(property.name, property.label);
+    }
   }
 }
 
@@ -391,13 +391,6 @@ constexpr float kListLine = 22;
 
 }  // namespace
 
-void FileList::open(const fs::path& folder, std::string title, Wanted wanted) {
-  title_ = std::move(title);
-  wanted_ = std::move(wanted);
-  open_ = true;
-  list(folder);
-}
-
 void FileList::list(const fs::path& folder) {
   std::error_code failure;
   folder_ = fs::canonical(folder.empty() ? "." : folder, failure);
@@ -509,12 +502,6 @@ std::optional<fs::path> FileList::draw(io::Size window, ControlItems& items, con
   ImGui::TextDisabled("Keys: UP, DOWN, ENTER, BACKSPACE (folder above), first letter, ESC");
   ImGui::End();
   return chosen ? choose(*chosen) : std::nullopt;
-}
-
-void FileList::draw_title(const TextOf& text_of) const {
-  ImGui::TextUnformatted(title_.c_str());
-  ImGui::SameLine();
-  ImGui::TextUnformatted(text_of(failure_.empty() ? folder_.string() : failure_).c_str());
 }
 
 void FileList::draw_rows(std::size_t count, ControlItems& items, const TextOf& text_of,

@@ -74,12 +74,17 @@ class ControlItems {
   /// A slider and a field for typing, over the whole width, behind their label. A double click on the slider
   /// or the label resets the value.
   void slider(std::string_view name, const char* label);
+  /// The sliders of a place in the panel, which the table of properties has.
+  void sliders(Place place);
   /// A list of the names of a property. `shown`: instead of the present name.
   void list(std::string_view name, float width, const char* shown = nullptr);
   /// Notes the last item of ImGui as a control. An empty tooltip does not appear.
   void note(std::string_view name, const std::string& tooltip);
   /// The place of a control in the last frame; nothing if there is none.
-  std::optional<io::Rectangle> place(const std::string& name) const;
+  std::optional<io::Rectangle> place(const std::string& name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? std::nullopt : std::optional(found->second);
+  }
 
  private:
   std::optional<double> typed_value(const std::string& name, const Property& property);
@@ -170,7 +175,12 @@ class FileList {
   using Wanted = std::function<bool(const std::string& name)>;
 
   /// Shows the files of `folder`. `title`: what to choose.
-  void open(const std::filesystem::path& folder, std::string title, Wanted wanted);
+  void open(const std::filesystem::path& folder, std::string title, Wanted wanted) {
+    title_ = std::move(title);
+    wanted_ = std::move(wanted);
+    open_ = true;
+    list(folder);
+  }
   void close() { open_ = false; }
   bool is_open() const { return open_; }
   /// The folder that is shown.
@@ -188,7 +198,11 @@ class FileList {
   };
 
   void list(const std::filesystem::path& folder);
-  void draw_title(const TextOf& text_of) const;
+  void draw_title(const TextOf& text_of) const {
+    ImGui::TextUnformatted(title_.c_str());
+    ImGui::SameLine();
+    ImGui::TextUnformatted(text_of(failure_.empty() ? folder_.string() : failure_).c_str());
+  }
   void draw_rows(std::size_t count, ControlItems& items, const TextOf& text_of,
                  std::optional<std::size_t>& chosen);
   /// Enters a folder, or returns the file.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/player/measurements.h"
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <thread>
@@ -73,6 +71,10 @@ std::string result_label(const PlayedFrame& frame, const ResultState& state) {
   if (is_final(frame)) {
     return "denoised, final";
   }
+  if (frame.refined_part) {
+    return fmt::format("denoised, final {}{}", state.view_is_final ? "in view" : "beside the line",
+                       left.empty() ? "" : "; the rest in " + left);
+  }
   const std::string coming = left.empty() ? ", final to come" : ", final in " + left;
   return fmt::format("denoised, draft ({}){}", filter, state.final_in ? coming : "");
 }
@@ -130,10 +132,6 @@ bool Measurements::measure(const Player& player, bool runs, Time now) {
                  {.frames_per_second = player_options_.frames_per_second * player.speed(),
                   .runs = runs,
                   .live = player_options_.live});
-  if (rates_.loads()) {
-    spdlog::debug(fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %",
-                              rates_.shown_fps(), 100 * rates_.loads()->denoising));
-  }
   return true;
 }
 

@@ -47,7 +47,8 @@ std::string short_text(const FilterSettings& filter);
 /// What a label says beside the frame.
 struct ResultState {
   bool is_live = false;
-  bool is_late = false;  ///< settings that were requested some time ago are to come
+  bool is_late = false;        ///< settings that were requested some time ago are to come
+  bool view_is_final = false;  ///< all that is seen of a frame that is refined in part
   std::optional<double>
       final_in;  ///< seconds until the result of `limpid denoise`, if it will come; 0: unknown
 };

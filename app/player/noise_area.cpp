@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/player/noise_area.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -15,8 +14,6 @@
 
 #include "app/pipeline/noise_text.h"
 #include "core/engine/noise_tracker.h"
-#include "core/frame/frame.h"
-#include "core/frame/region.h"
 #include "core/settings/noise_profile.h"
 
 namespace limpid::app {
@@ -138,12 +135,6 @@ void NoiseBox::drag(double x, double y) {
   box_ = {columns.begin, rows.begin, columns.length, rows.length};
 }
 
-bool NoiseBox::release() {
-  const bool changed = held_ && held_->from != box_;
-  held_.reset();
-  return changed;
-}
-
 std::optional<Region> flattest_region(const Frame& frame, const Region& within, int least) {
   constexpr int kPart = 4;
   const BlockVariances blocks(frame);
@@ -205,22 +196,6 @@ io::Rectangle displayed_part(const Region& region, const ViewerOptions& options)
 
 }  // namespace
 
-void NoiseArea::mark(const io::Rectangle& box) {
-  is_marked_now_ = true;
-  box_.emplace(box, picture_, NoiseTracker::kLeastSide);
-}
-
-void NoiseArea::suit(const NoiseSettings& settings) {
-  if (settings.noise != noise_) {
-    box_.reset();
-  }
-}
-
-void NoiseArea::leave(const PlayedFrame& frame) {
-  before_ = frame.noisy;
-  before_sequence_ = frame.sequence;
-}
-
 NoiseArea::Measured NoiseArea::measure(const PlayedFrame& shown) {
   constexpr int kLeast = NoiseTracker::kLeastSide;
   if (options_.after != nullptr) {
@@ -233,7 +208,6 @@ NoiseArea::Measured NoiseArea::measure(const PlayedFrame& shown) {
             fmt::format("{}x{} marked; {}x{} are needed to measure noise", box.width, box.height, kLeast,
                         kLeast)};
   }
-  spdlog::debug(fmt::format("box: {}x{} at {},{}", box.width, box.height, box.x, box.y));
   const Region region = whole_samples(stored_region(box, options_.format, options_.display), options_.format,
                                       shown.noisy.interlaced || shown.noisy.combed);
   NoiseTracker tracker(*engine_);

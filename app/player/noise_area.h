@@ -36,7 +36,11 @@ class NoiseBox {
   /// Moves what is held to a point. The box stays inside the picture.
   void drag(double x, double y);
   /// Lets go. True if the box has changed since grab().
-  bool release();
+  bool release() {
+    const bool changed = held_ && held_->from != box_;
+    held_.reset();
+    return changed;
+  }
 
  private:
   /// Held edges: -1 the left or upper one, 1 the right or lower one, 0 neither. Both 0: the box moves.
@@ -73,16 +77,26 @@ class NoiseArea {
   std::optional<NoiseBox>& box() { return box_; }
   const std::optional<NoiseBox>& box() const { return box_; }
   /// Draws a new box, which the pointer holds until it is measured.
-  void mark(const io::Rectangle& box);
+  void mark(const io::Rectangle& box) {
+    is_marked_now_ = true;
+    box_.emplace(box, picture_, NoiseTracker::kLeastSide);
+  }
   bool is_marked_now() const { return is_marked_now_; }
   void end_mark() { is_marked_now_ = false; }
   /// Removes the box unless it is the source of these settings.
-  void suit(const NoiseSettings& settings);
+  void suit(const NoiseSettings& settings) {
+    if (settings.noise != noise_) {
+      box_.reset();
+    }
+  }
   /// True if the settings have the noise of the box.
   bool is_source_of(const NoiseSettings& settings) const { return box_ && settings.noise == noise_; }
 
   /// Keeps a frame that is followed by another: differences of both show the noise.
-  void leave(const PlayedFrame& frame);
+  void leave(const PlayedFrame& frame) {
+    before_ = frame.noisy;
+    before_sequence_ = frame.sequence;
+  }
   struct Measured {
     std::optional<NoiseProfile> noise;  ///< nothing if it could not be measured
     std::string text;                   ///< for the user

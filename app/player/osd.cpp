@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/player/osd.h"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cfloat>

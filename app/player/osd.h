@@ -113,7 +113,6 @@ class Notices {
   }
   /// A failure stays until dismiss(), and is not replaced by other news.
   void report(const News& news, Time now) {
-    spdlog::debug(fmt::format("news: {}", news.text));
     if (news.is_failure || until_ != Time::max()) {
       text_ = news.text;
       until_ = news.is_failure ? Time::max() : now + kNewsTime;

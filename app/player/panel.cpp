@@ -23,66 +23,11 @@
 #include "io/screen/control_layer.h"
 
 namespace limpid::app {
-
-/// Draws the noise of a plane with ImGui, side by side: its standard deviation by brightness, and its
-/// spectrum from low frequencies in the upper left corner to high ones. `height`: in pixels.
-void draw_noise_plots(const PlaneNoise& noise, float width, float height);
-
 namespace {
 
 constexpr ImU32 kPlotGround = IM_COL32(0, 0, 0, 160);
 constexpr ImU32 kPlotInk = IM_COL32(200, 200, 200, 255);
 constexpr ImU32 kPlotLine = IM_COL32(120, 180, 255, 255);
-
-void draw_curve(const PlaneNoise& noise, ImVec2 at, ImVec2 size) {
-  ImDrawList* const list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(at, {at.x + size.x, at.y + size.y}, kPlotGround);
-  const NoiseShape::Curve& curve = noise.shape.curve;
-  const float highest = std::max(*std::max_element(curve.begin(), curve.end()), 0.01F) * 1.4F;
-  std::array<ImVec2, BrightnessScale::kSteps + 1> points;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    points[i] = {at.x + size.x * static_cast<float>(i) / BrightnessScale::kSteps,
-                 at.y + size.y * (1 - curve[i] / highest)};
-  }
-  list->AddText({at.x + 4, at.y + 2}, kPlotInk, fmt::format("{:.1f}", noise.sigma * highest).c_str());
-  list->AddText({at.x + 4, at.y + size.y - ImGui::GetFontSize() - 2}, kPlotInk, "0");
-  list->AddPolyline(points.data(), static_cast<int>(points.size()), kPlotLine, 0,
-                    std::max(size.y / 40, 1.5F));
-}
-
-void draw_spectrum(const PlaneNoise& noise, ImVec2 at, float side) {
-  constexpr int kCells = NoiseShape::kFrequencies;
-  const float cell = side / kCells;
-  for (int v = 0; v < kCells; ++v) {
-    for (int u = 0; u < kCells; ++u) {
-      // Variances from a quarter to four times the mean.
-      const float value = std::log2(std::max(noise.shape.spectrum[v * kCells + u], 1e-3F)) / 4 + 0.5F;
-      const auto light = static_cast<int>(std::clamp(value, 0.0F, 1.0F) * 255);
-      const ImVec2 corner{at.x + static_cast<float>(u) * cell, at.y + static_cast<float>(v) * cell};
-      ImGui::GetWindowDrawList()->AddRectFilled(corner, {corner.x + cell, corner.y + cell},
-                                                IM_COL32(light / 2, light * 3 / 4, light, 255));
-    }
-  }
-}
-
-}  // namespace
-
-void draw_noise_plots(const PlaneNoise& noise, float width, float height) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float gap = height / 8;
-  const ImVec2 size{width - height - gap, height};
-  draw_curve(noise, at, size);
-  draw_spectrum(noise, {at.x + width - height, at.y}, height);
-  ImGui::Dummy({width, height});
-  ImGui::TextUnformatted("dark");
-  ImGui::SameLine(size.x - ImGui::CalcTextSize("bright").x);
-  ImGui::TextUnformatted("bright");
-  ImGui::SameLine(width - ImGui::CalcTextSize("spectrum").x);
-  ImGui::TextUnformatted("spectrum");
-}
-
-namespace {
-
 constexpr ImU32 kHeadingInk = IM_COL32(166, 200, 255, 255);
 constexpr ImU32 kBarGround = IM_COL32(0, 0, 0, 190);
 constexpr ImU32 kBarTrack = IM_COL32(255, 255, 255, 60);
@@ -101,9 +46,29 @@ constexpr float kPassageWidth = 980;
 /// Height of the time line.
 constexpr float kTimeLine = 18;
 
-bool has_chroma(const Viewer& v) { return v.options().format.color_model == ColorModel::kYuv; }
-
 float window_units(const ControlItems& items) { return ImGui::GetIO().DisplaySize.x / items.scale(); }
+
+// The noise of a plane by brightness.
+void draw_curve(const PlaneNoise& noise, ImVec2 size) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* const list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(at, {at.x + size.x, at.y + size.y}, kPlotGround);
+  const NoiseShape::Curve& curve = noise.shape.curve;
+  const float highest = std::max(*std::max_element(curve.begin(), curve.end()), 0.01F) * 1.4F;
+  std::array<ImVec2, BrightnessScale::kSteps + 1> points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i] = {at.x + size.x * static_cast<float>(i) / BrightnessScale::kSteps,
+                 at.y + size.y * (1 - curve[i] / highest)};
+  }
+  list->AddText({at.x + 4, at.y + 2}, kPlotInk, fmt::format("{:.1f}", noise.sigma * highest).c_str());
+  list->AddText({at.x + 4, at.y + size.y - ImGui::GetFontSize() - 2}, kPlotInk, "0");
+  list->AddPolyline(points.data(), static_cast<int>(points.size()), kPlotLine, 0,
+                    std::max(size.y / 40, 1.5F));
+  ImGui::Dummy(size);
+  ImGui::TextUnformatted("dark");
+  ImGui::SameLine(size.x - ImGui::CalcTextSize("bright").x);
+  ImGui::TextUnformatted("bright");
+}
 
 void draw_heading(const char* text) {
   ImGui::Spacing();
@@ -122,10 +87,7 @@ void draw_strength(ControlItems& items) {
   items.button("undo", "Undo");
   items.button("redo", "Redo");
   ImGui::NewLine();
-  if (has_chroma(items.viewer())) {
-    items.slider("chroma-strength", "Chroma");
-  }
-  items.slider("original", "Original");
+  items.sliders(Place::kStrength);
 }
 
 // The noise of the shown frame, with the certainty of the estimate.
@@ -141,10 +103,10 @@ void draw_noise_figure(ControlItems& items) {
   text += (remark.empty() ? "" : "   ") + remark;
   ImGui::TextWrapped("%s", text.c_str());
   items.note("noise figure", "Noise standard deviation in 8-bit code values, without the strength");
-  const bool is_open = ImGui::CollapsingHeader("Curve and spectrum");
+  const bool is_open = ImGui::CollapsingHeader("Noise by brightness");
   items.note("plots", "");
   if (is_open) {
-    draw_noise_plots(noise.plane(0), ImGui::GetContentRegionAvail().x, 64 * items.scale());
+    draw_curve(noise.plane(0), {ImGui::GetContentRegionAvail().x, 64 * items.scale()});
   }
 }
 
@@ -159,10 +121,7 @@ void draw_noise(ControlItems& items) {
   if (v.text("noise") != "number") {
     return draw_noise_figure(items);
   }
-  items.slider("level", has_chroma(v) ? "Luma" : "Level");
-  if (has_chroma(v)) {
-    items.slider("chroma-level", "Chroma");
-  }
+  items.sliders(Place::kNoise);
 }
 
 void draw_quality(ControlItems& items) {
@@ -211,9 +170,7 @@ void draw_compare(ControlItems& items) {
   items.button("set settings B", "B");
   items.button("copy-settings", v.text("settings") == "B" ? "Copy to A" : "Copy to B");
   ImGui::NewLine();
-  if (v.state().side == Side::kDifference) {
-    items.slider("gain", "Gain");
-  }
+  items.sliders(Place::kCompare);
   for (const std::string& zoom : find_property("zoom")->names(v)) {
     items.button("set zoom " + zoom, zoom.c_str());
   }
@@ -322,7 +279,9 @@ void draw_write_row(ControlItems& items) {
     items.button(line, label);
   }
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("encoding");
+  ImGui::TextUnformatted(v.output().description(v.state().passage).c_str());
+  items.note("output codec",
+             "Codec, and expected size by the mean of ten clips; others have a half or twice as much");
   const bool writes = v.output().is_writing();
   ImGui::BeginDisabled(writes);
   items.button("write", v.state().passage == Passage{} ? "Write file" : "Write passage");

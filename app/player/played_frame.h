@@ -17,6 +17,7 @@
 #include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
+#include "core/frame/region.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/filter_settings.h"
 
@@ -90,8 +91,10 @@ struct PlayedFrame {
   Clock::time_point sent_at;    ///< to the denoiser
   bool source_is_late = false;  ///< the source cannot keep up, so the clock waits for it
   bool is_waiting = false;      ///< `denoised` is still to come
-  bool is_refined = false;      ///< denoised by PlayerStages::make_refiner or make_renderer
+  bool is_refined = false;      ///< denoised by PlayerStages::make_refiner
   bool is_glimpse = false;      ///< the key frame before the requested frame
+  /// Part of the stored frame that is refined already, while the rest is not.
+  std::optional<Region> refined_part = {};
 };
 using PlayedFramePointer = std::shared_ptr<const PlayedFrame>;
 
@@ -107,15 +110,12 @@ struct PlayerStages : FrameSource {
   /// Numbers of frames before and after a paused frame that its refinement uses; none if refinement would not
   /// improve the frame. Empty if frames are never refined.
   std::function<Reach(const PlayerSettings&)> refining_reach;
-  /// The same denoiser, but one that waits for later frames. On a thread of its own.
+  /// The same denoiser, but one that waits for later frames, as for files. On two threads.
   std::function<std::unique_ptr<Denoiser>(const PlayerSettings&, const Frame&, const NoiseModel&)>
       make_refiner;
   /// Opens the source once more, for the frames of a passage that is repeated. Empty if it can be opened once
-  /// only. On a thread of its own, like make_renderer.
+  /// only. On a thread of its own.
   std::function<FrameSource()> open_again;
-  /// The same denoiser as make_refiner.
-  std::function<std::unique_ptr<Denoiser>(const PlayerSettings&, const Frame&, const NoiseModel&)>
-      make_renderer;
   std::shared_ptr<Engine> engine;  ///< estimates the noise if requested
   /// Receives every frame that has been denoised during playback, in order. May be empty.
   std::function<void(const PlayedFrame&)> denoised;
@@ -150,18 +150,45 @@ struct PlayerCounters {
 struct LoopFrames {
   std::vector<PlayedFramePointer> frames;  ///< at least one
   double begin = 0;                        ///< of the passage; its first frame may be later
+  std::optional<double> end = {};          ///< of the passage; nothing: of the source
 };
 
 /// A reading position in LoopFrames, or none: frames are then read from the source. Not thread-safe.
 class LoopPosition {
  public:
   /// Sets the frames to read: the passage with other results. Null ends reading from memory.
-  void set_frames(std::shared_ptr<const LoopFrames> frames);
+  void set_frames(std::shared_ptr<const LoopFrames> frames) {
+    frames_ = std::move(frames);
+    if (frames_ == nullptr || (next_ && *next_ > frames_->frames.size())) {
+      next_.reset();
+    }
+  }
   /// Moves the position to the target. False if the frames do not have it; the position is then none.
-  bool find(const SeekTarget& target);
+  bool find(const SeekTarget& target) {
+    next_.reset();
+    if (frames_ == nullptr) {
+      return false;
+    }
+    const double end = target.before ? target.time - kSameInstant : target.time + kSameInstant;
+    const auto& frames = frames_->frames;
+    const auto behind =
+        std::ranges::find_if(frames, [&](const PlayedFramePointer& frame) { return frame->time > end; });
+    if ((behind == frames.begin() && end < frames_->begin) || (frames_->end && end >= *frames_->end)) {
+      return false;
+    }
+    next_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(std::distance(frames.begin(), behind), 1)) - 1;
+    return true;
+  }
   bool exists() const { return next_.has_value(); }
+  /// At the end of a passage whose source goes on: leaves the frames, and returns where.
+  std::optional<double> leave() {
+    const bool is_over = next_ && *next_ == frames_->frames.size() && frames_->end;
+    return is_over ? (next_.reset(), frames_->end) : std::nullopt;
+  }
   /// The frame at the position, which moves on; null at the end.
-  PlayedFramePointer next();
+  PlayedFramePointer next() {
+    return *next_ < frames_->frames.size() ? frames_->frames[(*next_)++] : nullptr;
+  }
 
  private:
   std::shared_ptr<const LoopFrames> frames_;

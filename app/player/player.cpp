@@ -79,8 +79,6 @@ PlayerStages Player::without_loop_speeds(PlayerStages stages) {
   return stages;
 }
 
-Player::~Player() { stop(std::chrono::milliseconds(0)); }
-
 void Player::start(const std::function<void()>& loop) {
   std::packaged_task<void()> task([this, loop] {
     try {
@@ -122,6 +120,9 @@ Player::Taken Player::take(Clock::time_point now) {
       taken.ended = false;
     }
   }
+  if (taken.refined != nullptr && !taken.refined->is_refined && refining_ != nullptr) {
+    refining_ = taken.refined;  // of which a part is refined
+  }
   follow_refining();
   return taken;
 }
@@ -143,11 +144,6 @@ void Player::begin_denoising(bool again) {
   queues_.presentation.begin();
   denoising_.cancel();
   queues_.denoising.post([this, request] { denoising_.begin(request); });
-}
-
-void Player::denoise_shown_again() {
-  begin_denoising(true);
-  change_pacing([](Pacing& pacing) { pacing.show_next(pacing.runs() && pacing.clock().paused()); });
 }
 
 void Player::go_to(const SeekTarget& target) {
@@ -183,11 +179,13 @@ void Player::set_settings(const PlayerSettings& settings) {
 }
 
 void Player::set_passage(const std::optional<Passage>& passage, bool repeats) {
-  queues_.reading.post([this, played = passage.value_or(Passage{})] {
+  queues_.reading.post([this, played = passage.value_or(Passage{}), repeats] {
     reading_.set_passage(played);
-    reading_.use_loop(nullptr);  // results of another passage
+    if (repeats) {  // otherwise the results of a loop that ends are kept
+      reading_.use_loop(nullptr);
+    }
   });
-  loop_ = repeats && passage && stages_.open_again && stages_.make_renderer ? passage : std::nullopt;
+  loop_ = repeats && passage && stages_.open_again && stages_.make_refiner ? passage : std::nullopt;
   render_loop();
 }
 
@@ -212,25 +210,6 @@ void Player::set_paused(bool paused) {
   });
 }
 
-bool Player::paused() const {
-  return queues_.presentation.pacing([](const Pacing& pacing) { return pacing.clock().paused(); });
-}
-
-void Player::set_speed(double speed) {
-  change_pacing([speed](Pacing& pacing) { pacing.clock().set_speed(speed, Clock::now()); });
-}
-
-double Player::speed() const {
-  return queues_.presentation.pacing([](const Pacing& pacing) { return pacing.clock().speed(); });
-}
-
-void Player::step_forward() {
-  set_paused(true);
-  queues_.reading.post([this] { reading_.expect_steps_forward(); });
-  const bool follows = !queues_.presentation.has_nothing_to_come();
-  change_pacing([follows](Pacing& pacing) { pacing.show_next(follows); });
-}
-
 void Player::step_back() {
   set_paused(true);
   const PlayedFramePointer shown = queues_.presentation.shown();
@@ -252,16 +231,6 @@ bool Player::seek(double time) {
   return true;
 }
 
-double Player::position() const {
-  const PlayedFramePointer shown = queues_.presentation.shown();
-  return going_to_.value_or(shown != nullptr ? shown->time : 0);
-}
-
-Player::Clock::duration Player::at_work() const {
-  const std::optional<Clock::time_point> since = denoising_.at_work_since();
-  return since ? Clock::now() - *since : Clock::duration::zero();
-}
-
 void Player::follow_audio(double position) {
   queues_.presentation.pacing([position](Pacing& pacing) {
     if (pacing.follows_clock()) {
@@ -270,36 +239,12 @@ void Player::follow_audio(double position) {
   });
 }
 
-void Player::finish() {
-  queues_.decoded.finish();
-  queues_.reading.post([this] { reading_.finish(); });
-  queues_.denoising.wake();
-  queues_.presentation.wait_for_end();
-}
-
-double Player::turnaround() const {
-  return queues_.presentation.pacing([](const Pacing& pacing) { return pacing.turnaround(); });
-}
-
-// True if the shown frame stays on the screen.
-bool Player::stands() const { return paused() || queues_.presentation.has_nothing_to_come(); }
-
-Reach Player::refining_reach() const {
-  return stages_.refining_reach && !options_.live ? stages_.refining_reach(settings_) : Reach{};
-}
-
 bool Player::will_refine() const {
   const PlayedFramePointer shown = queues_.presentation.shown();
   const bool rests =
       queues_.presentation.pacing([](const Pacing& pacing) { return pacing.runs() && !pacing.shows_next(); });
   return rests && stands() && !going_to_ && shown != nullptr && !queues_.presentation.is_settled(shown) &&
          !shown->is_refined && shown->settings == settings_ && improves();
-}
-
-// Refinement uses neighbors, or finds the level that the frame has in the whole file.
-bool Player::improves() const {
-  const bool finds_level = stages_.open_again && !settings_.noise.noise;
-  return stages_.refining_reach && !options_.live && (finds_level || refining_reach() != Reach{});
 }
 
 void Player::follow_refining() {
@@ -316,7 +261,8 @@ void Player::follow_refining() {
   }
   refining_ = wanted;
   if (wanted != nullptr) {
-    RefiningRequest request{wanted, refining_reach(), Clock::now() + kRest, refining_ends_.get_token()};
+    RefiningRequest request{wanted, refining_reach(), Clock::now() + kRest, refining_ends_.get_token(),
+                            view_};
     queues_.refining.post([this, request] { refining_stage_.request(request); });
   } else if (!stands()) {
     queues_.refining.post([this] { refining_stage_.release(); });  // its memory may be of use

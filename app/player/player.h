@@ -53,7 +53,7 @@ class Player : NotCopyable {
 
   Player(PlayerStages stages, const PlayerOptions& options);
   /// Stops all threads after their current frame.
-  ~Player();
+  ~Player() { stop(std::chrono::milliseconds(0)); }
 
   /// Returns what is to be shown at `now`. Throws the exception of a stage.
   Taken take(Clock::time_point now);
@@ -62,23 +62,43 @@ class Player : NotCopyable {
   const PlayerSettings& settings() const { return settings_; }
 
   void set_paused(bool paused);
-  bool paused() const;
-  void set_speed(double speed);
-  double speed() const;
+  bool paused() const {
+    return queues_.presentation.pacing([](const Pacing& pacing) { return pacing.clock().paused(); });
+  }
+  void set_speed(double speed) {
+    change_pacing([speed](Pacing& pacing) { pacing.clock().set_speed(speed, Clock::now()); });
+  }
+  double speed() const {
+    return queues_.presentation.pacing([](const Pacing& pacing) { return pacing.clock().speed(); });
+  }
   /// Shows the next frame, or the one before, and pauses.
-  void step_forward();
+  void step_forward() {
+    set_paused(true);
+    queues_.reading.post([this] { reading_.expect_steps_forward(); });
+    const bool follows = !queues_.presentation.has_nothing_to_come();
+    change_pacing([follows](Pacing& pacing) { pacing.show_next(follows); });
+  }
   void step_back();
   /// Goes to the frame that is shown at a time. False if the source can't.
   bool seek(double time);
   bool can_seek() const { return static_cast<bool>(stages_.seek); }
   /// Time of the shown frame, or of the target of a seek, in seconds.
-  double position() const;
+  double position() const {
+    const PlayedFramePointer shown = queues_.presentation.shown();
+    return going_to_.value_or(shown != nullptr ? shown->time : 0);
+  }
   /// True until the frame of a seek or step is shown.
   bool is_seeking() const { return going_to_.has_value(); }
+  /// The part of the stored frames that is refined before the rest; nothing: all at once. Applies to the next
+  /// frame that is refined.
+  void set_view(const std::optional<Region>& view) { view_ = view; }
   /// True if the shown frame will be refined unless another one is requested.
   bool will_refine() const;
   /// The time that the denoiser has spent on the frame that the counters do not include yet.
-  Clock::duration at_work() const;
+  Clock::duration at_work() const {
+    const std::optional<Clock::time_point> since = denoising_.at_work_since();
+    return since ? Clock::now() - *since : Clock::duration::zero();
+  }
   /// Plays no frame behind the passage; the whole source without one. `repeats`: the passage will be played
   /// again and again, so its results are computed and kept, if they fit into PlayerOptions::loop_bytes. A
   /// seek must follow.
@@ -93,17 +113,27 @@ class Player : NotCopyable {
   bool stop(std::chrono::milliseconds patience);
   /// Ends reading, and returns when all frames under way have gone through stages.denoised. Throws what a
   /// stage has thrown.
-  void finish();
+  void finish() {
+    queues_.decoded.finish();
+    queues_.reading.post([this] { reading_.finish(); });
+    queues_.denoising.wake();
+    queues_.presentation.wait_for_end();
+  }
 
   const PlayerCounters& counters() const { return counters_; }
   /// Seconds from sending a frame to the denoiser to having it ready for the screen, smoothed.
-  double turnaround() const;
+  double turnaround() const {
+    return queues_.presentation.pacing([](const Pacing& pacing) { return pacing.turnaround(); });
+  }
 
  private:
   PlayerStages without_loop_speeds(PlayerStages stages);
   void start(const std::function<void()>& loop);
   void begin_denoising(bool again);
-  void denoise_shown_again();
+  void denoise_shown_again() {
+    begin_denoising(true);
+    change_pacing([](Pacing& pacing) { pacing.show_next(pacing.runs() && pacing.clock().paused()); });
+  }
   void go_to(const SeekTarget& target);
   /// Applies a change to the clock, which the denoising thread follows.
   template <typename Function>
@@ -112,9 +142,16 @@ class Player : NotCopyable {
     queues_.denoising.wake();
     follow_refining();
   }
-  bool stands() const;
-  Reach refining_reach() const;
-  bool improves() const;
+  /// True if the shown frame stays on the screen.
+  bool stands() const { return paused() || queues_.presentation.has_nothing_to_come(); }
+  Reach refining_reach() const {
+    return stages_.refining_reach && !options_.live ? stages_.refining_reach(settings_) : Reach{};
+  }
+  /// Refinement uses neighbors, or finds the level that the frame has in the whole file.
+  bool improves() const {
+    const bool finds_level = stages_.open_again && !settings_.noise.noise;
+    return stages_.refining_reach && !options_.live && (finds_level || refining_reach() != Reach{});
+  }
   /// Requests the refinement of the shown frame, or ends it, according to the state.
   void follow_refining();
   /// Requests the results of the repeated passage, or ends that request.
@@ -130,6 +167,7 @@ class Player : NotCopyable {
   std::stop_source loop_ends_;      ///< the request to compute a passage
   std::optional<Passage> loop_;     ///< the passage that is repeated
   PlayedFramePointer refining_;     ///< the frame that is refined, or null
+  std::optional<Region> view_;
   std::optional<double> going_to_;  ///< time of the requested frame until it is shown
   bool going_before_ = false;       ///< the frame before that time is requested
 

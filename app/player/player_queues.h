@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -27,23 +29,51 @@ class PlaybackClock {
   using Time = std::chrono::steady_clock::time_point;
 
   /// From now on it is `position` seconds.
-  void set(double position, Time now);
-  void pause(Time now);
-  void resume(Time now);
+  void set(double position, Time now) {
+    base_position_ = position;
+    base_time_ = now;
+  }
+  void pause(Time now) {
+    set(position(now), now);
+    paused_ = true;
+  }
+  void resume(Time now) {
+    base_time_ = now;
+    paused_ = false;
+  }
   bool paused() const { return paused_; }
   /// 1 is the source's own; > 0.
-  void set_speed(double speed, Time now);
+  void set_speed(double speed, Time now) {
+    set(position(now), now);
+    speed_ = speed;
+  }
   double speed() const { return speed_; }
 
   /// Follows another clock, such as that of an audio device, whose position is `position`. Small differences
   /// are reduced step by step, large ones at once.
-  void follow(double position, Time now);
+  void follow(double position, Time now) {
+    const double own = this->position(now);
+    const double difference = position - own;
+    set(std::abs(difference) > kGreatDifference ? position : own + kShareTakenBack * difference, now);
+  }
 
-  double position(Time now) const;
+  double position(Time now) const {
+    if (paused_) {
+      return base_position_;
+    }
+    return base_position_ + speed_ * std::chrono::duration<double>(now - base_time_).count();
+  }
   /// When it will be `position`, if it isn't paused.
-  Time due(double position) const;
+  Time due(double position) const {
+    const std::chrono::duration<double> wait((position - base_position_) / speed_);
+    return base_time_ + std::chrono::duration_cast<Time::duration>(wait);
+  }
 
  private:
+  // Beyond this, following another clock bit by bit would take too long.
+  static constexpr double kGreatDifference = 0.1;
+  static constexpr double kShareTakenBack = 0.05;
+
   double base_position_ = 0;
   Time base_time_;
   double speed_ = 1;
@@ -77,19 +107,39 @@ class Pacing {
   Time due(double time, Time now) const { return is_due_at_once() ? now : clock_.due(time); }
   /// Sets the clock by a frame that did not wait for it, or whose source is late, and lets it run. True if it
   /// stood still before.
-  bool show(double time, bool source_is_late, Time now);
+  bool show(double time, bool source_is_late, Time now) {
+    if (is_due_at_once() || source_is_late) {
+      clock_.set(time, now);
+    }
+    show_next_ = false;
+    return !std::exchange(runs_, true);
+  }
   /// When the frame of that time has been shown for its time.
   Time end_of(double time) const { return clock_.due(time + frame_interval_); }
 
   /// The number of frames between denoiser and screen, besides those the denoiser holds back. A denoiser with
   /// several devices works on `concurrency` of them.
-  int frames_ahead(int concurrency) const;
+  int frames_ahead(int concurrency) const {
+    if (live_) {
+      return std::min(concurrency, kMostAhead) + 1;
+    }
+    // Which frames are late is known only once the clock runs, with the first frame.
+    return runs_ ? std::clamp(concurrency, kFramesAhead, kMostAhead) : 1;
+  }
   /// True if the successor of the frame of that time is due before the frame could be ready. `successor`: its
   /// time, if known.
-  bool is_late(double time, std::optional<double> successor, Time now) const;
+  bool is_late(double time, std::optional<double> successor, Time now) const {
+    const auto ready_at =
+        now + std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(turnaround_));
+    return follows_clock() && clock_.due(successor.value_or(time + frame_interval_)) <= ready_at;
+  }
 
   /// A frame took `seconds` from the denoiser to the screen.
-  void add_turnaround(double seconds);
+  void add_turnaround(double seconds) {
+    // The first frames of a filter are slow, which is soon forgotten.
+    const double share = turnaround_ <= 0 ? 1 : seconds < turnaround_ ? 0.5 : 0.25;
+    turnaround_ += share * (seconds - turnaround_);
+  }
   /// Smoothed; 0 if not known.
   double turnaround() const { return turnaround_; }
   /// Another filter follows.
@@ -102,6 +152,12 @@ class Pacing {
   bool keeps_time() const { return live_ || follows_clock(); }
 
  private:
+  // Frames between the denoiser and the screen, unless the denoiser needs more: changed settings show after
+  // so many.
+  static constexpr int kFramesAhead = 2;
+  // The upper limit: a group of several GPUs could work on hundreds.
+  static constexpr int kMostAhead = 8;
+
   bool is_due_at_once() const { return live_ || !runs_ || show_next_; }
 
   bool live_;
@@ -143,14 +199,52 @@ class PresentationQueue {
     PlayedFramePointer refined;
   };
   /// The frame for `now`. Throws the exception of fail().
-  Taken take(Time now);
-  PlayedFramePointer shown() const;
+  Taken take(Time now) {
+    const std::scoped_lock lock(mutex_);
+    if (error_) {
+      std::rethrow_exception(error_);
+    }
+    Taken taken;
+    drop_expired(now);
+    take_due(taken, now);
+    if (refined_ != nullptr) {
+      shown_ = taken.refined = std::exchange(refined_, nullptr);
+    }
+    if (pacing_.follows_clock() && !ready_.empty()) {
+      taken.next_at = pacing_.clock().due(ready_.front()->time);
+    }
+    take_waiting(taken, now);
+    if (has_ended_ && ready_.empty()) {
+      const bool waits = shown_ != nullptr && !options_.live && !pacing_.clock().paused();
+      const Time end = waits ? pacing_.end_of(shown_->time) : now;
+      taken.ended = end <= now && taken.frame == nullptr;
+      taken.next_at = end;
+    }
+    return taken;
+  }
+  PlayedFramePointer shown() const {
+    const std::scoped_lock lock(mutex_);
+    return shown_;
+  }
   /// Drops all frames, of a request that has been superseded.
-  void begin();
+  void begin() {
+    std::deque<std::shared_ptr<PlayedFrame>> old;  // destroyed after the lock is released
+    const std::scoped_lock lock(mutex_);
+    old.swap(ready_);
+    waiting_.reset();
+    refined_.reset();
+    has_ended_ = false;
+  }
   /// Drops a refined frame that has not been taken.
-  void drop_refined();
+  void drop_refined() {
+    const std::scoped_lock lock(mutex_);
+    refined_.reset();
+  }
   /// True if the last frame is shown and no frame is to come.
-  bool has_nothing_to_come() const;
+  bool has_nothing_to_come() const {
+    const std::scoped_lock lock(mutex_);
+    return has_ended_ && ready_.empty();
+  }
   /// Calls a function with the Pacing, and returns its result.
   template <typename Function>
   auto pacing(const Function& function) {
@@ -158,43 +252,158 @@ class PresentationQueue {
     return function(pacing_);
   }
   /// Waits until no frame is to come from the denoiser. Throws the exception of fail().
-  void wait_for_end();
+  void wait_for_end() {
+    std::unique_lock lock(mutex_);
+    ended_or_failed_.wait(lock, [this] { return has_ended_ || error_; });
+    if (error_) {
+      std::rethrow_exception(error_);
+    }
+  }
 
   // The denoising thread's side.
 
-  std::size_t size() const;
-  void put(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame);
+  std::size_t size() const {
+    const std::scoped_lock lock(mutex_);
+    return ready_.size();
+  }
+  void put(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (superseded.stop_requested()) {
+        return;
+      }
+      pacing_.add_turnaround(
+          std::chrono::duration<double>(PlayedFrame::Clock::now() - frame->sent_at).count());
+      if (options_.live) {
+        dropped_ += static_cast<std::int64_t>(ready_.size());
+        ready_.clear();
+      }
+      ready_.push_back(frame);
+    }
+    options_.wake();
+  }
   /// A frame that is shown if the next one takes long.
-  void put_waiting(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame);
+  void put_waiting(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame) {
+    {
+      const std::scoped_lock lock(mutex_);
+      const bool is_soon =
+          shown_ != nullptr && pacing_.turnaround() < std::chrono::duration<double>(kLong).count();
+      if (superseded.stop_requested() || is_soon || pacing_.runs()) {
+        return;
+      }
+      waiting_ = frame;
+    }
+    options_.wake();
+  }
   /// No frame follows.
-  void end(const std::stop_token& superseded);
+  void end(const std::stop_token& superseded) {
+    {
+      const std::scoped_lock lock(mutex_);
+      has_ended_ = has_ended_ || !superseded.stop_requested();
+      ended_or_failed_.notify_all();
+    }
+    options_.wake();
+  }
   /// Drops frames whose successors are due. Returns when the next one will be dropped.
-  std::optional<Time> expire(Time now);
+  std::optional<Time> expire(Time now) {
+    const std::scoped_lock lock(mutex_);
+    drop_expired(now);
+    return pacing_.follows_clock() && ready_.size() > 1 ? std::optional(pacing_.clock().due(ready_[1]->time))
+                                                        : std::nullopt;
+  }
 
   // The reading thread's side.
 
   /// The key frame before the target of a seek, which is shown if the seek takes long.
-  void put_glimpse(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame);
-  void drop_glimpse();
+  void put_glimpse(const std::stop_token& superseded, const std::shared_ptr<PlayedFrame>& frame) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (superseded.stop_requested() || shown_ == nullptr) {
+        return;
+      }
+      frame->settings = frame->used = shown_->settings;
+      frame->level = shown_->level;
+      waiting_ = frame;
+    }
+    options_.wake();
+  }
+  void drop_glimpse() {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_ != nullptr && waiting_->is_glimpse) {
+      waiting_.reset();
+    }
+  }
 
   // The refining thread's side.
 
   /// A better result for `frame`; null if there is none.
   void put_refined(const std::stop_token& superseded, const PlayedFramePointer& frame,
-                   const PlayedFramePointer& refined);
+                   const PlayedFramePointer& refined) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (superseded.stop_requested() || (frame != shown_ && frame != refined_)) {
+        return;
+      }
+      settled_ = refined == nullptr ? frame : nullptr;
+      refined_ = refined == nullptr ? refined_ : refined;  // of which a part may be refined
+    }
+    options_.wake();
+  }
   /// True if the frame cannot be refined.
-  bool is_settled(const PlayedFramePointer& frame) const;
+  bool is_settled(const PlayedFramePointer& frame) const {
+    const std::scoped_lock lock(mutex_);
+    return settled_ == frame;
+  }
 
   /// Passes on the exception of a thread.
-  void fail(const std::exception_ptr& error);
+  void fail(const std::exception_ptr& error) {
+    {
+      const std::scoped_lock lock(mutex_);
+      error_ = error_ ? error_ : error;
+      ended_or_failed_.notify_all();
+    }
+    options_.wake();
+  }
 
   /// A frame that takes longer is shown noisy, and is abandoned if the settings change.
   static constexpr std::chrono::milliseconds kLong{200};
 
  private:
-  void drop_expired(Time now);
-  void take_due(Taken& taken, Time now);
-  void take_waiting(Taken& taken, Time now);
+  /// Drops ready frames whose successors are due.
+  void drop_expired(Time now) {
+    bool has_dropped = false;
+    while (pacing_.follows_clock() && ready_.size() > 1 && pacing_.clock().due(ready_[1]->time) <= now) {
+      ready_.pop_front();
+      ++dropped_;
+      has_dropped = true;
+    }
+    if (has_dropped) {
+      options_.has_room();
+    }
+  }
+  void take_due(Taken& taken, Time now) {
+    if (ready_.empty() || pacing_.is_frozen() || pacing_.due(ready_.front()->time, now) > now) {
+      return;
+    }
+    const std::shared_ptr<PlayedFrame> next = std::move(ready_.front());
+    ready_.pop_front();
+    taken.begins = pacing_.show(next->time, next->source_is_late, now);
+    shown_ = taken.frame = next;
+    waiting_.reset();
+    refined_.reset();
+    options_.has_room();
+  }
+  void take_waiting(Taken& taken, Time now) {
+    if (waiting_ == nullptr || !ready_.empty()) {
+      return;
+    }
+    const Time long_since = shown_ == nullptr ? now : waiting_->sent_at + kLong;
+    if (long_since <= now) {
+      taken.waiting = std::exchange(waiting_, nullptr);
+    } else {
+      taken.next_at = long_since;
+    }
+  }
 
   const Options options_;
   std::atomic<std::int64_t>& dropped_;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "app/player/player_screen.h"
 
 #include <imgui.h>
@@ -10,10 +9,8 @@
 #include <iterator>
 #include <utility>
 
-#include "app/player/osd.h"
 #include "app/player/properties.h"
 #include "app/player/viewer.h"
-#include "io/screen/display.h"
 
 namespace limpid::app {
 namespace {
@@ -71,21 +68,6 @@ PlayerScreen::PlayerScreen(const ViewerOptions& options)
   view_.set_zoom(options.zoom, size.width / 2.0, size.height / 2.0, size);
 }
 
-// The options' function for a lost display may refer to what no longer exists.
-PlayerScreen::~PlayerScreen() { window_->set_display_lost({}); }
-
-io::Size PlayerScreen::picture_area(Side side) const {
-  io::Size area = stage();
-  area.width /= side == Side::kSideBySide ? 2 : 1;
-  return area;
-}
-
-io::Rectangle PlayerScreen::seen_part(Side side) const {
-  const io::Size area = picture_area(side);
-  const int bar = Controls::bar_height(scale());
-  return view_.picture_part(0, 0, area.width, std::min(area.height, window_->size().height - bar), area);
-}
-
 void PlayerScreen::redraw_controls() {
   redraw_ = true;
   settling_ = kFramesToSettle;
@@ -110,11 +92,6 @@ void PlayerScreen::follow_size() {
     split_.forget_pointer();
   }
   redraw_ = true;
-}
-
-void PlayerScreen::present() {
-  window_->present();
-  redraw_ = layer_.has_events() || settling_-- > 0;
 }
 
 // Uploads what the view needs of the frame that is shown.
@@ -156,7 +133,7 @@ void PlayerScreen::draw_picture(const Viewer& viewer) {
                    {left, 0, right - left, size.height},
                    placement.smooth,
                    choice,
-                   state.gain,
+                   state.shader_values,
                    state.mirrored},
                   window_->size());
   };
@@ -178,7 +155,7 @@ void PlayerScreen::draw_picture(const Viewer& viewer) {
       draw_part(io::PictureChoice::kSecond, 0, size.width);
       break;
     case Side::kDifference:
-      if (!viewer.awaits_final()) {  // a draft differs elsewhere
+      if (viewer.view_is_final()) {  // a draft differs elsewhere
         draw_part(io::PictureChoice::kDifference, 0, size.width);
       }
       break;
@@ -189,8 +166,6 @@ void PlayerScreen::draw_picture(const Viewer& viewer) {
       break;
   }
 }
-
-void PlayerScreen::begin() { layer_.begin(window_->size(), scale(), text_line()); }
 
 std::optional<std::filesystem::path> PlayerScreen::draw(Viewer& viewer, FileList& files) {
   draw_picture(viewer);
@@ -214,13 +189,6 @@ std::optional<std::filesystem::path> PlayerScreen::draw(Viewer& viewer, FileList
   controls_.end();
   layer_.end();
   return chosen;
-}
-
-void PlayerScreen::draw_opening(const Viewer& viewer) {
-  window_->clear();
-  begin();
-  draw_text(viewer);
-  layer_.end();
 }
 
 void PlayerScreen::draw_line() const {
@@ -390,16 +358,6 @@ bool PictureMouse::press(const io::WindowEvent& event) {
   const int half = screen_.picture_area(state_.side).width;
   picture_left_ = state_.side == Side::kSideBySide && event.x >= half ? half : 0;
   return !grab_area(event) && event.clicks == 2 && !event.right;
-}
-
-View::Point PictureMouse::in_picture(const io::WindowEvent& event) const {
-  return screen_.view().to_picture({event.x - picture_left_, event.y}, screen_.picture_area(state_.side));
-}
-
-View::Point PictureMouse::pixel() const {
-  const io::Size area = screen_.picture_area(state_.side);
-  const bool is_right = state_.side == Side::kSideBySide && position_.x >= area.width;
-  return screen_.view().to_picture({position_.x - (is_right ? area.width : 0), position_.y}, area);
 }
 
 View::Point PictureMouse::zoom_point() const {

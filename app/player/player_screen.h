@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "app/player/controls.h"
 #include "app/player/noise_area.h"
@@ -31,7 +30,8 @@ class PlayerScreen : NotCopyable {
   using Clock = std::chrono::steady_clock;
 
   explicit PlayerScreen(const ViewerOptions& options);
-  ~PlayerScreen();
+  /// The options' function for a lost display may refer to what no longer exists.
+  ~PlayerScreen() { window_->set_display_lost({}); }
 
   io::Window& window() const { return *window_; }
   const std::shared_ptr<io::Window>& shared_window() const { return window_; }
@@ -47,9 +47,17 @@ class PlayerScreen : NotCopyable {
   /// Size of the area for pictures, beside the open panel.
   io::Size stage() const { return controls_.stage(window_->size(), scale()); }
   /// Size of the area for one picture.
-  io::Size picture_area(Side side) const;
+  io::Size picture_area(Side side) const {
+    io::Size area = stage();
+    area.width /= side == Side::kSideBySide ? 2 : 1;
+    return area;
+  }
   /// The part of the picture that is visible above the bar.
-  io::Rectangle seen_part(Side side) const;
+  io::Rectangle seen_part(Side side) const {
+    const io::Size area = picture_area(side);
+    const int bar = Controls::bar_height(scale());
+    return view_.picture_part(0, 0, area.width, std::min(area.height, window_->size().height - bar), area);
+  }
   /// Column of the picture at the split line.
   int split_column() const { return view_.picture_column(split_.column(stage().width), stage()); }
   /// Pixels to 1/96 inch.
@@ -71,14 +79,22 @@ class PlayerScreen : NotCopyable {
   /// Draws everything. The file that was chosen in the list of files.
   std::optional<std::filesystem::path> draw(Viewer& viewer, FileList& files);
   /// Draws the texts alone, before the first frame.
-  void draw_opening(const Viewer& viewer);
+  void draw_opening(const Viewer& viewer) {
+    window_->clear();
+    begin();
+    draw_text(viewer);
+    layer_.end();
+  }
   /// Shows what has been drawn.
-  void present();
+  void present() {
+    window_->present();
+    redraw_ = layer_.has_events() || settling_-- > 0;
+  }
 
  private:
   int text_line() const { return text_size(window_->size(), window_->scale(), options_.text_size); }
   int bottom_of_pictures(const Viewer& viewer) const;
-  void begin();
+  void begin() { layer_.begin(window_->size(), scale(), text_line()); }
   void upload_pictures(const Viewer& viewer, Side side);
   void draw_picture(const Viewer& viewer);
   void draw_line() const;
@@ -124,7 +140,11 @@ class PictureMouse {
   /// The last position, or the middle if that was not on a picture, in pixels of the area of a picture.
   View::Point zoom_point() const;
   /// The position in the picture, which may be outside of it.
-  View::Point pixel() const;
+  View::Point pixel() const {
+    const io::Size area = screen_.picture_area(state_.side);
+    const bool is_right = state_.side == Side::kSideBySide && position_.x >= area.width;
+    return screen_.view().to_picture({position_.x - (is_right ? area.width : 0), position_.y}, area);
+  }
   /// Counts presses, of which a double click is one.
   std::uint64_t gesture() const { return gesture_; }
   void count(const io::WindowEvent& press) { gesture_ += press.clicks == 2 ? 0 : 1; }
@@ -133,7 +153,9 @@ class PictureMouse {
   bool press(const io::WindowEvent& event);
   void drag(const io::WindowEvent& event);
   bool grab_area(const io::WindowEvent& event);
-  View::Point in_picture(const io::WindowEvent& event) const;
+  View::Point in_picture(const io::WindowEvent& event) const {
+    return screen_.view().to_picture({event.x - picture_left_, event.y}, screen_.picture_area(state_.side));
+  }
   bool has_line() const { return state_.side == Side::kSplit || state_.side == Side::kPair; }
 
   PlayerScreen& screen_;

@@ -23,6 +23,9 @@ enum class Scope : std::uint8_t {
 };
 bool is_in_scope(Scope scope, bool live, bool still_picture);
 
+/// Where the panel has the slider of a number.
+enum class Place : std::uint8_t { kNone, kStrength, kNoise, kCompare };
+
 /// The values of a number.
 struct ValueRange {
   double least = 0;
@@ -43,6 +46,10 @@ struct Property {
   std::function<std::vector<std::string>(const Viewer&)> names;  ///< empty for a number
   std::function<double(const Viewer&)> get;                      ///< a number, or the index of a name
   std::function<void(Viewer&, double)> set;
+  Place place = Place::kNone;
+  const char* label = nullptr;                            ///< of the slider
+  std::function<bool(const Viewer&)> is_shown = nullptr;  ///< whether the panel has it now; empty: always
+  bool is_of_shader = false;  ///< kept in ViewState::shader_values, and a uniform of the shaders
 };
 
 /// An action, whose name may be followed by an argument.

@@ -6,15 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <thread>
-#include <utility>
 
-#include "app/console/text.h"
-#include "app/player/measurements.h"
 #include "app/player/properties.h"
-#include "core/base/error.h"
 #include "app/system/stop_callback.h"
+#include "core/base/error.h"
 #include "core/frame/frame.h"
 #include "io/screen/control_layer.h"
 #include "io/screen/display.h"
@@ -57,6 +53,11 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       output_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
       measurements_(options_, player_options_),
       cameras_(options_.cameras) {
+  for (const Property& property : properties()) {
+    if (property.is_of_shader) {
+      state_.shader_values[std::string(property.name)] = property.range.standard;
+    }
+  }
   state_.side = options_.side;
   if (options_.mirrored) {
     state_.mirrored = true;
@@ -140,9 +141,6 @@ void Viewer::show_taken(const Player::Taken& taken) {
     show(taken.frame);
   } else if (taken.waiting != nullptr) {
     hand_to_screen(taken.waiting);
-    if (shown_->is_glimpse) {
-      spdlog::debug(fmt::format("shown: the key frame at {}", time_text(shown_->time, true)));
-    }
   }
   if (taken.refined != nullptr) {
     hand_to_screen(taken.refined);
@@ -160,7 +158,6 @@ void Viewer::show(const PlayedFramePointer& frame) {
   hand_to_screen(frame);
   state_.ended = state_.ended && is_same;
   if (report().shown == 0) {
-    spdlog::debug("shown: the first frame");
     const bool has_hint = options_.overlay && options_.screenshot.empty() && !screen_.controls().is_open();
     const std::string first =
         options_.notice.empty() && has_hint
@@ -205,6 +202,9 @@ void Viewer::follow(Clock::time_point now) {
   }
   if (output_.poll()) {
     state_.asks_to_quit = false;
+  }
+  if (shown_ != nullptr) {
+    player_->set_view(first_part());
   }
   follow_pair();
   follow_loop();
@@ -277,9 +277,6 @@ void Viewer::hint(Clock::time_point now) {
   std::string next = options_.overlay || !trouble_.empty() ? standing_hint(now) : "";
   if (next != state_.hint) {
     state_.hint = std::move(next);
-    if (!state_.hint.empty()) {
-      spdlog::debug(fmt::format("hint: {}", state_.hint));
-    }
     screen_.redraw();
   }
 }
@@ -417,39 +414,44 @@ void Viewer::take_screenshot() {
   }
 }
 
-void Viewer::save_awaited() {
-  for (const std::function<void()>& save : std::exchange(saves_, {})) {
-    save();
+// The part of the displayed picture of which the result is seen.
+io::Rectangle Viewer::denoised_part() const {
+  io::Rectangle seen = screen_.seen_part(state_.side);
+  if (state_.side == Side::kSplit) {
+    const int end = seen.x + seen.width;
+    seen.x = std::clamp(screen_.split_column(), seen.x, end);
+    seen.width = end - seen.x;
   }
+  return seen;
 }
 
-bool Viewer::awaits_refinement() const {
-  return !options_.screenshot.empty() && report().shown >= options_.frames && player_->will_refine();
+// The part of the stored frame that is refined first: what is seen, and of much of it what is beside the
+// line.
+std::optional<Region> Viewer::first_part() const {
+  io::Rectangle part = denoised_part();
+  if (state_.side == Side::kSplit) {
+    part.width = std::min(part.width, screen_.view().picture().width / 3);
+  }
+  return options_.after != nullptr || part.width <= 0 || part.height <= 0
+             ? std::nullopt
+             : std::optional(stored_region(part, options_.format, options_.display));
 }
 
-PlayedFramePointer Viewer::pair_result(std::size_t which) const {
-  return pair_.result(which, shown_->sequence, player_->settings());
-}
-
-PlayerSettings Viewer::panel_settings() const {
-  return state_.side == Side::kPair ? pair_.both(player_->settings())[pair_.choice() ? 1 : 0]
-                                    : player_->settings();
-}
-
-std::string Viewer::pair_label(std::size_t which) const {
-  return fmt::format(
-      "{}: {}", which == 0 ? "A" : "B",
-      pair_result(which) != nullptr ? settings_text(pair_.both(player_->settings())[which]) : "computing");
-}
-
-bool Viewer::awaits_final() const {
-  return !is_live() && (player_->paused() || state_.ended) && player_->will_refine();
+bool Viewer::view_is_final() const {
+  if (!awaits_final()) {
+    return true;
+  }
+  const Region seen = stored_region(denoised_part(), options_.format, options_.display);
+  const auto& part = shown_->refined_part;
+  return part && seen.x >= part->x && seen.y >= part->y && seen.x + seen.width <= part->x + part->width &&
+         seen.y + seen.height <= part->y + part->height;
 }
 
 std::string Viewer::result_label() const {
   ResultState state;
   state.is_live = is_live();
   state.is_late = Clock::now() - asked_at_ > kHintAfter && shown_->settings != player_->settings();
+  state.view_is_final = view_is_final();
   if (awaits_final()) {
     const double passed =
         std::chrono::duration<double>(Clock::now() - std::max(asked_at_, handed_at_)).count();
@@ -473,8 +475,8 @@ std::array<std::string, 2> Viewer::labels() const {
     case Side::kDenoised:
       return {result, ""};
     case Side::kDifference:
-      return {awaits_final() ? "difference: " + result
-                             : fmt::format("difference x{:.3g}: {}", state_.gain, result),
+      return {!view_is_final() ? "difference: " + result
+                               : fmt::format("difference x{:.3g}: {}", number("gain"), result),
               ""};
     case Side::kNoisy:
       break;
@@ -497,11 +499,6 @@ Statistics Viewer::statistics() const {
     statistics.state += "   " + recording;
   }
   return statistics;
-}
-
-DenoisingSettings Viewer::settings() const {
-  const PlayerSettings& settings = player_->settings();
-  return {filter_settings(settings), settings.noise, options_.fields};
 }
 
 void Viewer::handle(const io::WindowEvent& event) {
@@ -677,8 +674,6 @@ void Viewer::change_property(const Property& property, double value) {
   }
 }
 
-double Viewer::number(std::string_view name) const { return find_property(name)->get(*this); }
-
 std::string Viewer::text(std::string_view name) const {
   const Property& property = *find_property(name);
   const double value = property.get(*this);
@@ -688,15 +683,6 @@ std::string Viewer::text(std::string_view name) const {
   const std::vector<std::string> names = property.names(*this);
   return value >= 0 && value < static_cast<double>(names.size()) ? names[static_cast<std::size_t>(value)]
                                                                  : "";
-}
-
-bool Viewer::is_in_scope(Scope scope) const {
-  return app::is_in_scope(scope, is_live(), options_.still_picture);
-}
-
-void Viewer::notice(const std::string& text) {
-  notices_.show(text, Clock::now());
-  screen_.redraw();
 }
 
 }  // namespace limpid::app

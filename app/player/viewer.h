@@ -8,13 +8,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/console/text.h"
 #include "app/player/controls.h"
 #include "app/player/measurements.h"
 #include "app/player/noise_area.h"
@@ -121,13 +121,13 @@ class Viewer : NotCopyable {
   /// Executes a line after the drawing.
   void request(std::string line) { requests_.push_back(std::move(line)); }
   /// The value of a property, and as it is shown.
-  double number(std::string_view name) const;
+  double number(std::string_view name) const { return find_property(name)->get(*this); }
   std::string text(std::string_view name) const;
   void handle(const io::WindowEvent& event);
 
   const ViewerOptions& options() const { return options_; }
   bool is_live() const { return player_options_.live; }
-  bool is_in_scope(Scope scope) const;
+  bool is_in_scope(Scope scope) const { return app::is_in_scope(scope, is_live(), options_.still_picture); }
   const ViewState& state() const { return state_; }
   const Player& player() const { return *player_; }
   const PlayerScreen& screen() const { return screen_; }
@@ -141,14 +141,23 @@ class Viewer : NotCopyable {
   /// Null before the first frame.
   const PlayedFramePointer& shown() const { return shown_; }
   /// Its result with the settings A (0) or B (1), if the pair is shown; null if there is none yet.
-  PlayedFramePointer pair_result(std::size_t which) const;
+  PlayedFramePointer pair_result(std::size_t which) const {
+    return pair_.result(which, shown_->sequence, player_->settings());
+  }
   /// The settings that the panel shows.
-  PlayerSettings panel_settings() const;
+  PlayerSettings panel_settings() const {
+    return state_.side == Side::kPair ? pair_.both(player_->settings())[pair_.choice() ? 1 : 0]
+                                      : player_->settings();
+  }
   /// The labels of the pictures, as the view has one or two.
   std::array<std::string, 2> labels() const;
   /// True if the shown picture is to be replaced by the result of `limpid denoise` while the window is
   /// paused.
-  bool awaits_final() const;
+  bool awaits_final() const {
+    return !is_live() && (player_->paused() || state_.ended) && player_->will_refine();
+  }
+  /// True unless the denoised pictures that are seen are a draft while the window is paused.
+  bool view_is_final() const;
   /// Seconds, of the shown frame or of the target of a seek.
   double position() const { return player_->is_seeking() ? player_->position() : shown_->time; }
   /// Values of the pixel below the pointer.
@@ -161,7 +170,10 @@ class Viewer : NotCopyable {
   /// The command line that denoises the source as it is set now; empty if there is none.
   std::string command_line() const { return output_.command_line(player_->settings(), state_.passage); }
   /// The settings that the user has chosen.
-  DenoisingSettings settings() const;
+  DenoisingSettings settings() const {
+    const PlayerSettings& settings = player_->settings();
+    return {filter_settings(settings), settings.noise, options_.fields};
+  }
   const PlayerSettings& chosen() const { return player_->settings(); }
   /// The file to show next, after run(); empty if there is none.
   const std::string& next_input() const { return input_.next(); }
@@ -192,10 +204,22 @@ class Viewer : NotCopyable {
   void handle_end();
   void finish_showing(bool is_interrupted);
   void take_screenshot();
-  void save_awaited();
-  bool awaits_refinement() const;
+  void save_awaited() {
+    for (const std::function<void()>& save : std::exchange(saves_, {})) {
+      save();
+    }
+  }
+  bool awaits_refinement() const {
+    return !options_.screenshot.empty() && report().shown >= options_.frames && player_->will_refine();
+  }
+  io::Rectangle denoised_part() const;
+  std::optional<Region> first_part() const;
   std::string result_label() const;
-  std::string pair_label(std::size_t which) const;
+  std::string pair_label(std::size_t which) const {
+    return fmt::format(
+        "{}: {}", which == 0 ? "A" : "B",
+        pair_result(which) != nullptr ? settings_text(pair_.both(player_->settings())[which]) : "computing");
+  }
   /// True if playback is limited to the passage.
   bool is_bounded() const { return state_.loops || state_.plays_passage; }
   bool is_playing() const { return !player_->paused() && !state_.ended; }
@@ -205,44 +229,92 @@ class Viewer : NotCopyable {
   void handle_pointer(const io::WindowEvent& event);
   void press(const std::string& key, bool repeats);
   void change_property(const Property& property, double value);
-  void notice(const std::string& text);
+  void notice(const std::string& text) {
+    notices_.show(text, Clock::now());
+    screen_.redraw();
+  }
 
   // Actions.
   void close_top();
   void ask_to_quit();
-  void answer(const std::string& answer);
+  void answer(const std::string& answer) {
+    state_.asks_to_quit = false;
+    screen_.redraw();
+    state_.quits = answer != "back";
+    state_.cancels_output = answer == "cancel";
+  }
   void set_paused(bool paused);
   /// Goes to a time within the passage that is played. False, with a notice, if the source can't.
   bool go_to(double seconds);
-  void seek_to(double seconds);
+  void seek_to(double seconds) {
+    if (go_to(seconds)) {
+      notice(time_text(player_->position(), false));
+    }
+  }
   void step_frames(bool forward);
   void go_to_chapter(int step);
-  void change_side(Side side);
-  void change_zoom(int zoom, View::Point at);
+  void change_side(Side side) {
+    // The side that is shown, chosen again, goes back to the split view.
+    state_.side = side == state_.side ? Side::kSplit : side;
+    screen_.forget_pictures();
+  }
+  void change_zoom(int zoom, View::Point at) {
+    screen_.view().set_zoom(zoom, at.x, at.y, screen_.picture_area(state_.side));
+  }
   /// Applies settings, and keeps those before for undo.
-  void change_settings(const PlayerSettings& settings, const std::string& text = "");
+  // Changes of one gesture are undone together.
+  void change_settings(const PlayerSettings& settings, const std::string& text = "") {
+    const PlayerSettings before = player_->settings();
+    if (apply_settings(settings, text) && before != player_->settings()) {
+      history_[pair_.second() ? 1 : 0].add(before, gesture_);
+    }
+  }
   /// False if the settings aren't possible.
   bool apply_settings(PlayerSettings settings, const std::string& text);
-  void request_settings(const PlayerSettings& settings);
+  void request_settings(const PlayerSettings& settings) {
+    awaited_ = settings;
+    asked_at_ = Clock::now();
+    player_->set_settings(settings);
+  }
   void undo(bool again);
   void take_noise_of_box();
   void propose_box();
-  void flip_settings();
+  void flip_settings() {
+    const PlayerSettings other = pair_.flip(player_->settings());
+    pair_.choose();
+    apply_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
+  }
   void show_pair();
   void restore_pair();
-  void show_camera(std::size_t number);
+  void show_camera(std::size_t number) {
+    next_camera_ = cameras_[number];
+    state_.quits = true;
+    notice("camera: " + next_camera_->name);
+  }
   void show_next_camera();
-  void use_microphone(const std::string& device);
+  /// The camera is opened again, as both are one source.
+  void use_microphone(const std::string& device) {
+    next_camera_ = CameraChoice{
+        .name = options_.source, .node = "", .format = "", .size = "", .fps = "", .microphone = device};
+    state_.quits = true;
+    notice("microphone: " + device);
+  }
   void mark_passage(std::optional<double>& end, double time);
   void show_whole();
   void set_loop(bool loops);
   void step_loop();
   /// Begins to play the passage at `target` if it is repeated, and ends that otherwise.
-  void use_passage(double target);
+  void use_passage(double target) {
+    player_->set_passage(is_bounded() ? std::optional(state_.passage) : std::nullopt, state_.loops);
+    go_to(target);
+  }
   void drag_passage(const std::string& argument);
   void release_passage();
   void copy_command();
-  void show_files(bool profiles);
+  void show_files(bool profiles) {
+    state_.help = false;
+    input_.show_list(profiles);
+  }
   void open_file(const std::string& path);
   void save(const std::function<void()>& pictures);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -86,12 +87,14 @@ struct ViewerOptions {
   /// its output. Empty if there is none, as for a camera.
   std::function<std::vector<std::string>(const PlayerSettings&, const Passage&)> command;
   std::string input;  ///< path of the source, for the names of files written
+  /// The encoders of a file beside the input, by libavcodec's names, for each Encoding; empty: not possible.
+  std::array<std::string, 3> encoders;
+  std::int64_t frame_count = 0;  ///< of the source; 0: not known
+  bool lossless = false;         ///< the source's codec keeps all samples
   /// Returns why the window cannot show a file; empty if it can. Empty for a camera.
   std::function<std::string(const std::string& path)> refuse_file;
   FieldChoice fields = FieldChoice::kAuto;  ///< for settings files
   std::string program = "/proc/self/exe";   ///< runs `command`
-  /// Throws UsageError if the settings aren't possible. May be empty.
-  std::function<void(const PlayerSettings&)> check;
 
   /// Properties of pictures as they are shown.
   const FrameFormat& shown_format() const { return after == nullptr ? format : after->format(); }

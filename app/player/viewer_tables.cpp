@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/console/text.h"
 #include "app/player/measurements.h"
 #include "app/player/properties.h"
 #include "app/player/viewer.h"
@@ -50,6 +49,8 @@ std::array<float, 3> level_in(const Viewer& v) {
   return has_level(settings) ? settings.noise.noise->noise.sigma : v.shown()->noise.sigma;
 }
 
+bool has_chroma(const Viewer& v) { return v.options().format.color_model == ColorModel::kYuv; }
+
 float in_tenths(double value) {
   constexpr double kTenths = 10;
   return static_cast<float>(std::round(value * kTenths) / kTenths);
@@ -75,6 +76,21 @@ struct ViewerTables {
   static Property number(std::string_view name, std::string_view text, Scope scope, const ValueRange& range,
                          Get get, Set set) {
     return {name, text, scope, range, {}, std::move(get), std::move(set)};
+  }
+  static Property in_panel(Property property, Place place, const char* label,
+                           std::function<bool(const Viewer&)> is_shown = {}) {
+    property.place = place;
+    property.label = label;
+    property.is_shown = std::move(is_shown);
+    return property;
+  }
+  /// A number that the shaders of the picture have under its name.
+  static Property shader_value(const char* name, std::string_view text, const ValueRange& range) {
+    Property property = number(
+        name, text, Scope::kAll, range, [name](const Viewer& v) { return v.state_.shader_values.at(name); },
+        [name](Viewer& v, double value) { v.state_.shader_values[name] = value; });
+    property.is_of_shader = true;
+    return property;
   }
   static Property choice(std::string_view name, std::string_view text, Scope scope, Names names, Get get,
                          Set set) {
@@ -181,20 +197,24 @@ std::vector<Property> ViewerTables::settings() {
       v.flip_settings();
     }
   };
-  return {
-      number("strength", "Factor of the noise level; that of chroma follows while both are equal", kAll,
-             kStrength, setting([](const PlayerSettings& s) { return s.noise.strength.luma; }),
-             change(set_strength)),
-      number("chroma-strength", "Factor of the noise level of chroma", kAll, kStrength,
-             setting([](const PlayerSettings& s) { return s.noise.strength.chroma; }), change(set_chroma)),
-      number("original", "Share of the noisy picture in the result", kAll, {0, 100, 100, 1, 0, 0, " %"},
-             setting([](const PlayerSettings& s) { return std::round(100 * s.noise.mix); }), change(set_mix)),
-      choice(
-          "encoding", "Quality of written files; lossless is possible in .mkv, .mov and .avi", Scope::kFile,
-          names_of({"small", "high", "lossless"}),
-          [](const Viewer& v) { return static_cast<double>(v.output_.encoding()); },
-          [](Viewer& v, double value) { v.output_.set_encoding(static_cast<Encoding>(value)); }),
-      choice("settings", "Settings A or B", kAll, names_of({"A", "B"}), is_second, choose)};
+  return {number("strength", "Factor of the noise level; that of chroma follows while both are equal", kAll,
+                 kStrength, setting([](const PlayerSettings& s) { return s.noise.strength.luma; }),
+                 change(set_strength)),
+          in_panel(number("chroma-strength", "Factor of the noise level of chroma", kAll, kStrength,
+                          setting([](const PlayerSettings& s) { return s.noise.strength.chroma; }),
+                          change(set_chroma)),
+                   Place::kStrength, "Chroma", has_chroma),
+          in_panel(number("original", "Share of the noisy picture in the result", kAll,
+                          {0, 100, 100, 1, 0, 0, " %"},
+                          setting([](const PlayerSettings& s) { return std::round(100 * s.noise.mix); }),
+                          change(set_mix)),
+                   Place::kStrength, "Original"),
+          choice(
+              "encoding", "Quality of written files; lossless is possible in .mkv, .mov and .avi",
+              Scope::kFile, names_of({kEncodingNames.begin(), kEncodingNames.end()}),
+              [](const Viewer& v) { return static_cast<double>(v.output_.encoding()); },
+              [](Viewer& v, double value) { v.output_.set_encoding(static_cast<Encoding>(value)); }),
+          choice("settings", "Settings A or B", kAll, names_of({"A", "B"}), is_second, choose)};
 }
 
 std::vector<Property> ViewerTables::noise() {
@@ -228,17 +248,18 @@ std::vector<Property> ViewerTables::noise() {
     sigma[1] = sigma[2] = static_cast<float>(value);
     settings.noise.noise = level_of(sigma);
   };
-  return {
-      choice("noise",
-             "Noise of the whole clip; a number; the noise of an area: a box on a flat part, which the mouse "
-             "moves; or a noise profile or settings file",
-             Scope::kAll, names_of({"clip", "number", "area", "file"}), source, set_source),
-      number(
-          "level", "Noise standard deviation in 8-bit code values", Scope::kAll, kLevel,
-          [](const Viewer& v) { return double{level_in(v)[0]}; }, change(set_level)),
-      number(
-          "chroma-level", "Noise standard deviation of chroma in 8-bit code values", Scope::kAll, kLevel,
-          [](const Viewer& v) { return double{level_in(v)[1]}; }, change(set_chroma))};
+  return {choice("noise",
+                 "Noise of the whole clip; a number; the noise of an area: a box on a flat part, which the "
+                 "mouse moves; or a noise profile or settings file",
+                 Scope::kAll, names_of({"clip", "number", "area", "file"}), source, set_source),
+          in_panel(number(
+                       "level", "Noise standard deviation in 8-bit code values", Scope::kAll, kLevel,
+                       [](const Viewer& v) { return double{level_in(v)[0]}; }, change(set_level)),
+                   Place::kNoise, "Level"),
+          in_panel(number(
+                       "chroma-level", "Noise standard deviation of chroma in 8-bit code values", Scope::kAll,
+                       kLevel, [](const Viewer& v) { return double{level_in(v)[1]}; }, change(set_chroma)),
+                   Place::kNoise, "Chroma", has_chroma)};
 }
 
 std::vector<Property> ViewerTables::filters() {
@@ -328,32 +349,31 @@ std::vector<Property> ViewerTables::view() {
     v.state_.help = on;
     v.notice("");
   };
-  return {choice(
-              "view", "Noisy, denoised, or both; the difference shows what is removed", kAll,
-              names_of({kSideNames.begin(), kSideNames.end()}),
-              [](const Viewer& v) { return static_cast<double>(v.state_.side); }, set_view),
-          number(
-              "gain", "Gain of the difference", kAll, {1, 32, 32, 0.5, 4, 1, ""},
-              [](const Viewer& v) { return v.state_.gain; },
-              [](Viewer& v, double gain) { v.state_.gain = gain; }),
-          choice("zoom", "Zoom", kAll, names_of({"Fit", "1:1", "2:1", "4:1", "8:1"}), zoom, set_zoom),
-          flag(
-              "mirror", "Exchange left and right in this window only", Scope::kCamera,
-              [](const Viewer& v) { return v.state_.mirrored; }, set_mirror),
-          flag("pixels", "Values of the pixel below the pointer, noisy and denoised", &ViewState::pixels),
-          flag("statistics", "Statistics", &ViewState::statistics),
-          flag(
-              "help", "List of all keys", kAll, [](const Viewer& v) { return v.state_.help; }, set_help),
-          flag(
-              "panel", "Open or close the settings", kAll,
-              [](const Viewer& v) { return v.screen_.controls().is_open(); }, set_panel),
-          flag(
-              "full-screen", "Full screen", kAll,
-              [](const Viewer& v) { return v.screen_.window().is_full_screen(); }, set_full_screen),
-          flag(
-              "line-follows", "The split line follows the pointer", kAll,
-              [](const Viewer& v) { return !v.screen_.split().locked(); },
-              [](Viewer& v, bool on) { v.screen_.split().set_locked(!on); })};
+  return {
+      choice(
+          "view", "Noisy, denoised, or both; the difference shows what is removed", kAll,
+          names_of({kSideNames.begin(), kSideNames.end()}),
+          [](const Viewer& v) { return static_cast<double>(v.state_.side); }, set_view),
+      in_panel(shader_value("gain", "Gain of the difference", {1, 32, 32, 0.5, 4, 1, ""}), Place::kCompare,
+               "Gain", [](const Viewer& v) { return v.state_.side == Side::kDifference; }),
+      choice("zoom", "Zoom", kAll, names_of({"Fit", "1:1", "2:1", "4:1", "8:1"}), zoom, set_zoom),
+      flag(
+          "mirror", "Exchange left and right in this window only", Scope::kCamera,
+          [](const Viewer& v) { return v.state_.mirrored; }, set_mirror),
+      flag("pixels", "Values of the pixel below the pointer, noisy and denoised", &ViewState::pixels),
+      flag("statistics", "Statistics", &ViewState::statistics),
+      flag(
+          "help", "List of all keys", kAll, [](const Viewer& v) { return v.state_.help; }, set_help),
+      flag(
+          "panel", "Open or close the settings", kAll,
+          [](const Viewer& v) { return v.screen_.controls().is_open(); }, set_panel),
+      flag(
+          "full-screen", "Full screen", kAll,
+          [](const Viewer& v) { return v.screen_.window().is_full_screen(); }, set_full_screen),
+      flag(
+          "line-follows", "The split line follows the pointer", kAll,
+          [](const Viewer& v) { return !v.screen_.split().locked(); },
+          [](Viewer& v, bool on) { v.screen_.split().set_locked(!on); })};
 }
 
 std::vector<Property> ViewerTables::sources() {
@@ -553,8 +573,8 @@ const std::vector<KeyGroup>& key_groups() {
       {kFilm, "", "go to the beginning, the end; previous, next chapter",
        "HOME set position 0; END go-to-end; PGDN chapter -1; PGUP chapter 1"},
       {kFilm, "", "slower, faster, normal, half, double speed",
-       "[ multiply speed 0.909091; ] multiply speed 1.1; BACKSPACE set speed 1; { multiply speed 0.5; "
-       "} multiply speed 2"},
+       "[ multiply speed 0.909091; ] multiply speed 1.1; BACKSPACE set speed 1; { multiply speed 0.5; } "
+       "multiply speed 2"},
       {kMoving, "", "lower, raise the volume; mute",
        "9 add volume -10; 0 add volume 10; / add volume -10; * add volume 10; m toggle mute"},
       {kAll, "", "raise, lower the strength", "Shift+UP add strength 0.1; Shift+DOWN add strength -0.1"},
@@ -688,12 +708,6 @@ void Viewer::show_next_camera() {
   show_camera(static_cast<std::size_t>((next == all.end() ? first : next) - all.begin()));
 }
 
-void Viewer::change_side(Side side) {
-  // The side that is shown, chosen again, goes back to the split view.
-  state_.side = side == state_.side ? Side::kSplit : side;
-  screen_.forget_pictures();
-}
-
 bool Viewer::go_to(double seconds) {
   const Passage played = is_bounded() ? state_.passage : Passage{};
   double target = seconds;
@@ -713,12 +727,6 @@ bool Viewer::go_to(double seconds) {
   return true;
 }
 
-void Viewer::seek_to(double seconds) {
-  if (go_to(seconds)) {
-    notice(time_text(player_->position(), false));
-  }
-}
-
 void Viewer::set_paused(bool paused) {
   if (state_.ended && !paused && player_->can_seek()) {
     player_->set_paused(false);
@@ -730,14 +738,6 @@ void Viewer::set_paused(bool paused) {
     audio_.seek(player_->position());  // frames may have been stepped through
   }
   notice(paused ? "paused" : "playing");
-}
-
-// Changes of one gesture are undone together.
-void Viewer::change_settings(const PlayerSettings& settings, const std::string& text) {
-  const PlayerSettings before = player_->settings();
-  if (apply_settings(settings, text) && before != player_->settings()) {
-    history_[pair_.second() ? 1 : 0].add(before, gesture_);
-  }
 }
 
 void Viewer::undo(bool again) {
@@ -768,9 +768,7 @@ bool Viewer::apply_settings(PlayerSettings settings, const std::string& text) {
     profile = type.default_profile;
   }
   try {
-    if (options_.check) {
-      options_.check(settings);
-    }
+    static_cast<void>(offline_filter(settings));
   } catch (const UsageError& error) {
     notice(error.what());
     return false;
@@ -804,21 +802,10 @@ void Viewer::propose_box() {
   take_noise_of_box();
 }
 
-void Viewer::change_zoom(int zoom, View::Point at) {
-  screen_.view().set_zoom(zoom, at.x, at.y, screen_.picture_area(state_.side));
-}
-
-void Viewer::flip_settings() {
-  const PlayerSettings other = pair_.flip(player_->settings());
-  pair_.choose();
-  apply_settings(other, fmt::format("settings {}: {}", pair_.second() ? "B" : "A", settings_text(other)));
-}
-
 // Both settings are shown of a paused picture.
 void Viewer::show_pair() {
-  if (!pair_.is_complete()) {
-    return notice(fmt::format("there are no settings B; {} copies the settings, {} flips to them",
-                              key_of("copy-settings"), key_of("toggle settings")));
+  if (!pair_.is_complete()) {  // B begins as A, and is changed
+    pair_.flip(player_->settings());
   }
   player_->set_paused(true);
   pair_.begin_comparison();
@@ -833,20 +820,6 @@ void Viewer::restore_pair() {
   if (const std::optional<PlayerSettings> chosen = pair_.restore(player_->settings())) {
     player_->set_settings(*chosen);
   }
-}
-
-// The camera is opened again, as both are one source.
-void Viewer::use_microphone(const std::string& device) {
-  next_camera_ = CameraChoice{
-      .name = options_.source, .node = "", .format = "", .size = "", .fps = "", .microphone = device};
-  state_.quits = true;
-  notice("microphone: " + device);
-}
-
-void Viewer::show_camera(std::size_t number) {
-  next_camera_ = cameras_[number];
-  state_.quits = true;
-  notice("camera: " + next_camera_->name);
 }
 
 // One chapter back goes to the beginning of this one, unless that has just begun.
@@ -881,11 +854,6 @@ void Viewer::mark_passage(std::optional<double>& end, double time) {
   if (is_bounded()) {
     use_passage(state_.passage.begin.value_or(0));
   }
-}
-
-void Viewer::use_passage(double target) {
-  player_->set_passage(is_bounded() ? std::optional(state_.passage) : std::nullopt, state_.loops);
-  go_to(target);
 }
 
 void Viewer::show_whole() {
@@ -966,12 +934,6 @@ void Viewer::step_frames(bool forward) {
   player_->step_back();
 }
 
-void Viewer::request_settings(const PlayerSettings& settings) {
-  awaited_ = settings;
-  asked_at_ = Clock::now();
-  player_->set_settings(settings);
-}
-
 void Viewer::copy_command() {
   const std::string line = command_line();
   if (line.empty()) {
@@ -980,11 +942,6 @@ void Viewer::copy_command() {
   screen_.window().copy(line);
   spdlog::info(fmt::format("command: {}", line));
   notice("copied: " + line);
-}
-
-void Viewer::show_files(bool profiles) {
-  state_.help = false;
-  input_.show_list(profiles);
 }
 
 void Viewer::open_file(const std::string& path) {
@@ -1014,13 +971,6 @@ void Viewer::ask_to_quit() {
   }
   state_.asks_to_quit = true;
   screen_.redraw();
-}
-
-void Viewer::answer(const std::string& answer) {
-  state_.asks_to_quit = false;
-  screen_.redraw();
-  state_.quits = answer != "back";
-  state_.cancels_output = answer == "cancel";
 }
 
 }  // namespace limpid::app

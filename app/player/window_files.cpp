@@ -5,10 +5,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <chrono>
-#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -25,7 +23,6 @@
 #include "core/settings/noise_profile.h"
 #include "io/media/writer.h"
 #include "io/screen/control_layer.h"
-#include "io/screen/display.h"
 
 namespace limpid::app {
 
@@ -130,9 +127,16 @@ bool FileInput::choose(const std::string& path, bool is_writing) {
 
 namespace {
 
-// The encoder costs less than the eye sees.
-constexpr const char* kHighCrf = "14";
-constexpr const char* kHighCrfOfVp9 = "18";
+/// Bits to a pixel of denoised clips, in bench/encodings.json.
+struct EncodedSize {
+  std::string_view encoder;
+  std::string_view codec;                ///< for the user
+  std::array<double, 2> bits_per_pixel;  ///< small, and high or lossless
+};
+constexpr std::array<EncodedSize, 4> kEncodedSizes{{{"libx264", "H.264", {0.29, 1.04}},
+                                                    {"libx265", "H.265", {0.22, 0.93}},
+                                                    {"libvpx-vp9", "VP9", {0.45, 1.1}},
+                                                    {"ffv1", "FFV1", {4.64, 4.64}}}};
 constexpr io::Pixel kSavedLineColor = io::make_pixel(255, 255, 255);
 
 // The name of a source, such as a filter graph, as the name of a file.
@@ -160,9 +164,6 @@ std::string free_stem(const std::filesystem::path& folder, const std::string& so
 }
 
 }  // namespace
-
-FileOutput::FileOutput(const ViewerOptions& options, std::shared_ptr<Engine> engine, Notice notice)
-    : options_(options), engine_(std::move(engine)), notice_(std::move(notice)) {}
 
 // Calls write(), and reports its error.
 template <typename Write>
@@ -231,27 +232,31 @@ std::string FileOutput::command_line(const PlayerSettings& settings, const Passa
 
 // The encoding and the name of the output as options.
 std::vector<std::string> FileOutput::output_words(const std::string& path) const {
-  std::vector<std::string> words;
-  const std::string extension = std::filesystem::path(path).extension().string();
-  const bool is_modern = extension == ".mkv" || extension == ".mp4" || extension == ".mov";
-  if (encoding_ == Encoding::kLossless &&
-      (extension == ".mkv" || extension == ".avi" || extension == ".mov")) {
-    words = {"--codec", "ffv1"};
-  } else if (encoding_ != Encoding::kSmall && is_modern) {
-    words = {"--crf", kHighCrf};
-  } else if (encoding_ != Encoding::kSmall && extension == ".webm") {
-    words = {"--crf", kHighCrfOfVp9};
-  }
-  words.insert(words.end(), {"-o", path});
-  return words;
+  return {"--encoding", std::string(kEncodingNames[static_cast<std::size_t>(encoding_)]), "-o", path};
 }
 
-bool FileOutput::has_file() const { return !options_.input.empty() && options_.input != "-"; }
+void FileOutput::set_encoding(Encoding encoding) {
+  if (encoding == Encoding::kLossless && options_.encoders.back().empty()) {
+    return notice_("lossless is possible in .mkv, .mov and .avi");
+  }
+  encoding_ = encoding;
+}
 
-std::filesystem::path FileOutput::picture_folder() const {
-  return !options_.picture_folder.empty() ? std::filesystem::path(options_.picture_folder)
-         : has_file()                     ? std::filesystem::path(options_.input).parent_path()
-                                          : ".";
+std::string FileOutput::description(const Passage& passage) const {
+  const std::string& encoder = options_.encoders[static_cast<std::size_t>(encoding_)];
+  const auto* const known = std::ranges::find(kEncodedSizes, encoder, &EncodedSize::encoder);
+  if (known == kEncodedSizes.end() || options_.frame_count <= 0) {
+    return encoder;
+  }
+  const double duration = options_.duration;
+  const double share =
+      duration > 0
+          ? (std::min(passage.end.value_or(duration), duration) - passage.begin.value_or(0)) / duration
+          : 1;
+  const double pixels = static_cast<double>(options_.format.width) * options_.format.height *
+                        static_cast<double>(options_.frame_count) * std::clamp(share, 0.0, 1.0);
+  const double bits = known->bits_per_pixel[encoding_ == Encoding::kSmall ? 0 : 1];
+  return fmt::format("{}, ~{}", known->codec, size_text(static_cast<std::int64_t>(pixels * bits / 8)));
 }
 
 // The beginning of the names of files that belong to the source.
@@ -299,10 +304,6 @@ void FileOutput::start(const PlayerSettings& settings, const Passage& passage) {
   } catch (const std::exception& error) {
     notice_(error.what());
   }
-}
-
-std::optional<double> FileOutput::progress() const {
-  return is_writing() ? std::optional(process_->progress()) : std::nullopt;
 }
 
 void FileOutput::cancel() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -92,12 +93,14 @@ class FileInput {
   std::string next_;
 };
 
-/// How written files are encoded.
+/// How written files are encoded: --encoding of `limpid denoise`.
 enum class Encoding : std::uint8_t {
   kSmall,     ///< as the encoder does by default
   kHigh,      ///< hardly different from the picture shown
   kLossless,  ///< in .mkv, .mov and .avi
 };
+
+inline constexpr std::array<const char*, 3> kEncodingNames{"small", "high", "lossless"};
 
 /// The files that a window writes: pictures, settings, and results in the background.
 class FileOutput {
@@ -105,7 +108,12 @@ class FileOutput {
   using Notice = std::function<void(const std::string& text)>;
 
   /// `notice` shows a text to the user. `options` must outlive this object.
-  FileOutput(const ViewerOptions& options, std::shared_ptr<Engine> engine, Notice notice);
+  FileOutput(const ViewerOptions& options, std::shared_ptr<Engine> engine, Notice notice)
+      : options_(options),
+        engine_(std::move(engine)),
+        notice_(std::move(notice)),
+        encoding_(options.lossless && !options.encoders.back().empty() ? Encoding::kLossless
+                                                                       : Encoding::kHigh) {}
 
   /// Writes the frame noisy, denoised, and split at a column of the picture, noisy on its left if
   /// `noisy_left` is set.
@@ -118,7 +126,10 @@ class FileOutput {
   std::string command_line(const PlayerSettings& settings, const Passage& passage) const;
 
   Encoding encoding() const { return encoding_; }
-  void set_encoding(Encoding encoding) { encoding_ = encoding; }
+  /// Shows a notice if the file cannot have this encoding.
+  void set_encoding(Encoding encoding);
+  /// Codec and expected size of the file that would be written now: "H.264, ~12 MB".
+  std::string description(const Passage& passage) const;
   /// The file that would be written now.
   std::string next_path() const { return free_output(options_.input); }
 
@@ -126,7 +137,9 @@ class FileOutput {
   void start(const PlayerSettings& settings, const Passage& passage);
   bool is_writing() const { return process_ != nullptr; }
   /// 0 to 1; nothing if no file is written.
-  std::optional<double> progress() const;
+  std::optional<double> progress() const {
+    return is_writing() ? std::optional(process_->progress()) : std::nullopt;
+  }
   /// The file that is or was written.
   const std::string& path() const { return path_; }
   void cancel() const;
@@ -137,8 +150,12 @@ class FileOutput {
 
  private:
   std::vector<std::string> output_words(const std::string& path) const;
-  bool has_file() const;
-  std::filesystem::path picture_folder() const;
+  bool has_file() const { return !options_.input.empty() && options_.input != "-"; }
+  std::filesystem::path picture_folder() const {
+    return !options_.picture_folder.empty() ? std::filesystem::path(options_.picture_folder)
+           : has_file()                     ? std::filesystem::path(options_.input).parent_path()
+                                            : ".";
+  }
   std::string stem() const;
   void save_json(const std::string& path, const std::string& text) const;
   template <typename Write>
@@ -147,7 +164,7 @@ class FileOutput {
   const ViewerOptions& options_;
   const std::shared_ptr<Engine> engine_;
   const Notice notice_;
-  Encoding encoding_ = Encoding::kHigh;
+  Encoding encoding_;
   std::unique_ptr<BackgroundWrite> process_;
   std::string path_;
 };

@@ -272,13 +272,88 @@ bool has_dynamic_hdr(const AVFrame& frame) {
       kTypes, [&](AVFrameSideDataType type) { return av_frame_get_side_data(&frame, type) != nullptr; });
 }
 
+bool holds_lossless(const std::string& url, const std::string& container) {
+  constexpr std::array<std::string_view, 3> kNames{"matroska", "mov", "avi"};
+  return std::ranges::find(kNames, choose_container(url, container).name) != kNames.end();
+}
+
+namespace {
+
+// The encoder that the options name.
+const AVCodec& requested_codec(const std::string& url, const AVOutputFormat& container,
+                               const EncoderSource& source, const WriterOptions& options) {
+  const AVCodec* const codec = find_encoder(options.codec);
+  if (codec == nullptr) {
+    refuse_encoder(options.codec);
+  }
+  if (codec->type != AVMEDIA_TYPE_VIDEO) {
+    throw UsageError("'" + options.codec + "' is not a video encoder");
+  }
+  if (options.encoding == "lossless" && !is_lossless_video(codec->id)) {
+    throw UsageError("--encoding lossless: the encoder " + std::string(codec->name) +
+                     " is lossy; leave out --codec for FFV1");
+  }
+  if (!traits_of(*codec).is_safe(source.format.width)) {
+    throw UsageError(url + ": the encoder " + codec->name + " overruns its memory on pictures " +
+                     std::to_string(source.format.width) + " samples wide (33 to 48); name another");
+  }
+  if (avformat_query_codec(&container, codec->id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
+    throw UsageError(url + ": the container " + container.name + " can't hold what the encoder " +
+                     codec->name + " makes" + container_hint(*codec));
+  }
+  // The muxer of pictures accepts any codec.
+  const AVCodecID by_name = av_guess_codec(&container, nullptr, url.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
+  if (traits_of(container).picture_files && by_name != AV_CODEC_ID_NONE && by_name != codec->id) {
+    throw UsageError(url + ": a picture of this name can't hold what the encoder " + codec->name + " makes" +
+                     container_hint(*codec));
+  }
+  return *codec;
+}
+
+}  // namespace
+
+const AVCodec& choose_codec(const std::string& url, const AVOutputFormat& container,
+                            const EncoderSource& source, const WriterOptions& options) {
+  if (!options.codec.empty()) {
+    return requested_codec(url, container, source, options);
+  }
+  if (const AVCodec* const ffv1 = avcodec_find_encoder(AV_CODEC_ID_FFV1);
+      options.encoding == "lossless" && ffv1 != nullptr && holds_lossless(url, options.container)) {
+    return *ffv1;
+  }
+  const AVPixelFormat requested =
+      options.pixel_format.empty() ? AV_PIX_FMT_NONE : av_get_pix_fmt(options.pixel_format.c_str());
+  constexpr int kDeepest = 16;
+  const AVColorTransferCharacteristic transfer = source.properties->color_trc;
+  const AVCodec* const codec =
+      default_codec(container, url,
+                    {.depth = std::min(source.format.bit_depth, kDeepest),
+                     .width = source.format.width,
+                     .requested = requested,
+                     // Players show HDR in HEVC; but x265 does not support fields.
+                     .prefers_hevc = is_hdr(transfer) && !is_interlaced(*source.properties),
+                     .has_alpha = source.format.has_alpha});
+  if (codec == nullptr) {
+    throw UsageError(url + ": no encoder for the container " + container.name + " is known; name one");
+  }
+  if (options.encoding == "lossless" && !is_lossless_video(codec->id)) {
+    throw UsageError(url + ": --encoding lossless requires a file of another kind, such as .mkv or .png");
+  }
+  return *codec;
+}
+
 Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
                  const WriterOptions& options, std::vector<std::string>& warnings)
     : url_(url),
       source_(source),
       source_format_(pixel_format(source.format)),
       begins_at_zero_(options.begin_at_zero) {
-  choose_codec(container, options);
+  codec_ = &choose_codec(url, container, source, options);
+  if (options.codec.empty() && codec_->id == AV_CODEC_ID_TIFF) {
+    stores_floats_ = options.pixel_format.empty() ? source.format.is_float()
+                                                  : is_float(av_get_pix_fmt(options.pixel_format.c_str()));
+    codec_ = stores_floats_ ? avcodec_find_encoder(AV_CODEC_ID_RAWVIDEO) : codec_;
+  }
   choose_pixel_format(container, options, warnings);
   set_up(container, options, warnings);
   if (const int threads = traits_of(*codec_).frame_threads; threads > 0) {
@@ -336,50 +411,6 @@ void Encoder::Closer::operator()(AVCodecContext* context) const {
   }
   av_frame_free(&blank);
   avcodec_free_context(&context);
-}
-
-void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions& options) {
-  if (options.codec.empty()) {
-    const AVPixelFormat requested =
-        options.pixel_format.empty() ? AV_PIX_FMT_NONE : av_get_pix_fmt(options.pixel_format.c_str());
-    constexpr int kDeepest = 16;
-    const AVColorTransferCharacteristic transfer = source_.properties->color_trc;
-    codec_ = default_codec(container, url_,
-                           {.depth = std::min(source_.format.bit_depth, kDeepest),
-                            .width = source_.format.width,
-                            .requested = requested,
-                            // Players show HDR in HEVC; but x265 does not support fields.
-                            .prefers_hevc = is_hdr(transfer) && !is_interlaced(*source_.properties),
-                            .has_alpha = source_.format.has_alpha});
-    stores_floats_ = codec_ != nullptr && codec_->id == AV_CODEC_ID_TIFF &&
-                     (requested == AV_PIX_FMT_NONE ? source_.format.is_float() : is_float(requested));
-    codec_ = stores_floats_ ? avcodec_find_encoder(AV_CODEC_ID_RAWVIDEO) : codec_;
-    if (codec_ == nullptr) {
-      throw UsageError(url_ + ": no encoder for the container " + container.name + " is known; name one");
-    }
-    return;
-  }
-  codec_ = find_encoder(options.codec);
-  if (codec_ == nullptr) {
-    refuse_encoder(options.codec);
-  }
-  if (codec_->type != AVMEDIA_TYPE_VIDEO) {
-    throw UsageError("'" + options.codec + "' is not a video encoder");
-  }
-  if (!traits_of(*codec_).is_safe(source_.format.width)) {
-    throw UsageError(url_ + ": the encoder " + codec_->name + " overruns its memory on pictures " +
-                     std::to_string(source_.format.width) + " samples wide (33 to 48); name another");
-  }
-  if (avformat_query_codec(&container, codec_->id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
-    throw UsageError(url_ + ": the container " + container.name + " can't hold what the encoder " +
-                     codec_->name + " makes" + container_hint(*codec_));
-  }
-  // The muxer of pictures accepts any codec.
-  const AVCodecID by_name = av_guess_codec(&container, nullptr, url_.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
-  if (traits_of(container).picture_files && by_name != AV_CODEC_ID_NONE && by_name != codec_->id) {
-    throw UsageError(url_ + ": a picture of this name can't hold what the encoder " + codec_->name +
-                     " makes" + container_hint(*codec_));
-  }
 }
 
 AVPixelFormat Encoder::requested_pixel_format(const AVOutputFormat& container,
@@ -638,6 +669,13 @@ void Encoder::set_quality(const AVOutputFormat& container, const WriterOptions& 
   }
   for (const auto& [key, value] : traits.instead_of_preset) {
     if (key != nullptr && options.preset.empty()) {
+      set_option(key, value);
+    }
+  }
+  const bool sets_quality =
+      !options.crf.empty() || !options.bitrate.empty() || !options.encoder_options.empty();
+  for (const auto& [key, value] : traits.high_quality) {
+    if (key != nullptr && options.encoding == "high" && !sets_quality) {
       set_option(key, value);
     }
   }

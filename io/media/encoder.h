@@ -31,6 +31,11 @@ struct EncoderSource {
   AVChromaLocation chroma_location = AVCHROMA_LOC_UNSPECIFIED;
 };
 
+/// The encoder of the options, or the one for the container and the source. Throws UsageError if there is
+/// none.
+const AVCodec& choose_codec(const std::string& url, const AVOutputFormat& container,
+                            const EncoderSource& source, const WriterOptions& options);
+
 /// True for HDR10+, Dolby Vision and similar metadata, which is not passed to any encoder.
 bool has_dynamic_hdr(const AVFrame& frame);
 
@@ -88,7 +93,6 @@ class Encoder {
  private:
   void refuse_ignored_parameters(const WriterOptions& options) const;
   FirstFrameCheck::Demand demand_on(const AVOutputFormat& container, const WriterOptions& options) const;
-  void choose_codec(const AVOutputFormat& container, const WriterOptions& options);
   AVPixelFormat requested_pixel_format(const AVOutputFormat& container, const std::string& name) const;
   void require_right_depth() const;
   void choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,

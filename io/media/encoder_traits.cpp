@@ -21,6 +21,7 @@ namespace {
 /// An encoder needs a row if it differs from the default.
 constexpr std::array kEncoders{
     EncoderTraits{.name = "libx264",
+                  .high_quality = {{{"crf", "12"}}},
                   .joins_segments = true,
                   .stores_stereo = true,
                   .parameters_option = "x264-params",
@@ -29,6 +30,7 @@ constexpr std::array kEncoders{
                   .light_level = "cll"},
     // x265 prints to stderr unless its log is off.
     EncoderTraits{.name = "libx265",
+                  .high_quality = {{{"crf", "14"}}},
                   .joins_segments = true,
                   .faulty_captions = true,
                   .invents_first_times = true,
@@ -40,14 +42,16 @@ constexpr std::array kEncoders{
                   .mastering_display = "master-display",
                   .light_level = "max-cll"},
     EncoderTraits{.name = "libvpx", .caps_rate = true},
-    EncoderTraits{.name = "libvpx-vp9", .caps_rate = true},
+    EncoderTraits{.name = "libvpx-vp9", .high_quality = {{{"crf", "14"}, {"b", "0"}}}, .caps_rate = true},
     // The default of libaom takes a second for each small frame.
     EncoderTraits{.name = "libaom-av1",
                   .instead_of_preset = {{{"cpu-used", "6"}, {"row-mt", "1"}}},
+                  .high_quality = {{{"crf", "16"}}},
                   .picture_quality = EncoderTraits::PictureQuality::kCrf,
                   .worst_quantizer = 63,
                   .caps_rate = true},
     EncoderTraits{.name = "libsvtav1",
+                  .high_quality = {{{"crf", "14"}}},
                   .picture_quality = EncoderTraits::PictureQuality::kCrf,
                   .worst_quantizer = 63,
                   .hangs_without_frames = true},
@@ -55,7 +59,10 @@ constexpr std::array kEncoders{
         .name = "librav1e", .picture_quality = EncoderTraits::PictureQuality::kQp, .worst_quantizer = 255},
     // 2 is the finest quantizer of libavcodec's default range.
     EncoderTraits{.name = "mpeg4", .quantizer = 2},
-    EncoderTraits{.name = "mpeg2video", .quantizer = 2, .stores_stereo = true},
+    EncoderTraits{.name = "mpeg2video",
+                  .quantizer = 2,
+                  .high_quality = {{{"qmin", "1"}, {"global_quality", "118"}}},  // a quantizer of 1
+                  .stores_stereo = true},
     EncoderTraits{.name = "mpeg1video", .quantizer = 2},
     EncoderTraits{.name = "libtheora", .quantizer = 8},
     EncoderTraits{.name = "ffv1", .joins_segments = true, .faulty_slices = true},

@@ -26,6 +26,9 @@ struct EncoderTraits {
   int quantizer = 0;
   /// Used without a preset.
   Options instead_of_preset = {};
+  /// Used for WriterOptions::encoding "high", unless other options set the quality. bench/encodings.py chose
+  /// them.
+  Options high_quality = {};
   PictureQuality picture_quality = PictureQuality::kNone;  ///< options of --picture-quality
   int worst_quantizer = 0;                                 ///< of PictureQuality::kCrf and kQp, for AVIF only
   bool default_picture_quality = true;                     ///< has one that differs from the encoder's

@@ -93,6 +93,7 @@ struct VideoProperties {
   std::int64_t frame_count = 0;  ///< estimate for the progress display; 0 if unknown (a pipe, a live source)
   double duration = 0;           ///< duration in seconds; 0 if unknown
   bool still_picture = false;    ///< one picture, not a video
+  bool lossless = false;         ///< the codec keeps all samples
   /// Value of a float picture that its samples were divided by: a power of two if 1 cannot be white, as in
   /// counts, heights or temperatures. Writer multiplies by it.
   float white = 1;

@@ -344,6 +344,10 @@ std::string Writer::first_file(const std::string& url, const Reader& source, con
       is_sequence(url) && traits_of(choose_container(url, options.container)).separate_files;
   return has_numbers ? picture_name(url, source.source().first_picture) : url;
 }
+std::string Writer::encoder_name(const std::string& url, const Reader& source, const WriterOptions& options) {
+  const EncoderSource described = encoder_source(source.source(), source.video().format, {});
+  return choose_codec(url, choose_container(url, options.container), described, options).name;
+}
 Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;

@@ -29,7 +29,10 @@ struct WriterOptions {
   /// Dithering of 8-bit output: "auto" or "none"; empty: none; see Ditherer.
   std::string dither;
   std::string crf, preset, bitrate;  ///< empty: the encoder's defaults
-  std::string picture_quality;       ///< of JPEG, WebP, AVIF and JPEG XL, 1 to 100; empty: 90, JPEG about 88
+  /// "high": options of the encoder that cost less than the eye sees, unless others set its quality;
+  /// "lossless": FFV1, unless `codec` is lossless; "small" or empty: the encoder's defaults.
+  std::string encoding;
+  std::string picture_quality;  ///< of JPEG, WebP, AVIF and JPEG XL, 1 to 100; empty: 90, JPEG about 88
   std::vector<std::pair<std::string, std::string>> encoder_options;
   /// Film grain that decoders add, for libaom-av1. Times count from the first frame. Empty: none.
   FilmGrainTable film_grain;
@@ -73,6 +76,9 @@ struct WriterOptions {
 /// Sets the reader options that the writer options require: `least_depth` and `fraction_bits`. Throws
 /// UsageError for an unknown `dither`.
 void match_depths(const WriterOptions& writer, ReaderOptions& reader);
+
+/// True for the containers of lossless video: Matroska, QuickTime and AVI. Throws UsageError as Writer does.
+bool holds_lossless(const std::string& url, const std::string& container);
 
 /// Converts "file:///a.mkv" to "/a.mkv", "file:a.mkv" to "a.mkv" unless a file of exactly that name exists,
 /// and "pipe:1" to "-"; other names and addresses are unchanged. Reader and Writer convert their urls with
@@ -144,6 +150,8 @@ class Writer {
   Writer(const std::string& url, const Reader& source, const WriterOptions& options);
   /// The first file that this Writer would make: `url`, or the first picture of a sequence.
   static std::string first_file(const std::string& url, const Reader& source, const WriterOptions& options);
+  /// libavcodec's name of the encoder for an output. Throws UsageError if there is none.
+  static std::string encoder_name(const std::string& url, const Reader& source, const WriterOptions& options);
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
   ~Writer();

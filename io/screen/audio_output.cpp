@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "io/screen/audio_output.h"
 
 extern "C" {
@@ -17,19 +16,15 @@ extern "C" {
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <new>
-#include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "core/base/error.h"
-#include "core/base/not_copyable.h"
 #include "core/base/thread.h"
 #include "io/media/filter_graph.h"
 #include "io/media/libav.h"

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: MIT
-
 #include "io/screen/control_layer.h"
 
 #include <backends/imgui_impl_opengl3.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <new>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace limpid::io {
 namespace {

@@ -5,7 +5,6 @@ struct _FcConfig;
 
 #include <imgui.h>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/not_copyable.h"
 #include "core/base/shared_library.h"
 
 namespace limpid::io {

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
-
 #include "io/screen/display.h"
 
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstddef>
-#include <utility>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"

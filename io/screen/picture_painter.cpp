@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 #include "io/screen/picture_painter.h"
 
 #include <algorithm>
@@ -7,14 +6,10 @@
 #include <cstddef>
 #include <cstring>
 #include <deque>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/not_copyable.h"
-#include "core/frame/frame.h"
-#include "io/media/display_properties.h"
 #include "io/screen/cuda_display.h"
 #include "io/screen/display.h"
 #include "io/screen/gl.h"
@@ -417,8 +412,10 @@ void PicturePainter::draw(const PictureDrawing& drawing, Size window) {
   program.set("smooth_scaling", drawing.smooth ? 1 : 0);
   state_->bind(drawing.choice == PictureChoice::kSecond ? state_->second : state_->first, 0,
                drawing.smooth || is_difference);
+  for (const auto& [name, value] : drawing.values) {
+    program.set(name.c_str(), value);  // without effect unless the shader has it
+  }
   if (is_difference) {
-    program.set("gain", drawing.gain);
     state_->bind(state_->second, kPlanesOfPicture, true);
   }
   glActiveTexture(GL_TEXTURE0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -23,7 +24,9 @@ struct PictureDrawing {
   Rectangle clip;       ///< part of the window outside of which nothing is drawn
   bool smooth = false;  ///< true: interpolated; false: the nearest sample
   PictureChoice choice = PictureChoice::kFirst;
-  double gain = 1;        ///< of the smoothed difference of brightness, first - second, around mid-gray
+  /// Values of the shaders by name: `gain` of the smoothed difference of brightness, first - second, around
+  /// mid-gray.
+  std::map<std::string, double> values = {};
   bool mirrored = false;  ///< left and right are exchanged
 };
 

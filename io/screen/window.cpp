@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "core/base/not_copyable.h"
 #include "io/screen/gl.h"
 #include "io/screen/sdl.h"
 

@@ -12,6 +12,7 @@
 #include "core/base/not_copyable.h"
 #include "io/media/container_header.h"
 #include "io/media/cuda_frames.h"
+#include "io/media/first_frame_check.h"
 #include "io/media/input_format.h"
 #include "io/media/pixel_format.h"
 
@@ -60,6 +61,7 @@ void Reader::State::describe() {
   } else if (demuxer_.input().duration > 0) {
     video_.duration = static_cast<double>(demuxer_.input().duration) / AV_TIME_BASE;
   }
+  video_.lossless = is_lossless_video(stream.codecpar->codec_id);
   const int pages = decoder_.pages();
   video_.still_picture = demuxer_.is_still_picture() && pages == 1;
   if (demuxer_.is_still_picture() && pages > 1) {

@@ -46,12 +46,11 @@ TEST_F(CompareStreamTest, NothingIsSentBehindAStreamsEnd) {
   });
   const std::string source = make("source.mkv", "-f lavfi -i testsrc2=s=32x32:r=25:d=0.2 -c:v ffv1");
   CommandLine program;
-  Command command;
-  add_compare_command(program, command);
+  add_compare_command(program);
   program.parse({"compare", source, "--engine", "strict", "--filters", "bilateral,nlm"});
   static Console console;  // referenced by the log
   testing::internal::CaptureStdout();
-  EXPECT_NO_THROW(EXPECT_EQ(command(console), kExitDone));
+  EXPECT_NO_THROW(EXPECT_EQ(program.run(console), kExitDone));
   const std::string table = testing::internal::GetCapturedStdout();
   EXPECT_NE(table.find("nlm"), std::string::npos) << table;
 }

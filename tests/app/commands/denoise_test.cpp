@@ -353,6 +353,27 @@ TEST_P(TinySize, Works) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, TinySize, testing::Values("2x2", "7x9"));
 
+TEST_F(DenoiseTest, TheEncodingIsHighAndThatOfLosslessSourcesLossless) {
+  const std::string lossless = make_clip("in.mkv");
+  const std::string lossy = make("lossy.mp4", {"-i", lossless, "-c:v", "libx264", "-pix_fmt", "yuv420p"});
+  const auto codec_of = [&](const std::string& input, const std::string& name,
+                            const std::vector<std::string>& options) {
+    expect_success(limpid(denoise(input, path(name), joined({"-y"}, options))));
+    return probe(path(name))["streams"][0]["codec_name"].get<std::string>();
+  };
+  EXPECT_EQ(codec_of(lossless, "out.mkv", {}), "ffv1");
+  EXPECT_EQ(codec_of(lossless, "out.mp4", {}), "h264");
+  EXPECT_EQ(codec_of(lossless, "chosen.mkv", {"--crf", "20"}), "h264");
+  EXPECT_EQ(codec_of(lossy, "out.mkv", {}), "h264");
+  EXPECT_EQ(codec_of(lossy, "lossless.mkv", {"--encoding", "lossless"}), "ffv1");
+  EXPECT_EQ(codec_of(lossy, "small.mkv", {"--encoding", "small"}), "h264");
+  EXPECT_LT(std::filesystem::file_size(path("small.mkv")), std::filesystem::file_size(path("out.mkv")));
+  expect_failure(limpid(denoise(lossy, path("no.mp4"), {"--encoding", "lossless"})), 2,
+                 {"no.mp4", "--encoding lossless", ".mkv"});
+  expect_failure(limpid(denoise(lossy, path("no.mkv"), {"--encoding", "best"})), 2,
+                 {"--encoding", "small, high and lossless"});
+}
+
 TEST_F(DenoiseTest, OddSizesWorkWithTheDefaultEncoder) {
   const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc=size=65x49", "-frames:v", "2",
                                             "-pix_fmt", "yuv420p", "-c:v", "ffv1"});

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "app/jobs/planning.h"
+#include "app/jobs/plan.h"
 #include "core/base/error.h"
 #include "io/media/frame_hash.h"
 #include "tests/io/media/media.h"

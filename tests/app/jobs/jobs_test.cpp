@@ -22,7 +22,6 @@
 
 #include "app/jobs/job_folder.h"
 #include "app/jobs/plan.h"
-#include "app/jobs/planning.h"
 #include "app/jobs/work.h"
 #include "core/base/error.h"
 #include "tests/temporary_folder.h"

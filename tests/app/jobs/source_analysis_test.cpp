@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app/jobs/planning.h"
+#include "app/jobs/plan.h"
 #include "core/base/error.h"
 #include "core/engines.h"
 #include "io/media/frame_hash.h"

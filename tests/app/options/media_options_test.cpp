@@ -33,7 +33,7 @@ Options parsed(const MediaFields<Options>& fields, const std::vector<std::string
   }
   MediaOptions<Options> values(fields);
   CommandLine command;
-  values.add_to(command, "", {keys.begin(), keys.end()});
+  values.add_to(command, {keys.begin(), keys.end()});
   EXPECT_FALSE(command.parse(arguments));
   Options options;
   values.apply_to(options);
@@ -97,7 +97,7 @@ io::ReaderOptions passage(const std::vector<std::string>& arguments) {
   MediaOptions<io::ReaderOptions> values(reader_fields());
   DurationOption duration;
   CommandLine command;
-  values.add_to(command, "", {"start", "end"});
+  values.add_to(command, {"start", "end"});
   duration.add_to(command);
   EXPECT_FALSE(command.parse(arguments));
   io::ReaderOptions options;

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/denoise_report.h"
+#include "app/commands/denoise_job.h"
 #include "app/commands/jobs.h"
 #include "app/console/console.h"
 #include "app/options/command_line.h"

@@ -171,13 +171,12 @@ TEST_F(Endurance, AnEngineThatFailsInMidRunLeavesTheFramesBefore) {
     SCOPED_TRACE(extension);
     const std::string name = "out.partial" + extension;
     CommandLine program;
-    Command command;
-    add_denoise_command(program, command);
+    add_denoise_command(program);
     program.parse(
         {"denoise", source, "-o", path("out" + extension), "--engine", "failing", "--sigma", "10", "-q"});
     static Console console;  // referenced by the log
     try {
-      command(console);
+      program.run(console);
       FAIL() << "the failure was swallowed";
     } catch (const UsageError&) {
       FAIL() << "the failure is not the user's";

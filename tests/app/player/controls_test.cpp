@@ -343,7 +343,8 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
                                     {"+", "level: 5.5"},
                                     {"Ctrl+UP", "chroma strength: 1.10"},
                                     {"Ctrl+DOWN", "chroma strength: 1.00"},
-                                    {"5", "there are no settings B; B copies the settings, b flips to them"},
+                                    {"5", "view: pair"},
+                                    {"3", "view: split"},
                                     {")", "chroma level: 6.0"},
                                     {"(", "chroma level: 5.5"},
                                     {"a", "noise: clip"},
@@ -354,8 +355,8 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
                                     {"C", "profile: "},
                                     {"E", "filter: bilateral"},
                                     {"Q", "pace: on"},
-                                    {"B", "settings copied to B"},
-                                    {"b", "settings B: bilateral"},
+                                    {"B", "settings copied to A"},
+                                    {"b", "settings A: bilateral"},
                                     {"5", "view: pair"},
                                     {"3", "view: split"},
                                     {"Ctrl+N", "measure the noise in a box first"},
@@ -391,6 +392,7 @@ TEST(ControlsTest, EveryKeyDoesItsWork) {
 TEST(PropertiesTest, EveryValueCanBeSetAndRead) {
   ControlsScript script;
   script.options.filters = {"bilateral", "bm3d"};
+  script.options.encoders = {"libx264", "libx264", "ffv1"};
   script.play([&](Viewer& viewer) {
     EXPECT_TRUE(script.shows(1));
     viewer.execute("set pause on");
@@ -855,6 +857,17 @@ TEST(FilesTest, BothSettingsAreShownOfAPausedPicture) {
         << "of the next frame";
     press("1");
     EXPECT_TRUE(script.has("view", "noisy"));
+  });
+}
+
+TEST(FilesTest, AViewOfBothSettingsBeginsWithACopy) {
+  FilesScript script;
+  script.play([&] {
+    EXPECT_TRUE(script.shows(1));
+    press("5");
+    EXPECT_TRUE(script.labels("A: bilateral, strength 1 | B: bilateral, strength 1"));
+    press("Shift+UP");
+    EXPECT_TRUE(script.labels("A: bilateral, strength 1 | B: bilateral, strength 1.1"));
   });
 }
 

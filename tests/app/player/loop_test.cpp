@@ -121,7 +121,7 @@ class LoopRenderingTest : public testing::Test {
       ++opened_;
       return numbered_frames(picture_, kFrames, kPerSecond);
     };
-    stages_.make_renderer = [this](const PlayerSettings&, const Frame&, const NoiseModel&) {
+    stages_.make_refiner = [this](const PlayerSettings&, const Frame&, const NoiseModel&) {
       return std::make_unique<Noting>(notes_);
     };
   }
@@ -235,8 +235,8 @@ TEST_F(LoopRenderingTest, APassageBeyondTheMemoryIsNotComputed) {
 
 TEST_F(LoopRenderingTest, AnErrorLeavesPlaybackAlone) {
   const DebugLog log;
-  stages_.make_renderer = [](const PlayerSettings&, const Frame&,
-                             const NoiseModel&) -> std::unique_ptr<Denoiser> { throw Error("no memory"); };
+  stages_.make_refiner = [](const PlayerSettings&, const Frame&,
+                            const NoiseModel&) -> std::unique_ptr<Denoiser> { throw Error("no memory"); };
   const auto loop = render({1.0, 1.2});
   EXPECT_EQ(loop, nullptr);
   EXPECT_EQ(log.count("the repeated passage is not kept: no memory"), 1);
@@ -269,7 +269,7 @@ class LoopWindow : public ViewerScript {
     frames = 200;
     options.duration = player_options.duration = frames / kRate;
     player_options.settings.filter.name = "vbm4d";  // whose draft has no later frames
-    stages.make_renderer = stages.make_denoiser;
+    stages.make_refiner = stages.make_denoiser;
     stages.make_denoiser = [make = stages.make_denoiser](const PlayerSettings& settings, const Frame& frame,
                                                          const NoiseModel& level) {
       return std::make_unique<Tired>(make(settings, frame, level));
@@ -309,7 +309,7 @@ TEST(LoopTest, SpeedsBesideAComputationAreNotKept) {
   window.options.passage = {0.5, 1.5};
   std::atomic<int> kept = 0;
   window.stages.measured = [&kept](const PlayerSettings&, double) { ++kept; };
-  window.stages.make_renderer = window.stages.make_denoiser;  // which is slow
+  window.stages.make_refiner = window.stages.make_denoiser;  // which is slow
   window.play([&] {
     EXPECT_TRUE(window.shows(30));
     EXPECT_EQ(kept, 0);
@@ -343,6 +343,21 @@ TEST(LoopTest, KeysSetTheBeginAndTheEndAndStopIt) {
     EXPECT_TRUE(window.says("no loop"));
   });
   EXPECT_NE(end.state, "end");
+}
+
+TEST(LoopTest, FinalFramesStayWhenTheLoopEnds) {
+  LoopWindow window;
+  window.options.loop = true;
+  window.options.passage = {0.5, 0.7};
+  window.play([&](const Viewer& viewer) {
+    ASSERT_TRUE(window.labels("noisy | denoised, final"));
+    press("l");
+    ASSERT_TRUE(window.waits([&] { return !viewer.state().loops && viewer.shown()->time < 0.69; }));
+    press(" ");
+    EXPECT_TRUE(window.waits([&] { return viewer.shown()->is_refined && viewer.shown()->used.looks_ahead; }));
+    press("END");
+    EXPECT_TRUE(window.waits([&] { return viewer.shown()->time > 0.8; })) << "the source follows";
+  });
 }
 
 TEST(LoopTest, APassageThatIsTooLongIsToldAndRepeatedAllTheSame) {

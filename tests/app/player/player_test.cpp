@@ -1173,6 +1173,45 @@ TEST(PlayerTest, APausedFrameIsRefinedWithTheFramesAroundItAndThePositionStays) 
   }
 }
 
+TEST(PlayerTest, ThePartInViewIsRefinedFirstAndEqualsThatOfTheWholeFrame) {
+  RefinedPlaying playing;
+  const FrameFormat format = oracle::yuv(384, 320, 1, 1);
+  playing.stages.read = [read = playing.stages.read, format] {
+    io::Reader::Item item = read();
+    if (Frame* const numbered = std::get_if<Frame>(&item)) {
+      Frame frame = oracle::add_noise(oracle::draw_picture(format), 10,
+                                      static_cast<std::uint64_t>(numbered->index) + 1);
+      frame.index = numbered->index;
+      return io::Reader::Item(std::move(frame));
+    }
+    return item;
+  };
+  playing.stages.make_refiner = [engine = playing.stages.engine](const PlayerSettings&, const Frame& frame,
+                                                                 const NoiseModel& level) {
+    return engine->make_denoiser(
+        offline_filter({.filter = {.name = "vbm4d", .profile = "np", .parameters = {}}, .noise = {}}), level,
+        frame.format);
+  };
+  Player& player = playing.start();
+  const Region view{160, 128, 64, 64};
+  player.set_view(view);
+  const std::shared_ptr<const PlayedFrame> draft = playing.next();
+  ASSERT_NE(draft, nullptr);
+  player.set_paused(true);
+  const std::shared_ptr<const PlayedFrame> part = playing.refined(player);
+  ASSERT_NE(part, nullptr);
+  EXPECT_FALSE(part->is_refined);
+  EXPECT_EQ(part->refined_part, view);
+  EXPECT_TRUE(player.will_refine());
+  const std::shared_ptr<const PlayedFrame> whole = playing.refined(player);
+  ASSERT_NE(whole, nullptr);
+  EXPECT_TRUE(whole->is_refined);
+  EXPECT_TRUE(oracle::same_bits(part_of(part->denoised, view), part_of(whole->denoised, view)));
+  const Region other{0, 0, 64, 64};
+  EXPECT_TRUE(oracle::same_bits(part_of(part->denoised, other), part_of(draft->denoised, other)));
+  EXPECT_FALSE(player.will_refine());
+}
+
 TEST(PlayerTest, FramesBehindSeeksStepsAndAtTheEndsAreRefined) {
   for (const std::size_t kept : {std::size_t{0}, std::size_t{20}, std::size_t{1} << 20}) {
     RefinedPlaying playing;

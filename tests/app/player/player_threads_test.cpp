@@ -316,7 +316,8 @@ class FrameRefiningTest : public PlayerThread {
       refining.request({.frame = shown,
                         .reach = {.before = 1, .after = 1},
                         .begins_at = std::chrono::steady_clock::now() + 5ms,
-                        .superseded = token});
+                        .superseded = token,
+                        .view = {}});
     });
     return shown;
   }

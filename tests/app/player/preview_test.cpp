@@ -271,7 +271,7 @@ TEST_F(PreviewTest, APassageIsWrittenAndItsCommandLineIsToldAtTheEnd) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["command"],
             "limpid denoise " + clip() +
-                " --filter vbm4d:quality=fast --sigma 5 --start 0.075 --end 0.275 --crf 14 -o " +
+                " --filter vbm4d:quality=fast --sigma 5 --start 0.075 --end 0.275 --encoding lossless -o " +
                 path("clip-denoised-2.mkv"));
   io::Reader reader(output);
   int frames = 0;

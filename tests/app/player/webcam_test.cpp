@@ -224,13 +224,16 @@ TEST_F(WebcamTest, TheWindowStaysWhenTheCameraIsUnplugged) {
     environment.push_back(is_other ? "LIMPID_TEST_CAMERA_THEN=32x24" : "LIMPID_TEST_CAMERA_THEN=");
     Process process(joined(joined(environment, camera("yuyv", 20, "color=gray:size=64x48")),
                            limpid_command(webcam({kCamera, "--log-level", "debug"}))));
-    expect_said(process, "shown: the first frame");
     std::filesystem::remove(path("plugged"));
-    expect_said(process, "hint: /dev/video70 is gone: waiting for it");
+    expect_said(process, "/dev/video70: the source is gone: No such device; waiting until it is back");
     expect_said(process, "not back yet");
     EXPECT_FALSE(process.has_ended());
     write_file(path("plugged"), "");
-    expect_said(process, is_other ? "hint: /dev/video70: is back with 32x24" : "the source is back");
+    if (is_other) {
+      std::this_thread::sleep_for(600ms);  // for some attempts
+    } else {
+      expect_said(process, "the source is back");
+    }
     EXPECT_FALSE(process.has_ended());
     process.send_signal(SIGINT);
     EXPECT_EQ(process.wait().exit_code, 130);
@@ -353,7 +356,7 @@ std::vector<double> glass_to_glass(const Eye& eye, Lamp& lamp) {
   constexpr int kChanges = 8;
   std::vector<double> latencies;
   for (int change = 0; change < kChanges; ++change) {
-    const bool on = change % 2 == 0;
+    const bool on = change % 2 != 0;  // it is on at first
     // At any moment between two captures.
     std::this_thread::sleep_for(std::chrono::milliseconds(40 + 7 * change % 17));
     const auto begin = std::chrono::steady_clock::now();
@@ -385,13 +388,14 @@ void expect_soon(const std::vector<double>& latencies, const std::string& source
 
 TEST_F(ScreenTest, GlassToGlassLatency) {
   ScreenLamp lamp(display());
-  lamp.set(false);
+  lamp.set(true);
   Process live(on_screen(joined({"webcam", "--input-format", "x11grab", display() + ".0", "--size", "64x48",
                                  "--fps", "60", "--input-option", "draw_mouse=0", "--no-vsync", "--view",
                                  "denoised", "--window-size", "64x48", "--log-level", "debug", "--json"},
                                 kQuick)));
-  expect_said(live, "shown: the first frame");
-  xdotool({"windowmove", "--sync", find_window("limpid"), "600", "500"});
+  const std::string window = find_window("limpid");
+  expect_picture(window);
+  xdotool({"windowmove", "--sync", window, "600", "500"});
   const std::vector<double> latencies = glass_to_glass(Eye(display()), lamp);
   type({"q"});
   expect_soon(latencies, "a screen", 60, live.wait());
@@ -439,8 +443,10 @@ TEST_F(WebcamOnScreenTest, GlassToGlassLatency) {
                                    "denoised", "--window-size", "64x48", "--log-level", "debug", "--json"},
                                   kQuick),
                            environment));
-    expect_said(live, "shown: the first frame");
-    xdotool({"windowmove", "--sync", find_window("limpid"), "600", "500"});
+    lamp.set(true);
+    const std::string window = find_window("limpid");
+    expect_picture(window);
+    xdotool({"windowmove", "--sync", window, "600", "500"});
     const std::vector<double> latencies = glass_to_glass(Eye(display()), lamp);
     type({"q"});
     expect_soon(latencies, "a camera with " + format, 30, live.wait());
@@ -452,9 +458,9 @@ TEST_F(WebcamOnScreenTest, AKeySwitchesTheLoopback) {
                          camera("yuyv", 0, "color=gray:size=64x48")));
   find_window("limpid");
   type({"L"});
-  expect_said(live, "news: loopback to /dev/video71: select the camera \"Stand-in loopback\"");
+  expect_said(live, "loopback to /dev/video71: select the camera \"Stand-in loopback\"");
   type({"L"});
-  expect_said(live, "news: loopback off");
+  expect_said(live, " frames to /dev/video71");
   EXPECT_GT(std::filesystem::file_size(path("loopback.yuv")), 0U);
   type({"q"});
   EXPECT_EQ(live.wait().exit_code, 0);
@@ -470,7 +476,7 @@ TEST_F(WebcamOnScreenTest, NothingThatHappensToTheWindowHoldsDenoisingUp) {
     }
     Process live(on_screen(arguments, environment));
     const std::string window = find_window("limpid");
-    expect_said(live, "shown: the first frame");
+    expect_picture(window);
     const auto expect_denoising = [&](const std::string& state) {
       constexpr std::uintmax_t kFrames = 5;
       const auto begin = std::chrono::steady_clock::now();
@@ -510,7 +516,7 @@ TEST_F(WebcamOnScreenTest, ARecordingOutlivesItsWindow) {
     Process live(on_screen(joined({"webcam", kCamera, "--record", recording, "--log-level", "debug"}, kQuick),
                            camera("yuyv", 0, "color=gray:size=64x48")));
     const std::string window = find_window("limpid");
-    expect_said(live, "shown: the first frame");
+    expect_picture(window);
     bring_about(window);
     const Outcome outcome = live.wait();
     EXPECT_FALSE(outcome.timed_out) << name;
@@ -526,7 +532,7 @@ TEST_F(WebcamOnScreenTest, TheWindowOutlivesItsRecording) {
       joined(joined({"webcam", kCamera, "--record", path("out.mkv"), "--log-level", "debug"}, kLossless),
              kQuick),
       camera("yuyv", 0, kNoise))));
-  expect_said(live, "news: the recording has ended: " + path("out.mkv") + ": can't write");
+  expect_said(live, "the recording has ended: " + path("out.mkv") + ": can't write");
   EXPECT_GE(frame_count(path("out.partial.mkv")), 1U) << "at once";
   type({"e", "c"});
   std::this_thread::sleep_for(500ms);
@@ -542,15 +548,14 @@ TEST_F(WebcamOnScreenTest, AKeyRecords) {
                             camera("yuyv", 0, "color=gray:size=64x48")));
   };
   Process live(begin(folder()));
-  find_window("limpid");
-  expect_said(live, "shown: the first frame");
+  expect_picture(find_window("limpid"));
   type({"r"});
-  expect_said(live, "news: recording to webcam-");
+  expect_said(live, "recording to webcam-");
   std::this_thread::sleep_for(500ms);
   type({"r"});
-  expect_said(live, "news: recorded: webcam-");
+  expect_said(live, " frames to webcam-");
   type({"r"});
-  expect_said(live, "news: recording to webcam-", 2);
+  expect_said(live, "recording to webcam-", 2);
   std::this_thread::sleep_for(500ms);
   type({"q"});
   expect_success(live.wait());
@@ -566,10 +571,9 @@ TEST_F(WebcamOnScreenTest, AKeyRecords) {
   }
   // Nobody can make a file there.
   Process in_vain(begin("/proc"));
-  find_window("limpid");
-  expect_said(in_vain, "shown: the first frame");
+  expect_picture(find_window("limpid"));
   type({"r"});
-  expect_said(in_vain, "news: the recording cannot begin: webcam-");
+  expect_said(in_vain, "the recording cannot begin: webcam-");
   type({"q"});
   expect_failure(in_vain.wait(), 1, {"webcam-", "can't create a file there"});
 }
@@ -581,14 +585,15 @@ TEST_F(ScreenTest, AScreenThatPlaysAClipIsALiveSource) {
                         "yuv444p", "-c:v", "ffv1"});
   Process shown(on_screen({"preview", clip, "--sigma", "0", "--no-osd", "--loop", "--window-size", "200x100",
                            "--view", "noisy", "--log-level", "debug"}));
-  expect_said(shown, "shown: the first frame");
-  xdotool({"windowmove", find_window("clip.mkv"), "40", "60"});
+  const std::string clip_window = find_window("clip.mkv");
+  expect_picture(clip_window);
+  xdotool({"windowmove", clip_window, "40", "60"});
   Process live(on_screen(joined({"webcam", "--input-format", "x11grab", display() + ".0+60,80", "--size",
                                  "64x48", "--fps", "20", "--view", "denoised", "--window-size", "64x48",
                                  "--log-level", "debug", "--record", path("screen.mkv")},
                                 kQuick)));
-  expect_said(live, "shown: the first frame");
   const std::string window = find_window(display() + ".0");
+  expect_picture(window);
   xdotool({"windowmove", "--sync", window, "600", "500"});
   const Eye eye(display());
   for (const bool is_blue : {true, false, true}) {

@@ -245,14 +245,19 @@ TEST_F(WindowPart, PicturesAreWrittenUnlessTheFolderIsMissing) {
   options.picture_folder = folder.path().string();
   options.command = [](const PlayerSettings&, const Passage&) { return std::vector<std::string>{"limpid"}; };
   options.input = "/films/clip.mkv";
-  EXPECT_EQ(output.command_line({}, {}), "limpid --crf 14 -o /films/clip-denoised.mkv");
+  EXPECT_EQ(output.command_line({}, {}), "limpid --encoding high -o /films/clip-denoised.mkv");
   output.set_encoding(Encoding::kLossless);
-  EXPECT_EQ(output.command_line({}, {}), "limpid --codec ffv1 -o /films/clip-denoised.mkv");
-  options.input = "/films/clip.mp4";
-  EXPECT_EQ(output.command_line({}, {}), "limpid --crf 14 -o /films/clip-denoised.mp4")
-      << "nearest to lossless";
-  output.set_encoding(Encoding::kSmall);
-  EXPECT_EQ(output.command_line({}, {}), "limpid -o /films/clip-denoised.mp4");
+  EXPECT_EQ(notices.back(), "lossless is possible in .mkv, .mov and .avi");
+  options.encoders = {"libx264", "libx264", "ffv1"};
+  options.frame_count = 100;
+  options.duration = 4;
+  EXPECT_TRUE(output.description({}).starts_with("H.264, ~")) << output.description({});
+  EXPECT_NE(output.description({}), output.description({1, 2})) << "of the passage";
+  output.set_encoding(Encoding::kLossless);
+  EXPECT_TRUE(output.description({}).starts_with("FFV1, ~")) << output.description({});
+  EXPECT_EQ(output.command_line({}, {}), "limpid --encoding lossless -o /films/clip-denoised.mkv");
+  options.lossless = true;
+  EXPECT_EQ(FileOutput(options, nullptr, {}).encoding(), Encoding::kLossless) << "of a lossless source";
   options.command = nullptr;
   options.input.clear();
   output.start({}, {});

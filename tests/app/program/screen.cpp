@@ -135,6 +135,25 @@ void ScreenTest::point(const std::string& window, int x, int y) const {
   xdotool({"mousemove", "--window", window, std::to_string(x), std::to_string(y)});
 }
 
+void ScreenTest::expect_picture(const std::string& window) const {
+  const Connection connection = open_display(display_);
+  const Window root = DefaultRootWindow(connection.get());
+  const auto give_up = std::chrono::steady_clock::now() + 30s;
+  for (unsigned long color = 0; color == 0; std::this_thread::sleep_for(5ms)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), give_up) << "the window stays black";
+    XWindowAttributes attributes{};
+    Window child = 0;
+    int x = 0;
+    int y = 0;
+    XGetWindowAttributes(connection.get(), std::stoul(window), &attributes);
+    XTranslateCoordinates(connection.get(), std::stoul(window), root, attributes.width / 2,
+                          attributes.height / 2, &x, &y, &child);
+    XImage* const image = XGetImage(connection.get(), root, x, y, 1, 1, AllPlanes, ZPixmap);
+    color = XGetPixel(image, 0, 0) & 0xFFFFFF;
+    XDestroyImage(image);
+  }
+}
+
 void ScreenTest::close(const std::string& window) const {
   const Connection owner = open_display(display_);
   Display* const connection = owner.get();

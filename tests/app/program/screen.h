@@ -29,6 +29,8 @@ class ScreenTest : public ProgramTest {
   /// Its title as window managers read it that know ICCCM only, in UTF-8.
   std::string plain_title(const std::string& window) const;
   void point(const std::string& window, int x, int y) const;
+  /// Waits until the middle of the window isn't black; fails the test if it stays so.
+  void expect_picture(const std::string& window) const;
   /// Asks the window to close, or tells it that it is minimized, as a window manager does.
   void close(const std::string& window) const;
   void minimize(const std::string& window) const;

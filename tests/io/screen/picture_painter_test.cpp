@@ -138,7 +138,7 @@ TEST(PicturePainterTest, ShowsWhatTheConverterMakes) {
     const Rectangle all{0, 0, size.width, size.height};
     const auto shown = [&](PictureChoice choice, double gain = 1) {
       window.clear();
-      painter.draw({all, all, all, false, choice, gain}, size);
+      painter.draw({all, all, all, false, choice, {{"gain", gain}}}, size);
       return window.snapshot();
     };
     constexpr int kRounding = 3;  // displays interpolate chroma in 8 bits
