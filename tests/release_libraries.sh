@@ -118,7 +118,7 @@ part_tbb() {
   "$host-objcopy" --remove-section .drectve "$prefix"/lib/libtbb*.a
 }
 part_zlib() {  # Debian's
-  printf 'Name: zlib\nDescription: zlib\nVersion: 1.2.13\nLibs: -lz\n' >"$prefix/lib/pkgconfig/zlib.pc"
+  printf 'Name: zlib\nDescription: zlib\nVersion: 1.2.13\nLibs: /usr/x86_64-w64-mingw32/lib/libz.a\n' >"$prefix/lib/pkgconfig/zlib.pc"
 }
 part_json() {  # headers only
   cp -r /usr/include/nlohmann "$prefix/include/"
