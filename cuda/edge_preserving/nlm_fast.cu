@@ -55,6 +55,8 @@ constexpr int kRowsAtATime = 8;
 constexpr int kMostHalfSums = 32;  // maximum number of weights that a half float adds up
 constexpr int kQuarters = 4;       // of a lane's results, two pairs of samples each
 constexpr float kUnits = 16;       // unit of samples, in code values
+constexpr float kMostFactor =
+    32768;  // of squared differences in exponents: half floats have no 0 times infinity
 constexpr float kMostOffset = 80;  // beyond this, distances in half floats are too coarse for the weights
 
 struct FastArguments {
@@ -319,7 +321,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
   const int in_group = static_cast<int>(threadIdx.x % 4);
   BoxFactors<kBorder> box(arguments, group, in_group);
   const LaneSamples lane(samples_at, pitch, group, in_group);
-  const unsigned range = bits_of(__float2half2_rn(kUnits * kUnits * weights.range)) &
+  const unsigned range = bits_of(__float2half2_rn(fminf(kUnits * kUnits * weights.range, kMostFactor))) &
                          pair_mask(group == 2 * in_group, group == 2 * in_group + 1);
   const int first_dy = second_half ? 0 : -weights.search_radius_y;
   const int last_dy = second_half ? weights.search_radius_y : 0;
@@ -481,7 +483,7 @@ void nlm_fast(const NlmJob& job, cudaStream_t stream) {
   const auto side = static_cast<float>(2 * weights.patch_radius + 1);
   const float values = kUnits * static_cast<float>(job.plane.scale.scale);  // matching values per unit
   const float patch = weights.patch * values * values / (side * side);
-  arguments.patch = __half2float(__float2half(std::min(patch, 32768.0F)));
+  arguments.patch = __half2float(__float2half(std::min(patch, kMostFactor)));
   // The offset is scaled by the rounding of the factor to a half float, like the distance.
   const float offset = patch > 0 ? weights.offset * (arguments.patch / patch) : weights.offset;
   std::fill_n(arguments.starts, 4, -offset);
