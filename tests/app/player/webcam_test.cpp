@@ -219,11 +219,19 @@ TEST_F(WebcamTest, EndsWithTheRecordingIfThereIsNoScreen) {
 TEST_F(WebcamTest, TheWindowStaysWhenTheCameraIsUnplugged) {
   write_file(path("plugged"), "");
   for (const bool is_other : {false, true}) {
+    std::filesystem::remove(path("loopback.yuv"));
     std::vector<std::string> environment = {"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=offscreen",
                                             "LIMPID_TEST_CAMERA_AFTER=" + path("plugged")};
     environment.push_back(is_other ? "LIMPID_TEST_CAMERA_THEN=32x24" : "LIMPID_TEST_CAMERA_THEN=");
-    Process process(joined(joined(environment, camera("yuyv", 20, "color=gray:size=64x48")),
-                           limpid_command(webcam({kCamera, "--log-level", "debug"}))));
+    Process process(
+        joined(joined(environment, camera("yuyv", 20, "color=gray:size=64x48")),
+               limpid_command(webcam({kCamera, "--loopback", kLoopback, "--log-level", "debug"}))));
+    const auto give_up = std::chrono::steady_clock::now() + 20s;
+    for (std::error_code ignored;
+         std::filesystem::file_size(path("loopback.yuv"), ignored) == 0 || ignored;) {
+      ASSERT_LT(std::chrono::steady_clock::now(), give_up) << "no frame";
+      std::this_thread::sleep_for(3ms);
+    }
     std::filesystem::remove(path("plugged"));
     expect_said(process, "/dev/video70: the source is gone: No such device; waiting until it is back");
     expect_said(process, "not back yet");
