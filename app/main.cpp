@@ -22,7 +22,7 @@
 #include "app/console/process.h"
 #include "app/program.h"
 #include "core/base/error.h"
-#include "core/base/machine.h"
+#include "core/base/system.h"
 #include "core/base/text.h"
 #include "io/media/libav_setup.h"
 #include "io/media/writer.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The functions of limpid.h: they check arguments and catch all exceptions.
+
 #include "lib/include/limpid.h"
 
 #include <algorithm>
@@ -22,13 +23,13 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/engine/engine_module.h"
 #include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/metrics.h"
 #include "core/settings/filter_settings.h"
-#include "core/settings/noise_profile.h"
-#include "lib/frames.h"
+#include "core/settings/noise_settings.h"
 #include "lib/session.h"
 
 struct limpid_engine {
@@ -619,3 +620,6 @@ limpid_status limpid_measure(const limpid_format* format, const limpid_frame* re
     return LIMPID_OK;
   });
 }
+
+// The entry for the program, which uses the C++ interfaces of engines (app/library_engines.cpp).
+void limpid::provide_engines(EngineModule& module) { module = cpu_engines(); }

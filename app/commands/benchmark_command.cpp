@@ -30,7 +30,7 @@
 #include "app/pipeline/noise_text.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
-#include "core/base/machine.h"
+#include "core/base/system.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/frame_control.h"
 #include "io/media/reader.h"

@@ -28,9 +28,9 @@
 #include "core/base/system/posix.h"
 #include "core/engine/frame_control.h"
 #include "core/parameters/parameter.h"
-#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 #include "io/media/picture_sequence.h"
-#include "io/media/text_file.h"
+#include "io/media/output_file.h"
 
 namespace limpid::app {
 namespace {

@@ -34,9 +34,9 @@
 #include "core/engine/noise_tracker.h"
 #include "core/frame/region.h"
 #include "core/grain/film_grain.h"
-#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
+#include "io/media/output_file.h"
 #include "io/media/reader.h"
-#include "io/media/text_file.h"
 #include "io/media/writer.h"
 
 // limpid noise: prints and saves the noise of a clip.

@@ -20,7 +20,6 @@
 #include "app/player/properties.h"
 #include "core/base/error.h"
 #include "core/settings/denoising_settings.h"
-#include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
 #include "io/media/filter_chain.h"
 #include "io/media/writer.h"

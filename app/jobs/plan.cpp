@@ -24,14 +24,13 @@
 #include "app/pipeline/noise_text.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
-#include "core/base/narrowed.h"
 #include "core/base/regular_file.h"
 #include "core/base/thread.h"
-#include "core/noise/brightness_histogram.h"
+#include "core/noise/scene.h"
 #include "core/settings/denoising_settings.h"
-#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 #include "io/media/filter_chain.h"
-#include "io/media/frame_hash.h"
+#include "io/media/lossless_file.h"
 #include "io/media/libav_setup.h"
 
 namespace limpid::app {

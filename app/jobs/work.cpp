@@ -30,7 +30,6 @@
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
-#include "io/media/frame_hash.h"
 #include "io/media/lossless_file.h"
 #include "io/media/reader.h"
 

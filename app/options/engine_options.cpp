@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/machine.h"
+#include "core/base/system.h"
 #include "core/engines.h"
 
 namespace limpid::app {

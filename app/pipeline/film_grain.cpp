@@ -12,8 +12,8 @@
 
 #include "core/base/error.h"
 #include "core/engine/frame_control.h"
+#include "core/grain/film_grain.h"
 #include "core/grain/grain_model.h"
-#include "core/grain/grain_synthesizer.h"
 #include "io/media/film_grain.h"
 
 namespace limpid::app {

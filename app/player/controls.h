@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "app/player/properties.h"
-#include "io/media/size.h"
+#include "io/media/display_properties.h"
 #include "io/screen/window.h"
 
 namespace limpid::app {

@@ -14,7 +14,7 @@
 
 #include "app/pipeline/noise_text.h"
 #include "core/engine/noise_tracker.h"
-#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 
 namespace limpid::app {
 namespace {

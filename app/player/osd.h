@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/noise/noise_model.h"
-#include "io/media/size.h"
+#include "io/media/display_properties.h"
 
 namespace limpid::app {
 

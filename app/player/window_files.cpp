@@ -20,7 +20,7 @@
 #include "core/base/system/posix.h"
 #include "core/engine/noise_control.h"
 #include "core/settings/json_reader.h"
-#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 #include "io/media/writer.h"
 #include "io/screen/control_layer.h"
 

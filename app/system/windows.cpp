@@ -17,9 +17,8 @@
 #include "app/console/console.h"
 #include "app/console/process.h"
 #include "core/base/error.h"
-#include "core/base/shared_library.h"
+#include "core/base/system.h"
 #include "core/base/thread.h"
-#include "core/base/utf8_path.h"
 #include "io/media/writer.h"
 
 namespace limpid::app {

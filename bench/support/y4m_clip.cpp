@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bench/support/y4m_clip.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

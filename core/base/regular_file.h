@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "core/base/not_copyable.h"
 
 namespace limpid {
+
+/// `number` as a narrower integer, or nothing if it does not fit. For numbers read from a file.
+template <std::integral Narrow, std::integral Wide>
+constexpr std::optional<Narrow> narrowed(Wide number) {
+  return std::in_range<Narrow>(number) ? std::optional(static_cast<Narrow>(number)) : std::nullopt;
+}
 
 /// Owns a file descriptor or none (-1).
 class FileDescriptor : NotCopyable {

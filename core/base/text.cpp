@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace limpid {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "core/bm3d/bm3d_parameters.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include "core/base/error.h"
-#include "core/parameters/names.h"
 #include "core/parameters/parameter.h"
-#include "core/parameters/shared_parameters.h"
 
 namespace limpid {
 namespace {
@@ -162,7 +163,8 @@ void Bm3dParameters::validate() const { check_parameters(description(), *this); 
 // software. Bior1.5 in the first step gains 0.1 dB over DCT and Walsh-Hadamard on the images of the
 // literature, Haar 0.04 dB. Tau and lambda have the greatest PSNR on fourteen pictures at sigma 5 to 75, with
 // plain noise and with noise clipped to 8 bits. Taus above the distance that strong noise causes
-// (core/bm3d/matching.h) gain up to 0.1 dB at weak noise and 1 dB at sigma 75, so one tau serves all levels.
+// (core/bm3d/bm3d_parameters.h) gain up to 0.1 dB at weak noise and 1 dB at sigma 75, so one tau serves all
+// levels.
 Bm3dParameters bm3d_profile(Profile profile) {
   constexpr Transform2d kFirst = Transform2d::kBior15;
   constexpr Transform2d kSecond = Transform2d::kDct;
@@ -192,5 +194,33 @@ std::string_view to_string(GroupTransform transform) {
 }
 
 Profile parse_profile(std::string_view name) { return value_of(name, "profile", kProfiles); }
+
+MatchingScale matching_scale(bool whole_code_values) {
+  return whole_code_values ? MatchingScale{true, 1, 128} : MatchingScale{false, 4, 1023};
+}
+
+MatchingDistances matching_distances(Matching matching, bool second_step, const Bm3dStep& step,
+                                     const MatchingScale& scale, double guide_sigma) {
+  // The share of white noise's variance that the kernel leaves.
+  constexpr double kSide = static_cast<double>(kGuideKernelSide) / kGuideKernelSum;
+  constexpr double kCenter = static_cast<double>(kGuideKernelCenter) / kGuideKernelSum;
+  constexpr double kEnergy = 2 * kSide * kSide + kCenter * kCenter;
+  constexpr double kFirstStep = 0.9 * 2 * kEnergy * kEnergy;
+  // The noise that remains in the basic estimate: a tenth of the noise level, and at most 2.5 because
+  // clipping weakens strong noise in dark and bright areas.
+  constexpr double kResidual = 0.1;
+  constexpr double kStrongNoise = 25;
+
+  const auto tau = static_cast<double>(step.max_distance);
+  const double residual = kResidual * std::min(guide_sigma, kStrongNoise);
+  const double noise = matching == Matching::kNearest ? 0
+                       : second_step                  ? 2 * residual * residual
+                                                      : kFirstStep * guide_sigma * guide_sigma;
+  const double unit = static_cast<double>(step.patch_size) * step.patch_size * scale.scale * scale.scale;
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max() - 1;
+  const double limit = std::min(std::floor(tau * unit), kMost);
+  const double expected = std::floor(std::min(noise * unit, limit / 2));
+  return {static_cast<std::int32_t>(expected), static_cast<std::int32_t>(limit - expected)};
+}
 
 }  // namespace limpid

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "core/bm3d/bm3d_parameters.h"
-#include "core/bm3d/matching.h"
-#include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 
@@ -44,7 +42,7 @@ constexpr float weight_factor(float least_deviation, float deviation) {
 /// The picture on which one step matches patches.
 struct Bm3dGuide {
   bool basic_estimate = false;  ///< luma's basic estimate, otherwise its noisy samples
-  bool smoothed = false;        ///< smoothed with the kernel of core/bm3d/matching.h
+  bool smoothed = false;        ///< smoothed with the kernel of core/bm3d/bm3d_parameters.h
   MatchingScale scale;
   MatchingDistances distances;
 };

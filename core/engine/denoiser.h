@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,10 +16,9 @@
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
-#include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
-#include "core/noise/scene_range.h"
+#include "core/noise/scene.h"
 
 namespace limpid {
 
@@ -71,7 +69,7 @@ class Denoiser : NotCopyable {
   virtual void set_noise(const NoiseModel& noise) = 0;
 
   /// Sets the share of the noisy samples in the results of frames that are sent after this call
-  /// (core/frame/mixing.h), initially 0. Throws UsageError unless it is from 0 to 1.
+  /// (core/frame/region.h), initially 0. Throws UsageError unless it is from 0 to 1.
   virtual void set_mix(float mix) = 0;
 
   /// Takes a frame of the denoiser's format and keeps its memory as long as required. Does not wait for the

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <deque>
 #include <utility>
-#include <vector>
 
 #include "core/frame/reach.h"
 

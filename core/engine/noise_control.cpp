@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/frame/frame.h"
 
 namespace limpid {
 namespace {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/engine/noise_tracker.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <iterator>
-#include <optional>
-#include <utility>
 
 namespace limpid {
 namespace {

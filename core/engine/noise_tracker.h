@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +12,9 @@
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "core/frame/region.h"
-#include "core/noise/brightness_histogram.h"
-#include "core/noise/changing_area.h"
-#include "core/noise/level_steps.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
-#include "core/noise/scene_range.h"
+#include "core/noise/scene.h"
 
 namespace limpid {
 

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <numeric>
 #include <type_traits>
 #include <vector>

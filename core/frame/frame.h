@@ -1,19 +1,67 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
-#include "core/frame/half.h"
-
 namespace limpid {
+
+/// A floating-point number of 16 bits (IEEE 754 binary16). The conversions are constant expressions, which
+/// device code may use.
+struct Half {
+  std::uint16_t bits = 0;
+
+  constexpr Half() = default;
+  /// Rounds to the nearest value, ties to even; infinity from 65520 on.
+  constexpr explicit Half(float value) : bits(bits_of(value)) {}
+
+  /// Exact.
+  constexpr operator float() const {
+    constexpr std::uint32_t kExponent = 0x7C00;
+    constexpr std::uint32_t kRebias = (127 - 15) << 23;
+    constexpr std::uint32_t kLeastNormal = kRebias + (1U << 23);  // 2^-14
+    const std::uint32_t magnitude = bits & 0x7FFFU;
+    const std::uint32_t moved = magnitude << 13;
+    const float value = magnitude >= kExponent ? std::bit_cast<float>(moved | 0x7F800000U)
+                        : magnitude < 0x0400
+                            ? std::bit_cast<float>(moved + kLeastNormal) - std::bit_cast<float>(kLeastNormal)
+                            : std::bit_cast<float>(moved + kRebias);
+    return (bits & 0x8000U) != 0 ? -value : value;
+  }
+
+ private:
+  static constexpr std::uint16_t bits_of(float value) {
+    constexpr std::uint32_t kInfinity = 0x7F800000;
+    constexpr std::uint32_t kOverflow = (127 + 16) << 23;     // 2^16
+    constexpr std::uint32_t kLeastNormal = (127 - 14) << 23;  // 2^-14
+    constexpr std::uint32_t kRebias = (127 - 15) << 23;
+    const auto all = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = all & 0x7FFFFFFFU;
+    std::uint32_t result = 0;
+    if (magnitude >= kOverflow) {
+      result = magnitude > kInfinity ? 0x7E00 : 0x7C00;
+    } else if (magnitude < kLeastNormal) {
+      // The unit of the sum equals the lowest bit of the half, so the addition rounds.
+      result = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) -
+               std::bit_cast<std::uint32_t>(0.5F);
+    } else {
+      const std::uint32_t odd = magnitude >> 13 & 1;
+      result = (magnitude - kRebias + 0x0FFF + odd) >> 13;
+    }
+    return static_cast<std::uint16_t>(result | (all >> 16 & 0x8000U));
+  }
+};
 
 enum class MemoryKind : std::uint8_t { kHost, kCuda };
 
@@ -200,6 +248,89 @@ inline std::vector<std::string_view> color_plane_names(ColorModel model) {
 }
 inline std::vector<std::string_view> color_plane_names(const FrameFormat& format) {
   return color_plane_names(format.color_model);
+}
+
+/// A pool of frames that reuses their memory, so that a stream allocates only as many frames as are alive at
+/// once. Memory that has not been used for 1024 allocations, or eight times the number of frames, is freed.
+/// Formats may differ. Thread-safe. Frames may outlive the pool.
+class FramePool {
+ public:
+  using Allocator = std::function<Frame(const FrameFormat&)>;
+
+  /// `allocate` makes a frame when the pool has no free one.
+  explicit FramePool(Allocator allocate = allocate_frame);
+  /// Samples are uninitialized. Throws OutOfMemory.
+  Frame allocate(const FrameFormat& format);
+
+ private:
+  struct State;
+  Allocator allocate_;
+  std::shared_ptr<State> state_;
+};
+
+/// The rows of a frame that are filtered as one picture: all rows, or every second row, which is a field.
+struct PictureRows {
+  int first = 0;
+  int spacing = 1;
+
+  /// The number of the picture's rows in a plane of `height` rows.
+  constexpr int count(int height) const { return (height - first + spacing - 1) / spacing; }
+};
+
+/// The pictures of a frame, in filtering order: the frame itself or its two fields.
+inline std::span<const PictureRows> pictures_of(bool interlaced) {
+  static constexpr std::array<PictureRows, 1> kFrame = {{{0, 1}}};
+  static constexpr std::array<PictureRows, 2> kFields = {{{0, 2}, {1, 2}}};
+  return interlaced ? std::span<const PictureRows>(kFields) : std::span<const PictureRows>(kFrame);
+}
+
+/// The number of rows of each plane of a picture. In fields, the chroma planes' rows do not follow from
+/// luma's.
+using PlaneHeights = std::array<int, kMaxPlanes>;
+
+inline PlaneHeights plane_heights(const FrameFormat& format, const PictureRows& rows) {
+  PlaneHeights heights{};
+  for (int p = 0; p < format.plane_count(); ++p) {
+    heights[p] = rows.count(format.plane_height(p));
+  }
+  return heights;
+}
+
+/// False for float samples that filters cannot use: NaN, and those beyond +-4096 code values. They pass
+/// unchanged. A constant expression for device code.
+constexpr bool is_usable_sample(float sample) {
+  constexpr float kGreatest = 4096;
+  const float value = sample * 255.0F;
+  return value >= -kGreatest && value <= kGreatest;
+}
+
+/// A float sample limited to +-4096 code values; 0 for NaN. A constant expression for device code, so the
+/// limit is a local constant: std::min() refers to it, and device code has no object of the namespace.
+constexpr float usable_code_value(float value) {
+  constexpr float kGreatest = 4096;
+  return value == value ? std::min(std::max(value, -kGreatest), kGreatest) : 0;
+}
+
+/// Reads `count` samples of row `y` from column `x` on into `out`, in 8-bit code values (samples divided by
+/// the format's code_value()).
+template <typename Real>
+void load_code_values(const Plane& plane, const FrameFormat& format, int x, int y, int count, Real* out) {
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    const auto* const samples = plane.row<const Sample>(y) + x;
+    const auto scale = static_cast<Real>(1.0 / format.code_value());
+    for (int i = 0; i < count; ++i) {
+      out[i] = static_cast<Real>(samples[i]) * scale;
+    }
+  });
+}
+
+/// Reads samples as load_code_values() does and limits float samples by usable_code_value().
+inline void load_usable_code_values(const Plane& plane, const FrameFormat& format, int x, int y, int count,
+                                    float* out) {
+  load_code_values(plane, format, x, y, count, out);
+  if (format.is_float()) {
+    std::transform(out, out + count, out, usable_code_value);
+  }
 }
 
 }  // namespace limpid

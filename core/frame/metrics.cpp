@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <string>
 
 #include "core/base/error.h"
-#include "core/frame/code_values.h"
 
 namespace limpid {
 namespace {

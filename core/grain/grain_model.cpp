@@ -2,7 +2,6 @@
 #include "core/grain/grain_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +9,6 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
-#include <vector>
-
-#include "core/grain/grain_synthesizer.h"
 
 namespace limpid {
 namespace {

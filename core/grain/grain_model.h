@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <vector>
 
 #include "core/frame/frame.h"
 #include "core/grain/film_grain.h"

@@ -36,7 +36,7 @@ struct MotionField {
   /// units of 1/512 of an 8-bit code value. motion::difference_of_noise() is the value for noise alone.
   std::vector<std::int32_t> differences;
   /// Mean absolute deviation of the current picture's guide from its mean in the same window, with the
-  /// weights and unit of `differences`. core/motion/followed.h decides from both whether a block was
+  /// weights and unit of `differences`. core/motion/motion_blocks.h decides from both whether a block was
   /// followed.
   std::vector<std::int32_t> textures;
   /// Fractional parts of the vectors if MotionParameters request them, otherwise empty. Blocks at a border of

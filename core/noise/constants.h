@@ -39,7 +39,7 @@ struct DifferenceConstants {
   double least_share = 0.03;
 };
 
-/// Constants for noise in single frames (single_noise.h).
+/// Constants for noise in single frames (noise_features.h).
 struct SingleConstants {
   /// Distance, in half octaves of texture, between the flattest blocks and the first ones that show the
   /// growth of high frequencies.

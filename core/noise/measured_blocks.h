@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_blocks.h"
 #include "core/noise/noise_statistics.h"
-#include "core/noise/scene_range.h"
+#include "core/noise/scene.h"
 
 // The choice of the blocks that NoiseStatistics measure, and of their bins, bit-exact in all engines.
 // Constant expressions for device code.

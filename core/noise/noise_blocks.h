@@ -10,7 +10,7 @@
 
 #include "core/frame/frame.h"
 
-// The parts of the noise estimate (cpu/noise/noise_estimation.h) that engines share: the arithmetic of one
+// The parts of the noise estimate (cpu/noise/noise.h) that engines share: the arithmetic of one
 // block and of sums over many blocks, whose order each engine chooses, and the sigma that follows from the
 // sums. Constant expressions for device code.
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
-// The features of a channel, which are the input of the noise decision (noise_decision.h), and the shape of
+// The features of a channel, which are the input of the noise decision (see Forests), and the shape of
 // the noise at the chosen level.
+#pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "core/noise/difference_noise.h"
 #include "core/noise/noise_statistics.h"
-#include "core/noise/spectrum.h"
 
 namespace limpid::noise {
 
@@ -63,7 +62,7 @@ enum class Feature : std::uint8_t {
   kBase,            ///< log of the first estimate, in 8-bit code values
   kBaseInSteps,     ///< log of the first estimate, in quantization steps
   kFlattest,        ///< log of the deviation of the flattest blocks of single frames, relative to the base
-  kWhite,           ///< log of the white noise of noise_estimation.h, relative to the base
+  kWhite,           ///< log of the white noise of noise.h, relative to the base
   kSupportedWhite,  ///< log of supported_white_variance(), as a deviation, relative to the base
   kUpper,           ///< log of DifferenceNoise::most_variance, as a deviation, relative to the base
   kLeastClass,      ///< log of DifferenceNoise::least_level, relative to the base
@@ -110,7 +109,7 @@ using Features = std::array<std::int16_t, kFeatures>;
 inline constexpr std::int16_t kUnknown = INT16_MIN;
 inline constexpr double kFeatureUnit = 1.0 / 64;
 
-/// `white`: the standard deviation of noise_estimation.h; 0 if not known.
+/// `white`: the standard deviation of noise.h; 0 if not known.
 Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white);
 
 /// Features, first estimate and chosen level (0: no noise) of a channel of color.
@@ -136,5 +135,65 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma);
 /// The noise of a channel as differences show it, near the noise `chosen` for filtering. `chosen` itself if
 /// differences contain texture, or lack noise that repeats.
 PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen);
+
+// The choice of a channel's noise level from its features. A forest of decision trees, fitted to clips with
+// known noise, predicts the loss in dB of the filter's result for each of several candidate levels; the level
+// with the least loss is chosen. bench/support/noise_zoo fits the trees and writes
+// noise_forests.cpp. Sums of losses are integers.
+
+/// The measurements that candidate levels are relative to.
+enum class Anchor : std::uint8_t {
+  kBase,      ///< ChannelNoise::base
+  kLowest,    ///< Feature::kLowestLevel
+  kWhite,     ///< Feature::kWhite
+  kFlattest,  ///< Feature::kFlattest
+  kUnit,      ///< one code value: a codec can remove noise from all measurements
+};
+
+/// The level of the anchor times 2^(thirds / 3). Candidates of one anchor are adjacent, in ascending order.
+struct Candidate {
+  Anchor anchor;
+  std::int8_t thirds;
+};
+
+/// Features up to the threshold lead to `below`, others to `above`: the number of a node or, if negative, the
+/// complement of the number of a leaf.
+struct ForestNode {
+  std::uint8_t feature;
+  std::int16_t threshold;
+  std::int16_t below;
+  std::int16_t above;
+};
+
+/// Each leaf has one letter for the loss without filtering, then one letter for the loss of each candidate.
+struct Forest {
+  std::span<const ForestNode> nodes;
+  std::span<const std::int16_t> roots;  ///< nodes
+  std::span<const std::string_view> leaves;
+  std::span<const Candidate> candidates;
+};
+
+/// The digits, the letters A to W, and a to s stand for n from 0 to 51, and for losses of n^2 units.
+constexpr int number_of_letter(char letter) {
+  return letter <= '9' ? letter - '0' : letter <= 'W' ? letter - 'A' + 10 : letter - 'a' + 33;
+}
+inline constexpr double kLossUnit = 16.0 / (51 * 51);  ///< in dB
+
+/// The forests for luma (also gray, and the opponent channel Y) with differences of frames, for luma of
+/// single frames, and for the other channels.
+struct Forests {
+  Forest luma;
+  Forest single_luma;
+  Forest chroma;
+};
+const Forests& forests();
+
+struct NoiseDecision {
+  double sigma = 0;  ///< standard deviation in 8-bit code values; 0: no noise
+  double loss = 0;   ///< expected loss against the best level, in dB
+};
+
+/// The decision for a channel with these features, which are those of `noise`.
+NoiseDecision decide_noise(const Features& features, const ChannelNoise& noise);
 
 }  // namespace limpid::noise

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/noise/noise_model.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>

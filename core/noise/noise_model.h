@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "core/frame/region.h"

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/noise/noise_statistics.h"
 
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <numeric>
 #include <optional>
 
 #include "core/noise/constants.h"
-#include "core/noise/noise_decision.h"
 #include "core/noise/noise_features.h"
 
 namespace limpid::noise {
@@ -44,7 +42,7 @@ double supported(double sigma, const ChannelStatistics& channel) {
                                   level_quantile(channel, 0.001) / kConstants.shape.least_of_quietest));
 }
 
-// True for noise of any brightness and frequency whose level is near that of noise_estimation.h, which is
+// True for noise of any brightness and frequency whose level is near that of noise.h, which is
 // more exact for white noise. If it agrees with differences without texture or coding, or with flat places of
 // a picture, the chosen level may be as far away as filters of smooth pictures allow. Chroma is filtered best
 // at a level somewhat above its noise.

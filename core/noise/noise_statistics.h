@@ -132,7 +132,7 @@ struct NoiseStatistics {
   void add(const NoiseStatistics& other);
 };
 
-/// The model for frames with these statistics. `white` is the mean estimate of noise_estimation.h for the
+/// The model for frames with these statistics. `white` is the mean estimate of noise.h for the
 /// frames. It is more exact for white noise, and it is the result if the statistics indicate white noise or
 /// no noise.
 NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& white);

@@ -4,9 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/base/error.h"
-#include "core/base/regular_file.h"
-
 namespace limpid {
 namespace {
 

@@ -2,7 +2,6 @@
 #include "core/vbm4d/schedule.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace limpid::vbm4d {
 namespace {

@@ -9,10 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
 #include "core/vbm4d/vbm4d_parameters.h"

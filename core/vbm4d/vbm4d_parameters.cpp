@@ -3,10 +3,7 @@
 
 #include <algorithm>
 
-#include "core/parameters/names.h"
 #include "core/parameters/parameter.h"
-#include "core/parameters/shared_parameters.h"
-#include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
 
 namespace limpid {

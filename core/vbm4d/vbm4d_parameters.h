@@ -3,14 +3,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "core/frame/reach.h"
 
 namespace limpid {
 
 template <typename Parameters>
-struct FilterDescription;  // core/parameters/filter_description.h
+struct FilterDescription;  // core/parameters/parameter.h
 
 /// The parameters of each step of V-BM4D. Patches are 8x8 samples.
 struct Vbm4dStep {

@@ -6,10 +6,9 @@
 #include <limits>
 #include <numbers>
 
-#include "core/bm3d/matching.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/bm3d/transforms.h"
 #include "core/motion/motion_blocks.h"
-#include "core/vbm4d/quarter_samples.h"
 
 namespace limpid {
 namespace {
@@ -95,8 +94,8 @@ vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, doubl
   bounds.most_of_lost = step.spacing > kDenseSpacing ? step.max_group_size
                         : second_step                ? kMostOfLostOfBasic
                                                      : kMostOfLost;
-  // Patches of equal content differ by their noise (core/bm3d/matching.h), except in the basic estimate,
-  // which is almost free of noise.
+  // Patches of equal content differ by their noise (core/bm3d/bm3d_parameters.h), except in the basic
+  // estimate, which is almost free of noise.
   const double limit = static_cast<double>(bounded(static_cast<double>(step.max_distance) * kUnit));
   const double expected = second_step ? 0 : std::floor(std::min(2 * variance, limit / 2));
   bounds.similar = {static_cast<std::int32_t>(expected), static_cast<std::int32_t>(limit - expected)};

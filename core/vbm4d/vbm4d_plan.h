@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/bm3d/bm3d_plan.h"
-#include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/vbm4d/trajectories.h"

@@ -4,11 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/parameters/names.h"
 #include "core/parameters/parameter.h"
-#include "core/parameters/shared_parameters.h"
-#include "core/vbm4d/trajectories.h"
-#include "core/vnlb/space_time_patches.h"
 
 namespace limpid {
 namespace {

@@ -43,10 +43,10 @@ constexpr int kMinimaVectors = kIntLanes >= 8 ? 8 : 64 / kIntLanes;
 constexpr int kMinimaLanes = kMinimaVectors / 8 * kIntLanes;
 
 // Distances are computed as |a|^2 + |b|^2 - 2ab. Candidates are ordered by the deviation of this from the
-// expected distance (core/bm3d/matching.h), which is called distance below. The products ab of a reference
-// patch a with the patches b at consecutive positions x, x + 1, ... lie in consecutive lanes. For that,
-// samples are stored as expanded words: word [y][x] holds samples x and x + 1 (as 16-bit values) or x to x +
-// 3 (as bytes, if the CPU multiplies bytes), so that any run of lanes is one unaligned load.
+// expected distance (core/bm3d/bm3d_parameters.h), which is called distance below. The products ab of a
+// reference patch a with the patches b at consecutive positions x, x + 1, ... lie in consecutive lanes. For
+// that, samples are stored as expanded words: word [y][x] holds samples x and x + 1 (as 16-bit values) or x
+// to x + 3 (as bytes, if the CPU multiplies bytes), so that any run of lanes is one unaligned load.
 #if HWY_TARGET <= HWY_AVX3_DL
 constexpr bool kByteProducts = true;
 // The two VNNI instructions are written in assembly because Highway 1.0.3 checks for AVX512_VNNI when it

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -9,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/bm3d/bm3d_plan.h"
-#include "core/bm3d/matching.h"
 #include "core/bm3d/transforms.h"
 #include "core/filter/filter.h"
 #include "core/noise/noise_model.h"

@@ -11,8 +11,7 @@
 #include "core/frame/reach.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "core/vnlb/vnlb_parameters.h"
-#include "cpu/vbm4d/along_motion.h"
-#include "cpu/vnlb/patch_groups.h"
+#include "cpu/runtime/convert.h"
 
 namespace limpid::cpu {
 namespace {

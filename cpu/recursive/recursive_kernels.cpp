@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cpu/recursive/recursive_kernels.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <type_traits>
 
 #include "cpu/runtime/denormals.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/recursive/recursive_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -23,9 +17,6 @@ namespace limpid::cpu {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Fractions of motion vectors
 
 // Samples of guides, and sums of their products.
 using GuideTag = hn::CappedTag<std::int16_t, recursive::kWindow>;
@@ -104,7 +95,7 @@ HWY_INLINE std::int32_t difference_at(const GuideWindows& windows, const recursi
   return sum_of_guides(differences);
 }
 
-HWY_ATTR inline recursive::EighthVector fraction_in_windows(const GuideWindows& windows, int least_gain) {
+HWY_ATTR recursive::EighthVector fraction_in_windows(const GuideWindows& windows, int least_gain) {
   std::int32_t whole = 0;
   const recursive::EighthVector fraction = recursive::fraction_of(gradient_sums(windows, &whole));
   if (fraction == recursive::EighthVector{} || difference_at(windows, fraction) >= whole - least_gain) {
@@ -113,8 +104,51 @@ HWY_ATTR inline recursive::EighthVector fraction_in_windows(const GuideWindows& 
   return fraction;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// The merge of patches with their prior, and their shrinkage
+using WarpTag = hn::CappedTag<float, 8>;
+using WarpValues = hn::Vec<WarpTag>;
+constexpr int kWarpLanes = static_cast<int>(hn::MaxLanes(WarpTag()));
+constexpr int kWarpSide = 8;
+
+// The weighted sum of eight vectors, `spacing` floats apart.
+HWY_INLINE WarpValues weighted_sum(const float* from, std::ptrdiff_t spacing, const float* weights) {
+  const WarpTag d;
+  WarpValues sum = hn::Mul(hn::LoadU(d, from), hn::Set(d, weights[0]));
+  for (int tap = 1; tap < recursive::kTaps; ++tap) {
+    sum = hn::MulAdd(hn::LoadU(d, from + tap * spacing), hn::Set(d, weights[tap]), sum);
+  }
+  return sum;
+}
+
+HWY_ATTR void warp_one_block(const PaddedPlane& from, const recursive::EighthVector& vector, int x, int y,
+                             int rows, PaddedPlane& out) {
+  static const auto weights = recursive::interpolation_weights();
+  const WarpTag d;
+  const int rest_x = vector.x & (recursive::kEighths - 1);
+  const int rest_y = vector.y & (recursive::kEighths - 1);
+  const int top = y + (vector.y >> 3) - (rest_y == 0 ? 0 : recursive::kTapsBefore);
+  const int count = rows + (rest_y == 0 ? 0 : recursive::kTaps - 1);
+  const float* source = from.row(top) + x + (vector.x >> 3);
+  std::ptrdiff_t source_pitch = from.pitch();
+  alignas(64) std::array<float, (kWarpSide + recursive::kTaps) * kWarpSide> lines;
+  if (rest_x != 0) {
+    for (int line = 0; line < count; ++line) {
+      const float* first = source + line * source_pitch - recursive::kTapsBefore;
+      for (int i = 0; i < kWarpSide; i += kWarpLanes) {
+        hn::Store(weighted_sum(first + i, 1, weights[rest_x].data()), d, lines.data() + line * kWarpSide + i);
+      }
+    }
+    source = lines.data();
+    source_pitch = kWarpSide;
+  }
+  for (int line = 0; line < rows; ++line) {
+    for (int i = 0; i < kWarpSide; i += kWarpLanes) {
+      const float* first = source + line * source_pitch + i;
+      hn::StoreU(
+          rest_y == 0 ? hn::LoadU(d, first) : weighted_sum(first, source_pitch, weights[rest_y].data()), d,
+          out.row(y + line) + x + i);
+    }
+  }
+}
 
 constexpr int kMergedVectors = recursive::kPatch * kParts;  // of a block of patches
 constexpr float kPerCoefficient = 1.0F / (recursive::kPatch * recursive::kPatch);
@@ -387,7 +421,7 @@ HWY_INLINE void add_patch(const PatchStep& step, const MergedBlock& block, int p
   }
 }
 
-HWY_ATTR inline void merge_patch_row(const PatchStep& step, const PatchRow& row, const PatchSums& sums) {
+HWY_ATTR void merge_patch_row(const PatchStep& step, const PatchRow& row, const PatchSums& sums) {
   const FloatTag d;
   const std::size_t count = row.xs.size();
   for (std::size_t i = 0; i < count; i += kPatchesPerBlock) {
@@ -411,58 +445,6 @@ HWY_ATTR inline void merge_patch_row(const PatchStep& step, const PatchRow& row,
     }
   }
 }
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Interpolation of the state along motion
-
-using WarpTag = hn::CappedTag<float, 8>;
-using WarpValues = hn::Vec<WarpTag>;
-constexpr int kWarpLanes = static_cast<int>(hn::MaxLanes(WarpTag()));
-constexpr int kWarpSide = 8;
-
-// The weighted sum of eight vectors, `spacing` floats apart.
-HWY_INLINE WarpValues weighted_sum(const float* from, std::ptrdiff_t spacing, const float* weights) {
-  const WarpTag d;
-  WarpValues sum = hn::Mul(hn::LoadU(d, from), hn::Set(d, weights[0]));
-  for (int tap = 1; tap < recursive::kTaps; ++tap) {
-    sum = hn::MulAdd(hn::LoadU(d, from + tap * spacing), hn::Set(d, weights[tap]), sum);
-  }
-  return sum;
-}
-
-HWY_ATTR inline void warp_one_block(const PaddedPlane& from, const recursive::EighthVector& vector, int x,
-                                    int y, int rows, PaddedPlane& out) {
-  static const auto weights = recursive::interpolation_weights();
-  const WarpTag d;
-  const int rest_x = vector.x & (recursive::kEighths - 1);
-  const int rest_y = vector.y & (recursive::kEighths - 1);
-  const int top = y + (vector.y >> 3) - (rest_y == 0 ? 0 : recursive::kTapsBefore);
-  const int count = rows + (rest_y == 0 ? 0 : recursive::kTaps - 1);
-  const float* source = from.row(top) + x + (vector.x >> 3);
-  std::ptrdiff_t source_pitch = from.pitch();
-  alignas(64) std::array<float, (kWarpSide + recursive::kTaps) * kWarpSide> lines;
-  if (rest_x != 0) {
-    for (int line = 0; line < count; ++line) {
-      const float* first = source + line * source_pitch - recursive::kTapsBefore;
-      for (int i = 0; i < kWarpSide; i += kWarpLanes) {
-        hn::Store(weighted_sum(first + i, 1, weights[rest_x].data()), d, lines.data() + line * kWarpSide + i);
-      }
-    }
-    source = lines.data();
-    source_pitch = kWarpSide;
-  }
-  for (int line = 0; line < rows; ++line) {
-    for (int i = 0; i < kWarpSide; i += kWarpLanes) {
-      const float* first = source + line * source_pitch + i;
-      hn::StoreU(
-          rest_y == 0 ? hn::LoadU(d, first) : weighted_sum(first, source_pitch, weights[rest_y].data()), d,
-          out.row(y + line) + x + i);
-    }
-  }
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Sums of planes
 
 HWY_ATTR void divide_sums(const float* HWY_RESTRICT sums, const float* HWY_RESTRICT weights, int count,
                           float* HWY_RESTRICT out) {

@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "core/base/parallel.h"
-#include "core/frame/code_values.h"
 
 // Plain loops: compiled once per SIMD target, they are vectorized by the compiler.
 HWY_BEFORE_NAMESPACE();

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/bm3d/matching.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/frame/frame.h"
 
 // Row-wise conversions between the samples of frames and filters' float planes, in 8-bit code values. Every
@@ -23,8 +23,8 @@ void store_row(const FrameFormat& format, const float* in, int count, std::byte*
 /// result for `in`. Does nothing for other sample types. For calls in a task arena.
 void pass_unusable_samples(const Frame& in, Frame& out);
 
-/// Smooths a row of the guide with the kernel of core/bm3d/matching.h; `above` and `below` are the adjacent
-/// rows, mirrored at the border. `count` >= 2.
+/// Smooths a row of the guide with the kernel of core/bm3d/bm3d_parameters.h; `above` and `below` are the
+/// adjacent rows, mirrored at the border. `count` >= 2.
 void smooth_row(const float* above, const float* row, const float* below, int count, float* out);
 
 /// Values for matching: (in - 128) * scale, rounded to nearest (halves to even) and clamped.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/not_copyable.h"
+#include "core/filter/filter.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
 #include "core/noise/noise_model.h"
@@ -63,5 +63,14 @@ class SpatialFilter : public FrameFilter {
   }
   virtual void filter(const Frame& in, const NoiseModel& noise, Frame& out) = 0;
 };
+
+/// The filters of the CPU engine. All throw UsageError for illegal parameters, and Error for invalid formats
+/// and for transforms that this engine does not support.
+std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const EdgePreservingFilter& filter, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const RecursiveParameters& parameters,
+                                               const FrameFormat& format);
 
 }  // namespace limpid::cpu

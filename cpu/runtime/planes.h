@@ -2,10 +2,8 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 
 #include "core/base/parallel.h"
-#include "core/frame/fields.h"
 #include "core/frame/frame.h"
 
 // Helpers of the filters of whole frames.

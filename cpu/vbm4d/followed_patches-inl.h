@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Following a reference patch from picture to picture (core/vbm4d/trajectories.h), and a
-// tile's own sums. Compiled once per SIMD target.
+// Following a reference patch from picture to picture (core/vbm4d/trajectories.h). Compiled once per SIMD
+// target.
 #if defined(LIMPID_CPU_FOLLOWED_PATCHES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CPU_FOLLOWED_PATCHES_INL_H_
 #undef LIMPID_CPU_FOLLOWED_PATCHES_INL_H_
@@ -16,7 +16,6 @@
 #include <cstdint>
 
 #include "core/motion/motion_field.h"
-#include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
 #include "cpu/bm3d/group_filter-inl.h"
 #include "cpu/runtime/products-inl.h"
@@ -150,7 +149,7 @@ HWY_INLINE CandidateChoice try_all_candidates(const PictureSamples& guide, const
   return choice;
 }
 
-// A reference patch's gradient (quarter_samples.h).
+// A reference patch's gradient.
 struct GuideGradient {
   GuideVector x[vbm4d::kPatch];
   GuideVector y[vbm4d::kPatch];

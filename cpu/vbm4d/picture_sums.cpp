@@ -2,10 +2,7 @@
 #include "cpu/vbm4d/picture_sums.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
-#include <cstddef>
 #include <limits>
 #include <type_traits>
 #include <utility>

@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstddef>
-#include <optional>
 #include <span>
 #include <type_traits>
 
 #include "core/bm3d/transforms.h"
-#include "core/vbm4d/quarter_samples.h"
 
 #ifndef LIMPID_CPU_VBM4D_TIME_TRANSFORMS
 #define LIMPID_CPU_VBM4D_TIME_TRANSFORMS

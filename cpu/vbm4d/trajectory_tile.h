@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "core/motion/motion_field.h"
@@ -15,8 +14,7 @@
 #include "cpu/vbm4d/picture_sums.h"
 
 // The inner part of V-BM4D: the work on one tile of reference patches, on one thread.
-// cpu/vbm4d/picture_groups.h divides pictures into tiles, and picture_estimates.h computes estimates from the
-// sums.
+// cpu/vbm4d/along_motion.h divides pictures into tiles, and computes estimates from the sums.
 
 namespace limpid::cpu {
 
@@ -90,8 +88,7 @@ struct TrajectoryGroup {
   bool lost = false;  ///< see vbm4d::members_of()
   std::array<std::int8_t, vbm4d::kMostPatches> pictures;
   std::array<Position, vbm4d::kMostPatches> places;
-  /// Offset of patches to the right of their positions and below them, in quarters of a sample
-  /// (quarter_samples.h).
+  /// Offset of patches to the right of their positions and below them, in quarters of a sample.
   std::array<std::uint8_t, vbm4d::kMostPatches> right{};
   std::array<std::uint8_t, vbm4d::kMostPatches> below{};
 

@@ -74,9 +74,4 @@ class Bm3d final : public SpatialFilter {
   Event sums_clear_;
 };
 
-inline std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters,
-                                                      const FrameFormat& format) {
-  return std::make_unique<Bm3d>(parameters, format);
-}
-
 }  // namespace limpid::cuda

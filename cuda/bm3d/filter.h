@@ -105,4 +105,12 @@ FilterGroups filter_fast;
 /// The general kernel, many times slower than filter_fast.
 FilterGroups filter_any;
 
+/// Sets the sums of a plane of width x height to zero.
+void clear_sums(const AggregationSums& sums, int width, int height, cudaStream_t stream);
+
+/// Computes the estimate out = numerator / denominator + offset. The denominator is the weights spread by the
+/// aggregation window of patches of `patch_size`.
+void finish(const AggregationSums& sums, int patch_size, const FilterTables& tables, const FloatPlane& out,
+            cudaStream_t stream);
+
 }  // namespace limpid::cuda

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/bm3d/finish.h"
+#include "cuda/bm3d/filter.h"
 #include "cuda/runtime/launch.h"
 
 namespace limpid::cuda {

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "core/bm3d/bm3d_parameters.h"
-#include "core/bm3d/matching.h"
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/variants.h"
 
@@ -33,7 +32,7 @@ struct MatchingPlane {
   LIMPID_HOST_DEVICE static int rows_of(int height) { return height + kMargin + kFarMargin; }
 };
 
-/// Fills `out` from `guide`. `smooth` applies the kernel of core/bm3d/matching.h first.
+/// Fills `out` from `guide`. `smooth` applies the kernel of core/bm3d/bm3d_parameters.h first.
 void prepare_matching(const FloatPlane& guide, bool smooth, const MatchingPlane& out, cudaStream_t stream);
 
 /// Finds `groups`.
@@ -55,5 +54,15 @@ bool can_match_fast(const Bm3dStep& step, const DeviceLimits& device);
 Match match_fast;
 
 Match match_any;
+
+// The brightness of reference patches in a guide, on which chroma's noise depends
+// (Bm3dComponent::curve_by_guide).
+
+/// Computes the brightness of the reference patches: out[row * grid.columns + column] = brightness_of() the
+/// patch.
+void find_brightness(const MatchingPlane& guide, const ReferenceGrid& grid, float* out, cudaStream_t stream);
+/// find_brightness() for a guide of integer code values; `guide` points to sample (0, 0).
+void find_brightness(const std::int8_t* guide, int pitch, const ReferenceGrid& grid, float* out,
+                     cudaStream_t stream);
 
 }  // namespace limpid::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "core/bm3d/matching.h"
+#include "core/bm3d/bm3d_parameters.h"
 
 namespace limpid::cuda {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cuda/edge_preserving/bilateral.h"
+#include "cuda/edge_preserving/kernels.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/powers.h"
 #include "cuda/runtime/tile.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cuda/edge_preserving/bilateral.h"
+#include "cuda/edge_preserving/kernels.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/powers.h"
 #include "cuda/runtime/tile.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cuda/edge_preserving/bilateral.h"
+#include "cuda/edge_preserving/kernels.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/matrix.h"
 #include "cuda/runtime/powers.h"

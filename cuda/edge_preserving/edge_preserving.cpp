@@ -1,12 +1,64 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/edge_preserving/edge_preserving.h"
 
+#include <memory>
+#include <span>
 #include <variant>
 
-#include "core/edge_preserving/edge_preserving.h"
-#include "cuda/edge_preserving/nlm.h"
+#include "core/edge_preserving/edge_preserving_parameters.h"
+#include "core/noise/noise_model.h"
+#include "cuda/edge_preserving/kernels.h"
+#include "cuda/runtime/frame_filter.h"
+#include "cuda/runtime/planes.h"
+#include "cuda/runtime/runtime.h"
 
 namespace limpid::cuda {
+
+/// The edge-preserving filters, plane by plane.
+class EdgePreserving final : public SpatialFilter {
+ public:
+  /// Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory.
+  EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format);
+
+  std::size_t memory() const override;
+
+ private:
+  void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
+                      const NoiseModel& noise, cudaStream_t stream) override;
+  void filter_plane(const BilateralParameters& parameters, float sigma, const SamplePlane& in,
+                    const SamplePlane& out, cudaStream_t stream);
+  void filter_plane(const AdaptiveBilateralParameters& parameters, float sigma, const SamplePlane& in,
+                    const SamplePlane& out, cudaStream_t stream);
+  void run_passes(std::span<const BilateralPass> passes, const AdaptiveBilateralWeights& weights,
+                  const SamplePlane& in, const SamplePlane& out, cudaStream_t stream);
+  /// Filters a plane by one of the two filters that compare patches.
+  template <typename Parameters>
+  void filter_plane(const Parameters& parameters, float sigma, const SamplePlane& in, const SamplePlane& out,
+                    cudaStream_t stream);
+
+  EdgePreservingFilter filter_;
+  // Working planes of the size of the largest plane; `width` and `height` describe the current plane.
+  FloatPlane noisy_plane_;
+  FloatPlane result_plane_;
+  DeviceMemory noisy_;
+  DeviceMemory result_;
+  DeviceMemory values_;
+};
+
+std::span<const BilateralVariant> bilateral_variants() {
+  static constexpr BilateralVariant kTable[] = {
+      {{"series", can_filter_by_series, bilateral_series, series_pays}, true},
+      {{"halves", can_filter_halves, bilateral_halves}, true},
+      {{"bytes", can_filter_bytes, bilateral_bytes}, true},
+      {{"any", can_do_any<BilateralJob>, bilateral_any}, false}};
+  return kTable;
+}
+
+std::span<const NlmVariant> nlm_variants() {
+  static constexpr NlmVariant kTable[] = {{"fast", can_average_fast, nlm_fast},
+                                          {"any", can_do_any<NlmJob>, nlm_any}};
+  return kTable;
+}
+
 EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format)
     : SpatialFilter(format), filter_(filter) {
   std::visit([](const auto& parameters) { parameters.validate(); }, filter);
@@ -91,6 +143,11 @@ void EdgePreserving::filter_plane(const Parameters& parameters, float sigma, con
   prepare_patches(plane, stream);
   choose(nlm_variants(), job, device_limits()).run(job, stream);
   store_plane(format_, result_plane_, out, stream);
+}
+
+std::unique_ptr<FrameFilter> make_frame_filter(const EdgePreservingFilter& filter,
+                                               const FrameFormat& format) {
+  return std::make_unique<EdgePreserving>(filter, format);
 }
 
 }  // namespace limpid::cuda

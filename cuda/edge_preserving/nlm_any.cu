@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/edge_preserving/nlm.h"
+#include "cuda/edge_preserving/kernels.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/powers.h"
 

@@ -2,9 +2,8 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "cuda/edge_preserving/nlm.h"
+#include "cuda/edge_preserving/kernels.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/matrix.h"
 #include "cuda/runtime/powers.h"

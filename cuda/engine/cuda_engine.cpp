@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
+
 #include "cuda/engine/cuda_engine.h"
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <functional>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -14,25 +16,21 @@
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
 #include "core/frame/combing.h"
-#include "core/frame/frame_pool.h"
+#include "core/frame/frame.h"
+#include "core/frame/reach.h"
+#include "core/frame/region.h"
 #include "core/noise/noise_model.h"
-#include "cuda/bm3d/bm3d.h"
-#include "cuda/edge_preserving/edge_preserving.h"
 #include "cuda/engine/mixed_filter.h"
 #include "cuda/engine/window_denoiser.h"
 #include "cuda/noise/noise.h"
-#include "cuda/noise/noise_measurement.h"
-#include "cuda/recursive/recursive.h"
 #include "cuda/runtime/runtime.h"
-#include "cuda/vbm4d/vbm4d.h"
-#include "cuda/vnlb/patch_groups.h"
 
 namespace limpid::cuda {
+
 namespace {
 
 // Calls `enqueue`, which puts work into the stream, and waits until all of it is done, even where not all

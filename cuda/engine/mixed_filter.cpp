@@ -9,8 +9,6 @@
 #include "core/vnlb/vnlb_parameters.h"
 #include "cuda/engine/window_denoiser.h"
 #include "cuda/runtime/mixing.h"
-#include "cuda/vbm4d/vbm4d.h"
-#include "cuda/vnlb/patch_groups.h"
 
 namespace limpid::cuda {
 namespace {

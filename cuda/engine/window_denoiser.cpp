@@ -2,10 +2,7 @@
 #include "cuda/engine/window_denoiser.h"
 
 #include <cmath>
-#include <cstddef>
-#include <memory>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "core/base/error.h"

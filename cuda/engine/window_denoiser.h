@@ -16,9 +16,8 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/frame_ring.h"
 #include "core/frame/frame.h"
-#include "core/frame/frame_pool.h"
 #include "core/frame/mixing.h"
-#include "cuda/noise/clipping.h"
+#include "cuda/noise/noise.h"
 #include "cuda/runtime/frame_filter.h"
 #include "cuda/runtime/runtime.h"
 

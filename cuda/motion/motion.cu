@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/motion/followed.h"
 #include "cuda/motion/motion.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"

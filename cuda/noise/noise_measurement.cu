@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <iterator>
 
-#include "core/frame/code_values.h"
-#include "core/frame/fields.h"
+#include "core/frame/frame.h"
 #include "core/noise/measured_blocks.h"
-#include "cuda/noise/noise_measurement.h"
+#include "cuda/noise/noise.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 

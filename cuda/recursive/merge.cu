@@ -21,14 +21,16 @@ constexpr int kPatchesOfBlock = kMergeThreads / kPatchSide;
 // A lane's column of samples, or its coefficients.
 using Column = float[kPatchSide];
 
+// cos(i pi / 16) / 2, and kC4 of the DC.
+constexpr float kC1 = 0.490392640201615F;
+constexpr float kC2 = 0.461939766255643F;
+constexpr float kC3 = 0.415734806151273F;
+constexpr float kC4 = 0.353553390593274F;
+constexpr float kC5 = 0.277785116509801F;
+constexpr float kC6 = 0.191341716182545F;
+constexpr float kC7 = 0.097545161008064F;
+
 __device__ __forceinline__ void dct(Column& x) {
-  constexpr float kC1 = 0.490392640201615F;
-  constexpr float kC2 = 0.461939766255643F;
-  constexpr float kC3 = 0.415734806151273F;
-  constexpr float kC4 = 0.353553390593274F;
-  constexpr float kC5 = 0.277785116509801F;
-  constexpr float kC6 = 0.191341716182545F;
-  constexpr float kC7 = 0.097545161008064F;
   const float s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
   const float d0 = x[0] - x[7], d1 = x[1] - x[6], d2 = x[2] - x[5], d3 = x[3] - x[4];
   const float e0 = s0 + s3, e1 = s1 + s2, o0 = s0 - s3, o1 = s1 - s2;
@@ -43,13 +45,6 @@ __device__ __forceinline__ void dct(Column& x) {
 }
 
 __device__ __forceinline__ void inverse_dct(Column& x) {
-  constexpr float kC1 = 0.490392640201615F;
-  constexpr float kC2 = 0.461939766255643F;
-  constexpr float kC3 = 0.415734806151273F;
-  constexpr float kC4 = 0.353553390593274F;
-  constexpr float kC5 = 0.277785116509801F;
-  constexpr float kC6 = 0.191341716182545F;
-  constexpr float kC7 = 0.097545161008064F;
   const float m0 = kC4 * (x[0] + x[4]), m1 = kC4 * (x[0] - x[4]);
   const float m2 = kC2 * x[2] + kC6 * x[6], m3 = kC6 * x[2] - kC2 * x[6];
   const float e0 = m0 + m2, e3 = m0 - m2, e1 = m1 + m3, e2 = m1 - m3;

@@ -1,19 +1,46 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/recursive/recursive.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/transforms.h"
+#include "core/recursive/recursive_parameters.h"
 #include "cuda/motion/motion.h"
 #include "cuda/recursive/recursive_kernels.h"
+#include "cuda/runtime/frame_filter.h"
 #include "cuda/runtime/runtime.h"
 
 namespace limpid::cuda {
+
+/// The recursive filter. It stores the data of earlier frames itself. Decisions that depend on the content of
+/// frames are made on the device (RecursionFlags).
+class Recursive final : public FrameFilter {
+ public:
+  /// Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory.
+  Recursive(const RecursiveParameters& parameters, const FrameFormat& format);
+  ~Recursive() override;
+
+  Reach reach() const override { return reach_of(parameters_); }
+  void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override;
+  void forget() override;
+  bool estimates_means() const override { return true; }
+  std::size_t memory() const override;
+
+ private:
+  class Picture;
+
+  RecursiveParameters parameters_;
+  bool by_field_ = false;  ///< true if the last frame was filtered by field
+  std::vector<std::unique_ptr<Picture>> pictures_;
+};
+
 namespace {
 
 constexpr int kSide = recursive::kPatch;

@@ -9,7 +9,7 @@
 
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_model.h"
-#include "core/recursive/recursion.h"
+#include "core/recursive/recursive_parameters.h"
 #include "cuda/runtime/planes.h"
 
 // The stages of the recursive filter. Each call enqueues its kernels.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <type_traits>
 
-#include "core/frame/code_values.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/launch.h"
 

@@ -20,6 +20,7 @@ struct SamplePlane {
   std::byte* data = nullptr;
   std::ptrdiff_t stride = 0;
 };
+using SamplePlanes = std::array<SamplePlane, kMaxPlanes>;
 
 /// Both concern the unused low bits of a sample (Frame::padding_bits): the first removes them, the second
 /// adds them. Floats have none.

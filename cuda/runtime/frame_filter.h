@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/not_copyable.h"
-#include "core/frame/fields.h"
+#include "core/filter/filter.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
 #include "core/noise/noise_model.h"
 #include "cuda/runtime/convert.h"
 
 namespace limpid::cuda {
-
-using SamplePlanes = std::array<SamplePlane, kMaxPlanes>;
 
 /// A frame in device memory, as passed to filters.
 struct FilteredFrame {
@@ -93,5 +92,14 @@ class SpatialFilter : public FrameFilter {
   /// Distance between rows of a float plane, in floats.
   static int plane_pitch(int width) { return (width + 31) / 32 * 32; }
 };
+
+/// The filters of the CUDA engine on the current device. All throw UsageError for illegal parameters, and
+/// Error for invalid formats or insufficient memory.
+std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const EdgePreservingFilter& filter, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const RecursiveParameters& parameters,
+                                               const FrameFormat& format);
 
 }  // namespace limpid::cuda

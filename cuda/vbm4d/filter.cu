@@ -17,12 +17,11 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/vbm4d/group_patch.h"
 #include "cuda/vbm4d/groups.h"
-#include "cuda/vbm4d/surroundings.h"
 
 // A warp filters one group at a time, as in cuda/bm3d/filter_fast.cu, except for consequences of motion:
 // patches are read from global memory, through the first-level cache, and added to sums there. The transform
 // across the group takes place within each lane. If patches may lie between samples, they are read through
-// shared memory (surroundings.h). Trajectories of 9 and 17 pictures, the lengths for reaches of 4 and 8, have
+// shared memory (group_patch.h). Trajectories of 9 and 17 pictures, the lengths for reaches of 4 and 8, have
 // the DCT's matrix as constants and use its symmetry. Groups of 16 patches of one picture, which occur where
 // patches cannot be followed, use Haar's transform in the same way. All other groups, of up to 4, 8 or 16
 // patches, process two patches at a time and multiply by matrices in global memory; two long trajectories

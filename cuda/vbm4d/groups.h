@@ -8,10 +8,9 @@
 #include <optional>
 #include <span>
 
-#include "core/bm3d/matching.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_model.h"
-#include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "cuda/bm3d/filter.h"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
 
 // Patches of guides (TrajectoryGuide) in kernels, four bytes at a time.
@@ -87,7 +86,7 @@ __device__ __forceinline__ int sample_of(const PatchWords& patch, int r, int x) 
   return static_cast<std::int8_t>(static_cast<unsigned>(patch.of_row[r][x / 4]) >> (8 * (x % 4)) & 0xFF);
 }
 
-// Computes the gradient of a patch along an axis (core/vbm4d/quarter_samples.h) and calls store(i, word) for
+// Computes the gradient of a patch along an axis (core/vbm4d/trajectories.h) and calls store(i, word) for
 // each of its words, row by row.
 template <bool kAlongRows, typename Store>
 __device__ __forceinline__ void for_gradient(const PatchWords& patch, const Store& store) {

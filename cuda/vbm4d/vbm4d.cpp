@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/bm3d/matching.h"
-#include "cuda/bm3d/brightness.h"
+#include "core/bm3d/bm3d_parameters.h"
+#include "cuda/bm3d/matching.h"
 
 namespace limpid::cuda {
 namespace {
@@ -534,6 +534,10 @@ void Vbm4d::store_result(const Sequence& sequence, int i) {
       store_plane(format_, scratch(sequence, p), out[p], sequence.stream);
     }
   }
+}
+
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format) {
+  return std::make_unique<Vbm4d>(parameters, format);
 }
 
 }  // namespace limpid::cuda

@@ -140,9 +140,4 @@ class Vbm4d final : public FrameFilter {
   Event joined_;
 };
 
-inline std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters,
-                                                      const FrameFormat& format) {
-  return std::make_unique<Vbm4d>(parameters, format);
-}
-
 }  // namespace limpid::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "core/vnlb/space_time_patches.h"
+#include "core/vnlb/vnlb_parameters.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/vnlb/patch_groups.h"
 #include "cuda/vnlb/tiles.h"

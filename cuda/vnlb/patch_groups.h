@@ -5,12 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
-#include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
-#include "cuda/runtime/frame_filter.h"
 #include "cuda/vbm4d/groups.h"
 
 // The kernels of VNLB (docs/algorithms.md): search and filtering of groups of patches in space and time.
@@ -29,7 +26,7 @@ struct PatchGroups {
   float* deviations = nullptr;      ///< [i]: standard deviation of the noise at the group's brightness,
                                     ///< relative to the plane's
   /// [i * capacity^2]: the patches' products with each other, divided by their number minus one; replaced by
-  /// F of core/vnlb/space_time_patches.h, by which the first step multiplies.
+  /// F of core/vnlb/vnlb_parameters.h, by which the first step multiplies.
   float* matrices = nullptr;
   float* kept = nullptr;  ///< [i * capacity^2]: H of the second step
 
@@ -74,8 +71,5 @@ void filter_patch_groups(const GroupJob& job, const PatchGroups& groups, cudaStr
 /// Computes F and, in the second step, H from the groups' products. The groups must have shapes and matrices.
 /// For tests; filter_patch_groups() calls this function.
 void filter_eigenvalues(const PatchGroups& groups, int count, bool second_step, cudaStream_t stream);
-
-/// VNLB. Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory.
-std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cuda

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 #include "cuda/vbm4d/vbm4d.h"
 #include "cuda/vnlb/patch_groups.h"
 

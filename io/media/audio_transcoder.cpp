@@ -18,7 +18,7 @@ extern "C" {
 #include <utility>
 
 #include "core/base/error.h"
-#include "io/media/container.h"
+#include "io/media/traits.h"
 
 namespace limpid::io {
 namespace {

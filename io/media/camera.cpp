@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "io/media/camera.h"
 
+#include "io/media/writer/sinks.h"
+
 extern "C" {
 #include <libavdevice/avdevice.h>
 }
@@ -20,7 +22,6 @@ extern "C" {
 #include "core/base/error.h"
 #include "io/media/libav.h"
 #include "io/media/source.h"
-#include "io/media/writer/pipewire_camera.h"
 
 namespace limpid::io {
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
+// Cameras and microphones, and Limpid as a camera for other programs.
 #pragma once
 
-// Cameras and microphones, and Limpid as a camera for other programs.
-
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "io/media/display_properties.h"
 #include "io/media/reader.h"
-#include "io/media/size.h"
 #include "io/media/writer.h"
 
 namespace limpid::io {

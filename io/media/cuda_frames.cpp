@@ -9,9 +9,7 @@ extern "C" {
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 

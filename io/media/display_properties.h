@@ -7,6 +7,13 @@
 
 namespace limpid::io {
 
+/// In pixels.
+struct Size {
+  int width = 0;
+  int height = 0;
+  bool operator==(const Size&) const = default;
+};
+
 /// The relation of code values to light.
 enum class Transfer : std::uint8_t {
   kSdr,  ///< light of a display; shown without conversion

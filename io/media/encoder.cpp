@@ -19,11 +19,9 @@ extern "C" {
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/base/thread.h"
-#include "io/media/container.h"
-#include "io/media/encoder_traits.h"
-#include "io/media/film_grain.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
+#include "io/media/traits.h"
 
 namespace limpid::io {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "core/frame/frame.h"
 #include "io/media/cuda_frames.h"
+#include "io/media/film_grain.h"
 #include "io/media/first_frame_check.h"
-#include "io/media/grain_encoding.h"
 #include "io/media/libav.h"
 #include "io/media/samples.h"
 #include "io/media/writer.h"

@@ -9,7 +9,6 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 

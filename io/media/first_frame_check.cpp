@@ -13,7 +13,7 @@ extern "C" {
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/frame/frame_pool.h"
+#include "core/frame/frame.h"
 #include "core/frame/metrics.h"
 #include "io/media/pixel_format.h"
 #include "io/media/samples.h"

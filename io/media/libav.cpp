@@ -8,7 +8,6 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstddef>
 
 #include "core/base/error.h"
 

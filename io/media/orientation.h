@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
+// Rotated and mirrored pictures, also in containers that do not support them. Private to io.
 #pragma once
 
-// Rotated and mirrored pictures. Private to io.
-
+#include <cstdint>
 #include <optional>
 
 #include "core/frame/frame.h"
-#include "core/frame/frame_pool.h"
+#include "io/media/diagnostic.h"
 #include "io/media/display_properties.h"
 #include "io/media/libav.h"
 #include "io/media/source.h"
@@ -29,5 +29,27 @@ AVChromaLocation turned(AVChromaLocation location, Orientation orientation);
 
 /// The frame as it is to be displayed, in memory of `pool`.
 Frame turned(const Frame& frame, Orientation orientation, FramePool& pool);
+
+class Rotation {
+ public:
+  /// Rotates the pictures if the container cannot store the rotation. Leaves them unchanged if rotating is
+  /// not possible. Reports both cases.
+  Rotation(const Source& source, const AVOutputFormat& container, Diagnostics& diagnostics);
+
+  /// The rotation that is applied to the pictures; upright if they are stored unchanged.
+  const Orientation& applied() const { return applied_; }
+  /// True if the rotation is neither stored nor applied.
+  bool is_lost() const { return is_lost_; }
+
+  Frame turn(const Frame& frame);
+  /// Number of rotated frames.
+  std::int64_t copies() const { return copies_; }
+
+ private:
+  Orientation applied_;
+  bool is_lost_ = false;
+  FramePool pool_;
+  std::int64_t copies_ = 0;
+};
 
 }  // namespace limpid::io

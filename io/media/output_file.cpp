@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -20,7 +19,6 @@
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
 #include "core/base/system/posix.h"
-#include "io/media/writer.h"
 
 namespace limpid::io {
 namespace {
@@ -541,6 +539,12 @@ void sync_file_system(const std::string& folder) {
     posix::close(descriptor);
     check(code == 0 ? 0 : AVERROR(error), folder, "can't write");
   }
+}
+
+void write_text(const std::string& path, const std::string& text, Overwrite overwrite) {
+  OutputFile file(path, "", overwrite);
+  write_bytes(*file.bytes(), {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  file.commit();
 }
 
 }  // namespace limpid::io

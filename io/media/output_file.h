@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
 // The destination of a muxer's bytes. Private to io.
+#pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -121,5 +119,9 @@ bool outputs_interrupted_for(std::chrono::milliseconds time);
 
 /// Waits until all data written to the file system that holds `folder` is on the disk.
 void sync_file_system(const std::string& folder);
+
+/// Writes `text` to a file, which has a temporary name until it is complete. Throws an Error that names the
+/// file.
+void write_text(const std::string& path, const std::string& text, Overwrite overwrite = Overwrite::kNever);
 
 }  // namespace limpid::io

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Filters between the denoiser and the encoder, and those that convert colors. Private to io.
 #pragma once
-
-// Filters between the denoiser and the encoder. Private to io.
 
 #include <cstdint>
 #include <optional>
@@ -16,6 +15,10 @@
 #include "io/media/source.h"
 
 namespace limpid::io {
+
+/// The chain of filters that converts the frames of `source` to BT.709 with limited range, and tags them.
+/// Colors without tags count as BT.601 below 720 lines. Throws UsageError for HDR.
+std::string chain_to_bt709(const Source& source);
 
 /// Filters the frames of a source by a chain. The properties of the results are known before the first frame:
 /// blank frames with the source's properties are filtered first.

@@ -13,9 +13,7 @@ extern "C" {
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "core/base/error.h"
 

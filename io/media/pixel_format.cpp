@@ -5,10 +5,8 @@
 #include <array>
 #include <bit>
 #include <iterator>
-#include <optional>
 
-#include "io/media/container.h"
-#include "io/media/encoder_traits.h"
+#include "io/media/traits.h"
 
 namespace limpid::io {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
+// Copies and converts samples between libav's frames and core's, and mends damaged pictures. Private to io.
 #pragma once
-
-// Copies and converts samples between libav's frames and core's. Private to io.
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -84,6 +84,56 @@ class Scaler {
   PictureLayout to_;
   bool changes_rows_;                    ///< of frames whose fields can be converted apart
   std::array<ScalerHandle, 3> scalers_;  ///< by Part
+};
+
+/// Rounds frames of 9 to 16 bits to 8 bits. Dithers smooth areas, where a sample and its four neighbors
+/// differ by less than an 8-bit step, with an ordered mask of 8x8 samples (Bayer, 1973), whose thresholds
+/// rotate from frame to frame. The mask depends only on the position and Frame::index, so results do not
+/// depend on engines and segments.
+class Ditherer {
+ public:
+  /// `format`: the format of the frames, which must be in host memory.
+  explicit Ditherer(const FrameFormat& format);
+
+  /// Format of the results.
+  const FrameFormat& format() const { return format_; }
+  Frame to_8_bits(const Frame& frame);
+
+ private:
+  FrameFormat format_;
+  FramePool pool_;
+};
+
+/// Recovers damaged JPEG pictures. The (motion) JPEG decoder outputs damaged pictures without an error unless
+/// it is set to reject them (AV_EF_EXPLODE). It is set to reject them, and this class decodes rejected
+/// pictures again without that flag. Each packet is one picture. Damage that libavcodec does not detect
+/// remains undetected: wrong data may decode without errors.
+class PictureMender {
+ public:
+  /// True if `decoder`, which is not open yet, decodes (motion) JPEG, and `options` do not specify its
+  /// handling of errors.
+  static bool is_for(const AVCodecContext& decoder,
+                     const std::vector<std::pair<std::string, std::string>>& options);
+
+  /// Sets up `decoder` before it is opened. `parameters` are those of its stream.
+  PictureMender(AVCodecContext& decoder, const AVCodecParameters& parameters,
+                std::vector<std::pair<std::string, std::string>> options);
+
+  /// Must be called before a packet is sent to the decoder, and after a frame is received.
+  void sent(const AVPacket& packet);
+  void received(const AVFrame& frame);
+  /// The next picture in order, decoded again and marked as corrupt, if the decoder rejected it; otherwise
+  /// null.
+  FrameHandle mend();
+  /// Must be called when the decoder is flushed.
+  void forget() { under_way_.clear(); }
+
+ private:
+  AVCodecParameters const& parameters_;
+  AVRational time_base_;
+  std::vector<std::pair<std::string, std::string>> options_;
+  CodecHandle tolerant_;  ///< decoder that accepts damage; opened on first use
+  std::deque<PacketHandle> under_way_;
 };
 
 }  // namespace limpid::io

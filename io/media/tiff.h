@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+// TIFF files that libavcodec's decoder cannot read, or reads wrong without an error, and TIFF files with
+// several pages. Private to io.
 #pragma once
 
-// TIFF files that libavcodec's decoder cannot read, or reads wrong without an error. Private to io.
-
-#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,5 +45,30 @@ struct RawFloats {
 };
 /// A TIFF file of a picture, with samples of the type that the source has.
 Bytes tiff_of_floats(const std::string& url, const RawFloats& picture, const StoredPicture& stored);
+
+/// Writes TIFF files of one page each as one file.
+class TiffStack {
+ public:
+  /// Errors begin with `url`.
+  explicit TiffStack(std::string url) : url_(std::move(url)) {}
+
+  /// Writes a little-endian file, the page of this number, whose offsets are for the position `begin` of
+  /// `target`. Throws Error if the result is longer than the 4 GiB that TIFF supports.
+  void append(const Bytes& page, std::int64_t begin, std::int64_t number, AVIOContext& target);
+  /// Links the pages in the order of their numbers. Empties the description of the page that begins the file,
+  /// unless it is kept.
+  void finish(AVIOContext& target, bool keeps_description);
+
+ private:
+  struct Page {
+    std::int64_t number;
+    std::int64_t directory;
+    std::int64_t link;  ///< position of the offset of the next page's directory
+  };
+
+  std::string url_;
+  std::vector<Page> pages_;
+  std::int64_t description_ = 0;  ///< position of its entry; 0 if there is none
+};
 
 }  // namespace limpid::io

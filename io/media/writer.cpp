@@ -2,29 +2,19 @@
 #include "io/media/writer.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "io/media/color_chain.h"
-#include "io/media/container.h"
+#include "io/media/camera.h"
 #include "io/media/encoder.h"
 #include "io/media/orientation.h"
 #include "io/media/output_filter.h"
 #include "io/media/pixel_format.h"
-#include "io/media/references.h"
+#include "io/media/samples.h"
+#include "io/media/segments.h"
 #include "io/media/source.h"
-#include "io/media/writer/dither.h"
+#include "io/media/traits.h"
 #include "io/media/writer/encoder_thread.h"
 #include "io/media/writer/losses.h"
-#include "io/media/writer/media_file.h"
-#include "io/media/writer/pictures.h"
-#include "io/media/writer/pipewire_camera.h"
-#include "io/media/writer/rotation.h"
-#include "io/media/writer/segments.h"
-#include "io/media/writer/sink.h"
+#include "io/media/writer/sinks.h"
 #include "io/media/writer/tracks.h"
 
 namespace limpid::io {

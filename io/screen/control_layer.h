@@ -13,7 +13,7 @@ struct _FcConfig;
 #include <vector>
 
 #include "core/base/not_copyable.h"
-#include "io/media/size.h"
+#include "io/media/display_properties.h"
 #include "io/screen/window.h"
 
 namespace limpid::io {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/shared_library.h"
+#include "core/base/system.h"
 
 namespace limpid::io {
 

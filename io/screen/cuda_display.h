@@ -10,8 +10,7 @@
 
 #include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
-#include "core/frame/frame_pool.h"
-#include "io/media/size.h"
+#include "io/media/display_properties.h"
 #include "io/screen/gl.h"
 
 namespace limpid::io {

@@ -8,9 +8,7 @@
 
 #include "core/base/not_copyable.h"
 #include "core/frame/frame.h"
-#include "core/frame/frame_pool.h"
 #include "io/media/display_properties.h"
-#include "io/media/size.h"
 #include "io/screen/window.h"
 
 namespace limpid::io {

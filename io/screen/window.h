@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/not_copyable.h"
-#include "io/media/size.h"
+#include "io/media/display_properties.h"
 #include "io/screen/display.h"
 
 namespace limpid::io {

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "plugins/gstreamer/device.h"
+#include "plugins/gstreamer/frames.h"
 
 #pragma GCC diagnostic ignored "-Wold-style-cast"  // in GObject's macros
 

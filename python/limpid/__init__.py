@@ -7,10 +7,21 @@
     denoiser = limpid.Denoiser(); denoiser.send(frame)   in your own time
 """
 
-from ._denoising import Denoiser, Engine, StreamInfo, denoise, denoise_frames, estimate_noise
+from ._denoising import (
+    Denoiser,
+    Engine,
+    EngineInfo,
+    FilterInfo,
+    ParameterInfo,
+    StreamInfo,
+    denoise,
+    denoise_frames,
+    engines,
+    estimate_noise,
+    filters,
+)
 from ._errors import ArgumentError, ArrayError, EngineError, Error, FileError, OutOfMemoryError, StateError
 from ._limpid import version as __version__
-from ._lists import EngineInfo, FilterInfo, ParameterInfo, engines, filters
 from ._metrics import Quality, measure
 from ._noise import NoiseProfile
 

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <ios>
-#include <new>
 #include <string>
 
 #include "app/console/durable_file.h"
@@ -16,10 +15,8 @@
 #include "app/jobs/plan.h"
 #include "core/base/error.h"
 #include "core/grain/film_grain.h"
-#include "core/grain/grain_synthesizer.h"
-#include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
-#include "io/media/packet_file.h"
+#include "io/media/segments.h"
 
 namespace limpid::app {
 namespace {

@@ -3,10 +3,7 @@
 
 #include <limpid.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string>
 #include <vector>
 
 #include "core/frame/frame.h"

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -20,7 +19,7 @@
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/metrics.h"
-#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 #include "tests/lib/handles.h"
 #include "tests/lib/quick.h"
 #include "tests/oracle/pictures.h"

@@ -8,8 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/base/shared_library.h"
-#include "core/base/utf8_path.h"
+#include "core/base/system.h"
 #include "tests/lib/handles.h"
 #include "tests/lib/quick.h"
 #include "tests/oracle/pictures.h"

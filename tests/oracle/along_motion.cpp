@@ -2,17 +2,12 @@
 #include "tests/oracle/along_motion.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <numbers>
-#include <utility>
 
-#include "core/motion/followed.h"
 #include "core/motion/motion_blocks.h"
 #include "tests/oracle/clipping.h"
-#include "tests/oracle/transforms.h"
 
 namespace limpid::oracle {
 namespace {

@@ -10,7 +10,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/bm3d/matching.h"
 #include "tests/oracle/clipping.h"
 #include "tests/oracle/fourier.h"
 #include "tests/oracle/samples.h"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/motion/motion_blocks.h"
 #include "core/motion/motion_field.h"
 
 namespace limpid::oracle {
@@ -29,5 +30,13 @@ double compensated_error(const BytePicture& reference, const BytePicture& curren
 /// For each block the vector, at most `radius` samples along each axis, with the least squared difference;
 /// among equal ones, the shortest.
 MotionField find_motion_exhaustively(const BytePicture& reference, const BytePicture& current, int radius);
+
+/// The share of blocks that could not be followed; 0 for an empty field.
+inline double lost_share(const MotionField& field, double noise) {
+  const auto blocks = static_cast<double>(field.differences.size());
+  return field.empty()
+             ? 0
+             : static_cast<double>(motion::lost_blocks(field, static_cast<std::int32_t>(noise))) / blocks;
+}
 
 }  // namespace limpid::oracle

@@ -6,7 +6,6 @@
 
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
-#include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
 
 namespace limpid::oracle {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "core/base/shared_library.h"
+#include "core/base/system.h"
 
 namespace limpid::lib::openfx {
 namespace {

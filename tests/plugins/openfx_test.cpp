@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/frame/half.h"
+#include "core/frame/frame.h"
 #include "tests/lib/handles.h"
 #include "tests/oracle/pictures.h"
 #include "tests/plugins/openfx_host.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/shared_library.h"
+#include "core/base/system.h"
 #include "tests/lib/handles.h"
 #include "tests/oracle/pictures.h"
 

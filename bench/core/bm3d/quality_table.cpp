@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
-#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid::benchmarks {

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <functional>
 #include <random>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace limpid::benchmarks {
 namespace {

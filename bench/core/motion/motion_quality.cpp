@@ -14,9 +14,8 @@
 
 #include "bench/support/command.h"
 #include "core/base/error.h"
-#include "core/frame/code_values.h"
-#include "core/frame/fields.h"
-#include "core/motion/followed.h"
+#include "core/frame/frame.h"
+#include "core/motion/motion_blocks.h"
 #include "cpu/motion/motion_estimation.h"
 #include "cpu/runtime/planes.h"
 #include "io/media/reader.h"
@@ -164,7 +163,7 @@ nlohmann::ordered_json measure(const std::filesystem::path& file, const Clip& cl
       found[i].quarters_error += oracle::compensated_error(reference, current, field);
       field.quarters.clear();
       found[i].error += oracle::compensated_error(reference, current, field);
-      found[i].lost += motion::lost_share(field, motion::difference_of_noise(kSigmas[i]));
+      found[i].lost += oracle::lost_share(field, motion::difference_of_noise(kSigmas[i]));
       found[i].noise += noise_left(pair, noisy, field);
     }
   }

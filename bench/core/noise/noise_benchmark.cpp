@@ -9,8 +9,7 @@
 
 #include "core/engine/noise_tracker.h"
 #include "cpu/engine/cpu_engine.h"
-#include "cpu/noise/clipping.h"
-#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid::benchmarks {

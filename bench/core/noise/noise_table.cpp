@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,7 +20,7 @@
 #include "core/base/error.h"
 #include "core/engine/noise_tracker.h"
 #include "core/engines.h"
-#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise.h"
 #include "io/media/reader.h"
 #include "tests/oracle/pictures.h"
 

@@ -23,7 +23,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/engine_group.h"
 #include "cuda/bm3d/bm3d.h"
-#include "cuda/bm3d/finish.h"
+#include "cuda/bm3d/filter.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"

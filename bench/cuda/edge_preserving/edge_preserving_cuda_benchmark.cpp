@@ -23,10 +23,9 @@
 
 #include "bench/cuda/edge_preserving/report_filters.h"
 #include "bench/cuda/support/support.h"
-#include "core/edge_preserving/edge_preserving.h"
+#include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/engine/denoiser.h"
-#include "cuda/edge_preserving/bilateral.h"
-#include "cuda/edge_preserving/nlm.h"
+#include "cuda/edge_preserving/kernels.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/runtime/runtime.h"
 

@@ -14,11 +14,10 @@
 
 #include "bench/cuda/support/support.h"
 #include "core/noise/noise_statistics.h"
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
+#include "cpu/noise/noise.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/window_denoiser.h"
-#include "cuda/noise/clipping.h"
+#include "cuda/noise/noise.h"
 #include "cuda/runtime/runtime.h"
 
 namespace limpid::cuda {

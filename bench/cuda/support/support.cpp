@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "bench/cuda/support/support.h"
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>

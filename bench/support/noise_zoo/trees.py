@@ -8,7 +8,7 @@ import numpy as np
 
 UNKNOWN = -32768  # a feature that is not known
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWabcdefghijklmnopqrs"
-LOSS_UNIT = 16 / (len(LETTERS) - 1) ** 2  # of noise_decision.h, in dB
+LOSS_UNIT = 16 / (len(LETTERS) - 1) ** 2  # of noise_features.h, in dB
 
 
 def numbers_of_letters(losses):
@@ -113,7 +113,7 @@ class Forest:
         return sum(tree.losses(features) for tree in self.trees) / len(self.trees)
 
     def text(self, name):
-        """The forest as the arrays of a Forest of noise_decision.h."""
+        """The forest as the arrays of a Forest of noise_features.h."""
         nodes, roots, leaves = [], [], []
         for tree in self.trees:
             numbers, inner, outer = {}, len(nodes), len(leaves)

@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/system.h"
 #include "core/base/system/posix.h"
 #include "core/base/system/windows_path.h"
-#include "core/base/utf8_path.h"
 
 namespace limpid::posix {
 namespace {

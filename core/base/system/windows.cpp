@@ -16,11 +16,9 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/base/machine.h"
 #include "core/base/regular_file.h"
-#include "core/base/shared_library.h"
+#include "core/base/system.h"
 #include "core/base/system/windows_path.h"
-#include "core/base/utf8_path.h"
 
 namespace limpid {
 namespace {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/bm3d/fourier/cufft.h"
-
 #include <dlfcn.h>
 
 #include <array>
 #include <string>
 
 #include "core/base/error.h"
+#include "cuda/bm3d/fourier/fourier.h"
 
 namespace limpid::cuda {
 namespace {
 
-// The used part of cufft.h, which has not changed since CUDA 6.5.
+// The used part of fourier.h, which has not changed since CUDA 6.5.
 struct Library {
   int (*create)(int* plan) = nullptr;
   int (*destroy)(int plan) = nullptr;

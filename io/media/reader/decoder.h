@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+// The decoder of the video, the cropping that its container requests, and the filters behind it. Private to
+// io.
 #pragma once
-
-// The decoder of the video, and the filters behind it. Private to io.
 
 #include <cstdint>
 #include <map>
@@ -9,21 +9,45 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "io/media/decoder_errors.h"
+#include "io/media/container_header.h"
 #include "io/media/filter_graph.h"
 #include "io/media/libav.h"
-#include "io/media/picture_mender.h"
+#include "io/media/libav_setup.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/reader.h"
-#include "io/media/reader/cropper.h"
 #include "io/media/reader/frame_times.h"
 #include "io/media/reader/health.h"
+#include "io/media/samples.h"
 #include "io/media/tiff.h"
 
 namespace limpid::io {
+
+/// Removes the edges of pictures without a copy. Edges are rounded inward to whole chroma samples, and for
+/// interlaced video to whole pairs of their rows: nothing that is cropped remains, and chroma and fields keep
+/// their positions.
+class Cropper {
+ public:
+  /// Pictures stay as they are if nothing is requested, or the request does not fit the pictures of `video`.
+  Cropper(const std::optional<ContainerCropping>& requested, const AVStream& video);
+
+  /// Crops a frame, in any memory. Frames of another size than the container reports stay as they are. Throws
+  /// Error if memory is insufficient.
+  void apply(AVFrame& frame) const;
+
+  /// A sentence about the source if its pictures are cropped.
+  const std::string& applied() const { return applied_; }
+  /// A sentence about the source if the request is ignored, with the reason.
+  const std::string& ignored() const { return ignored_; }
+  /// The pixel aspect ratio of the cropped pictures; nothing if libav's is right.
+  std::optional<AVRational> sample_aspect_ratio() const;
+
+ private:
+  std::optional<ContainerCropping> cropping_;
+  std::string applied_;
+  std::string ignored_;
+};
 
 /// Converts packets in decoding order to cropped frames in presentation order, with times, metadata and marks
 /// of damage. Packets that cannot be decoded are reported to the Health.

@@ -10,9 +10,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "io/media/container_header.h"
-#include "io/media/input_format.h"
-#include "io/media/reader/open_input.h"
 
 namespace limpid::io {
 namespace {

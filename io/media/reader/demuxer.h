@@ -15,7 +15,6 @@
 #include "io/media/container_header.h"
 #include "io/media/libav.h"
 #include "io/media/picture_sequence.h"
-#include "io/media/pipe_input.h"
 #include "io/media/reader.h"
 #include "io/media/reader/frame_times.h"
 #include "io/media/reader/health.h"

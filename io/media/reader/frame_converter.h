@@ -9,7 +9,6 @@
 #include <string>
 
 #include "core/frame/frame.h"
-#include "core/frame/frame_pool.h"
 #include "io/media/libav.h"
 #include "io/media/reader.h"
 #include "io/media/samples.h"

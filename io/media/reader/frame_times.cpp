@@ -12,8 +12,7 @@ extern "C" {
 #include <utility>
 
 #include "io/media/cuda_frames.h"
-#include "io/media/input_format.h"
-#include "io/media/time_range.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <utility>
 
 namespace limpid::io {
 namespace {

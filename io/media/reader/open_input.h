@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Opening a source, the microphone of a camera, or a pipe as an interruptible source. Private to io.
 #pragma once
-
-// Opening a source, and the microphone of a camera. Private to io.
 
 #include <atomic>
 #include <chrono>
@@ -18,6 +17,27 @@
 #include "io/media/reader.h"
 
 namespace limpid::io {
+
+/// Reads standard input or a named pipe for libav, whose own open() and read() would wait indefinitely for
+/// the writing program. A wait ends, and reads as the end of the source, once `interrupted` returns true.
+class PipeInput : NotCopyable {
+ public:
+  /// True for "-" and the names of pipes.
+  static bool is_pipe(const std::string& url);
+
+  /// `interrupted` may be empty. Throws Error if the pipe cannot be opened.
+  PipeInput(const std::string& url, std::function<bool()> interrupted);
+  ~PipeInput();
+
+  AVIOContext* bytes() const { return bytes_; }
+
+ private:
+  int read(std::uint8_t* buffer, int size) const;
+
+  std::function<bool()> interrupted_;
+  int descriptor_;
+  AVIOContext* bytes_;
+};
 
 /// The demuxer that ReaderOptions request; null if it is to be detected from the content. Throws Error or
 /// UsageError if the options forbid it.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/narrowed.h"
+#include "core/base/regular_file.h"
 
 namespace limpid::io {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/frame/frame.h"
 #include "io/media/libav.h"
 #include "io/media/reader.h"
-#include "io/media/time_range.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 

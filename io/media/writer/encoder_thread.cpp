@@ -2,7 +2,6 @@
 #include "io/media/writer/encoder_thread.h"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>

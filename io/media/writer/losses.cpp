@@ -16,12 +16,11 @@ extern "C" {
 #include <utility>
 
 #include "core/base/error.h"
-#include "io/media/container.h"
 #include "io/media/encoder.h"
-#include "io/media/encoder_traits.h"
 #include "io/media/first_frame_check.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
+#include "io/media/traits.h"
 
 namespace limpid::io {
 namespace {

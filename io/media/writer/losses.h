@@ -9,7 +9,7 @@
 #include "io/media/diagnostic.h"
 #include "io/media/libav.h"
 #include "io/media/source.h"
-#include "io/media/writer/sink.h"
+#include "io/media/writer/sinks.h"
 
 namespace limpid::io {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "io/media/writer/pipewire_camera.h"
-
+#if defined(LIMPID_PIPEWIRE)
 #include <pipewire/pipewire.h>
 #include <spa/param/buffers.h>
 #include <spa/param/video/format-utils.h>
@@ -13,10 +12,16 @@
 #include <cstring>
 #include <ctime>
 #include <system_error>
+#endif
 
 #include "core/base/error.h"
+#include "io/media/camera.h"
+#include "io/media/writer/sinks.h"
 
 namespace limpid::io {
+
+#if defined(LIMPID_PIPEWIRE)
+
 namespace {
 
 /// Parameters of a stream, as PipeWire's objects, which stay valid while this exists.
@@ -248,5 +253,16 @@ bool supports_pipewire() { return true; }
 std::unique_ptr<Sink> make_pipewire_camera(const std::string& name, const AVCodecContext& encoder) {
   return std::make_unique<PipeWireCamera>(name, encoder);
 }
+
+#else
+
+bool supports_pipewire() { return false; }
+
+std::unique_ptr<Sink> make_pipewire_camera(const std::string& /*name*/, const AVCodecContext& /*encoder*/) {
+  throw UsageError(
+      "pipewire: this build is without PipeWire; install libpipewire-0.3-dev and build Limpid again");
+}
+
+#endif
 
 }  // namespace limpid::io

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
+// A container file and its streams other than the video, with conversion of text subtitles. Private to io.
 #pragma once
 
-// A container file and its streams other than the video. Private to io.
-
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,11 +16,31 @@
 #include "io/media/output_file.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/source.h"
-#include "io/media/subtitle_converter.h"
 #include "io/media/writer.h"
 #include "io/media/writer/streams.h"
 
 namespace limpid::io {
+
+/// Decodes the packets of a stream of text subtitles and encodes them for another container, as ffmpeg does.
+/// Words, lines and simple styles are kept.
+class SubtitleConverter {
+ public:
+  /// Null if `stream` is not text, or libav cannot convert it.
+  static std::unique_ptr<SubtitleConverter> make(const AVStream& stream, AVCodecID target);
+
+  const AVCodecContext& encoder() const { return *encoder_; }
+
+  /// The subtitle in the other format; null for packets without visible text. Throws an Error that names
+  /// `subject` if it cannot be encoded.
+  PacketHandle convert(const AVPacket& packet, AVRational time_base, const std::string& subject);
+
+ private:
+  SubtitleConverter(CodecHandle decoder, CodecHandle encoder)
+      : decoder_(std::move(decoder)), encoder_(std::move(encoder)) {}
+
+  CodecHandle decoder_;
+  CodecHandle encoder_;
+};
 
 /// Writes header, packets and trailer. Streams, tags and chapters are added to context() before begin().
 class Muxer {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/base/shared_library.h"
-#include "core/base/utf8_path.h"
+#include "core/base/system.h"
 #include "io/screen/control_layer.h"
 #include "io/screen/sdl.h"
 

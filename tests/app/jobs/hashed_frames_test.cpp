@@ -6,7 +6,7 @@
 
 #include "app/jobs/plan.h"
 #include "core/base/error.h"
-#include "io/media/frame_hash.h"
+#include "io/media/lossless_file.h"
 #include "tests/io/media/media.h"
 
 namespace limpid::app {

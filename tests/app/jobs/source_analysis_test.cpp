@@ -14,7 +14,7 @@
 #include "app/jobs/plan.h"
 #include "core/base/error.h"
 #include "core/engines.h"
-#include "io/media/frame_hash.h"
+#include "io/media/lossless_file.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/io/media/media.h"
 

@@ -27,7 +27,7 @@
 #include "core/engines.h"
 #include "core/frame/frame.h"
 #include "core/settings/denoising_settings.h"
-#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/oracle/pictures.h"
 #include "tests/temporary_folder.h"

@@ -25,7 +25,7 @@
 #include "app/player/properties.h"
 #include "app/player/window_files.h"
 #include "core/settings/denoising_settings.h"
-#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 #include "tests/app/player/viewer_script.h"
 #include "tests/io/media/media.h"
 #include "tests/temporary_folder.h"

@@ -9,8 +9,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/base/narrowed.h"
-#include "core/base/utf8_path.h"
+#include "core/base/system.h"
 #include "tests/temporary_folder.h"
 
 namespace limpid {

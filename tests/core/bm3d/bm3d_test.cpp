@@ -13,10 +13,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every engine's edge-preserving filters compared with the plain double-precision ones: before rounding,
 // within a quarter of a code value everywhere.
-#include "core/edge_preserving/edge_preserving.h"
+#include "tests/oracle/edge_preserving.h"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
-#include "cpu/edge_preserving/edge_preserving_kernels.h"
+#include "cpu/edge_preserving/edge_preserving.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/cpu/simd_level.h"
-#include "tests/oracle/edge_preserving.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid {

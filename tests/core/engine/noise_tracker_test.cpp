@@ -15,8 +15,7 @@
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
+#include "cpu/noise/noise.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/core/noise/scenes.h"
 

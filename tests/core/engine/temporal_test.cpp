@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/engine/engine_group.h"
-#include "core/frame/frame_pool.h"
-#include "cpu/engine/window_denoiser.h"
+#include "core/frame/frame.h"
+#include "cpu/engine/cpu_engine.h"
 #include "cpu/runtime/frame_filter.h"
 #include "tests/core/engine/temporal_suite.h"
 

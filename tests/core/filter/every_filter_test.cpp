@@ -21,7 +21,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "core/filter/filter.h"
-#include "core/frame/code_values.h"
+#include "core/frame/frame.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/along_motion.h"
 #include "tests/core/vbm4d/clips.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/frame/code_values.h"
+#include "core/frame/frame.h"
 #include "tests/oracle/pictures.h"
 #include "tests/oracle/samples.h"
 

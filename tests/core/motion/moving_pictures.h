@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <random>
 
-#include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "cpu/runtime/planes.h"
 #include "tests/oracle/motion.h"

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/frame/metrics.h"
-#include "cpu/noise/clipping.h"
+#include "cpu/noise/noise.h"
 #include "tests/core/noise/clipped_ramp.h"
 #include "tests/oracle/clipping.h"
 #include "tests/oracle/pictures.h"

@@ -14,9 +14,8 @@
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
-#include "core/noise/scene_range.h"
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
+#include "core/noise/scene.h"
+#include "cpu/noise/noise.h"
 #include "tests/core/noise/scenes.h"
 
 namespace limpid::noise {

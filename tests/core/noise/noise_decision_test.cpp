@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "core/noise/noise_decision.h"
-
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstddef>
 #include <vector>
+
+#include "core/noise/noise_features.h"
 
 namespace limpid::noise {
 namespace {

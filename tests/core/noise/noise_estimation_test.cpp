@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "cpu/noise/noise_estimation.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +7,9 @@
 #include <random>
 
 #include "core/frame/frame.h"
-#include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
+#include "core/noise/scene.h"
+#include "cpu/noise/noise.h"
 #include "tests/core/noise/scenes.h"
 
 namespace limpid {

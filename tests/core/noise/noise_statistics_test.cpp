@@ -15,8 +15,7 @@
 #include "core/frame/frame.h"
 #include "core/noise/measured_blocks.h"
 #include "core/noise/noise_model.h"
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
+#include "cpu/noise/noise.h"
 #include "tests/core/noise/scenes.h"
 #include "tests/oracle/pictures.h"
 

@@ -3,11 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,9 +12,8 @@
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "core/filter/filter.h"
-#include "core/frame/code_values.h"
+#include "core/frame/frame.h"
 #include "core/frame/metrics.h"
-#include "core/recursive/recursion.h"
 #include "core/recursive/recursive_parameters.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/along_motion.h"

@@ -10,7 +10,6 @@
 #include "core/settings/denoising_settings.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/json_reader.h"
-#include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
 
 namespace limpid {

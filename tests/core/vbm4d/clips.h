@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,7 +13,6 @@
 
 #include "core/engine/denoiser.h"
 #include "core/filter/filter.h"
-#include "core/frame/code_values.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "tests/core/motion/moving_pictures.h"

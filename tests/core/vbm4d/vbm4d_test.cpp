@@ -15,7 +15,7 @@
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/filter/filter.h"
-#include "core/frame/code_values.h"
+#include "core/frame/frame.h"
 #include "core/frame/metrics.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstddef>
 #include <random>
 #include <string>
@@ -13,9 +12,8 @@
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/metrics.h"
-#include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
-#include "cpu/vnlb/patch_groups.h"
+#include "cpu/vnlb/vnlb.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/along_motion.h"
 #include "tests/core/vbm4d/clips.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // BM3D by Fourier transforms compared with plain double precision by FFTW.
+#include "cuda/bm3d/fourier/fourier.h"
+
 #include <algorithm>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "cuda/bm3d/bm3d.h"
-#include "cuda/bm3d/fourier/cufft.h"
 #include "cuda/engine/cuda_engine.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/cuda/cuda_test.h"

@@ -10,11 +10,10 @@
 #include <tuple>
 #include <vector>
 
-#include "core/bm3d/matching.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/bm3d/transforms.h"
 #include "core/frame/frame.h"
 #include "cuda/bm3d/filter.h"
-#include "cuda/bm3d/finish.h"
 #include "cuda/bm3d/matching.h"
 #include "cuda/runtime/convert.h"
 #include "tests/cuda/cuda_test.h"

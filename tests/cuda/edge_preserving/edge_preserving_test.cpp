@@ -2,7 +2,6 @@
 // The kernels of the edge-preserving filters compared with their definition
 // (core/edge_preserving/edge_preserving.h) in plain double precision, and the filters compared with the CPU
 // engine on larger frames.
-#include "core/edge_preserving/edge_preserving.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
-#include "cuda/edge_preserving/bilateral.h"
-#include "cuda/edge_preserving/edge_preserving.h"
-#include "cuda/edge_preserving/nlm.h"
+#include "cuda/edge_preserving/kernels.h"
 #include "cuda/engine/cuda_engine.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/cuda/cuda_test.h"
@@ -417,7 +415,7 @@ TEST_F(EdgePreservingEngine, IsWithinOneCodeValueOfTheCpuEverywhere) {
 }
 
 TEST_F(EdgePreservingEngine, MemoryIsThatOfAFewPlanes) {
-  EXPECT_LT(EdgePreserving(NlmParameters(), oracle::rgb(5616, 3744)).memory(), std::size_t{256} << 20);
+  EXPECT_LT(make_frame_filter(NlmParameters(), oracle::rgb(5616, 3744))->memory(), std::size_t{256} << 20);
 }
 
 }  // namespace

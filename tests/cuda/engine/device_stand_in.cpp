@@ -2,29 +2,19 @@
 #include "tests/cuda/engine/device_stand_in.h"
 
 #include <cuda.h>
-#include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 
-#include "cuda/bm3d/bm3d.h"
-#include "cuda/bm3d/fourier/cufft.h"
-#include "cuda/bm3d/fourier/fourier.h"
-#include "cuda/edge_preserving/edge_preserving.h"
-#include "cuda/noise/clipping.h"
 #include "cuda/noise/noise.h"
-#include "cuda/noise/noise_measurement.h"
-#include "cuda/recursive/recursive.h"
+#include "cuda/runtime/frame_filter.h"
+#include "cuda/runtime/mixing.h"
 #include "cuda/runtime/runtime.h"
-#include "cuda/vbm4d/vbm4d.h"
-#include "cuda/vnlb/patch_groups.h"
 
 namespace limpid::cuda {
 namespace {
@@ -177,59 +167,42 @@ unsigned primary_context_flags() { return device().context_flags; }
 
 // Filters that copy.
 
-CufftPlan::~CufftPlan() = default;
+class CopyingFilter final : public FrameFilter {
+ public:
+  CopyingFilter(const FrameFormat& format, Reach reach) : FrameFilter(format), reach_(reach) {}
 
-Bm3d::Step::Step(const Bm3dStep& step, GroupTransform /*transform*/, bool /*wiener*/,
-                 const FrameFormat& /*format*/)
-    : parameters(step) {}
-Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
-    : SpatialFilter(format),
-      parameters_(parameters),
-      hard_(parameters.hard_threshold, parameters.transform, false, format) {}
-std::size_t Bm3d::memory() const { return 0; }
-void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
-                          const NoiseModel& /*noise*/, cudaStream_t stream) {
-  for (int p = 0; p < format_.plane_count(); ++p) {
-    copy_plane(p, in[p], out[p], heights[p], stream);
+  Reach reach() const override { return reach_; }
+  std::size_t memory() const override { return 0; }
+  void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override {
+    for (int p = 0; p < format_.plane_count(); ++p) {
+      const SamplePlane& in = window.frames[window.current].planes[p];
+      check(cudaMemcpy2DAsync(out[p].data, out[p].stride, in.data, in.stride,
+                              static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),
+                              format_.plane_height(p), cudaMemcpyDeviceToDevice, stream));
+    }
   }
-}
 
-EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format)
-    : SpatialFilter(format), filter_(filter) {}
-std::size_t EdgePreserving::memory() const { return 0; }
-void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                                    const PlaneHeights& heights, const NoiseModel& /*noise*/,
-                                    cudaStream_t stream) {
-  for (int p = 0; p < format_.plane_count(); ++p) {
-    copy_plane(p, in[p], out[p], heights[p], stream);
-  }
-}
+ private:
+  Reach reach_;
+};
 
-Vbm4d::Step::Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d)
-    : parameters(step), similar(of_bm3d), matching(nullptr), tables{} {}
-Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
-             std::unique_ptr<const GroupStage> /*stage*/)
-    : FrameFilter(format),
-      parameters_(parameters),
-      hard_(parameters.hard_threshold, {}),
-      executor_(parameters, format) {}
-std::size_t Vbm4d::memory() const { return 0; }
-void Vbm4d::renew(FrameState& /*state*/) {}
-void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) {
-  for (int p = 0; p < format_.plane_count(); ++p) {
-    const SamplePlane& in = window.frames[window.current].planes[p];
-    check(cudaMemcpy2DAsync(out[p].data, out[p].stride, in.data, in.stride,
-                            static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),
-                            format_.plane_height(p), cudaMemcpyDeviceToDevice, stream));
-  }
+std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& /*parameters*/,
+                                               const FrameFormat& format) {
+  return std::make_unique<CopyingFilter>(format, Reach());
 }
-
+std::unique_ptr<FrameFilter> make_frame_filter(const EdgePreservingFilter& /*filter*/,
+                                               const FrameFormat& format) {
+  return std::make_unique<CopyingFilter>(format, Reach());
+}
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format) {
+  return std::make_unique<CopyingFilter>(format, reach_of(parameters));
+}
 std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format) {
-  return std::make_unique<Vbm4d>(followed_like(parameters), format);
+  return std::make_unique<CopyingFilter>(format, reach_of(parameters));
 }
 std::unique_ptr<FrameFilter> make_frame_filter(const RecursiveParameters& /*parameters*/,
                                                const FrameFormat& format) {
-  return std::make_unique<Vbm4d>(Vbm4dParameters(), format);
+  return std::make_unique<CopyingFilter>(format, reach_of(Vbm4dParameters()));
 }
 
 // The stand-in's filter estimates no means.

@@ -3,7 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <functional>
 
 // A stand-in for a GPU, for tests of the engine's host code on any machine: the CUDA runtime functions that

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/frame/frame_pool.h"
+#include "core/frame/frame.h"
 #include "cuda/engine/window_denoiser.h"
 #include "tests/core/engine/temporal_suite.h"
 #include "tests/cuda/engine/device_stand_in.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/engine/engine_group.h"
-#include "core/frame/frame_pool.h"
+#include "core/frame/frame.h"
 #include "cuda/engine/window_denoiser.h"
 #include "tests/core/engine/temporal_suite.h"
 #include "tests/cuda/cuda_test.h"

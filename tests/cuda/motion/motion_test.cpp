@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/motion/followed.h"
+#include "core/motion/motion_blocks.h"
 #include "cpu/motion/motion_estimation.h"
 #include "cuda/runtime/runtime.h"
 #include "tests/core/motion/moving_pictures.h"

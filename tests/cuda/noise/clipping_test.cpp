@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The correction of clipped noise on a GPU is bit-exact with the CPU engine's.
-#include "cuda/noise/clipping.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "cpu/noise/clipping.h"
+#include "cpu/noise/noise.h"
 #include "cuda/engine/window_denoiser.h"
+#include "cuda/noise/noise.h"
 #include "tests/core/noise/clipped_ramp.h"
 #include "tests/cuda/cuda_test.h"
 #include "tests/oracle/pictures.h"

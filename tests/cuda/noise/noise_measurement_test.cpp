@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Noise statistics of frames on a GPU are those of the CPU.
-#include "cuda/noise/noise_measurement.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +16,9 @@
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
+#include "cpu/noise/noise.h"
 #include "cuda/engine/cuda_engine.h"
+#include "cuda/noise/noise.h"
 #include "tests/core/noise/scenes.h"
 #include "tests/cuda/cuda_test.h"
 #include "tests/oracle/pictures.h"

@@ -11,7 +11,6 @@
 
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
-#include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/vnlb/patch_groups.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "io/media/container_header.h"
-#include "io/media/reader/cropper.h"
+#include "io/media/reader/decoder.h"
 #include "tests/io/media/media.h"
 #include "tests/io/media/reader/memory_source.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Errors that decoders only log, and frames that do not match the checksum in the stream, are counted.
-#include "io/media/decoder_errors.h"
 
 #include <gtest/gtest.h>
 

@@ -13,14 +13,14 @@ extern "C" {
 #include <string>
 
 #include "core/base/error.h"
-#include "core/frame/frame_pool.h"
+#include "core/frame/frame.h"
 #include "core/frame/metrics.h"
 #include "io/media/encoder.h"
-#include "io/media/encoder_traits.h"
 #include "io/media/first_frame_check.h"
 #include "io/media/lossless_file.h"
+#include "io/media/traits.h"
 #include "io/media/writer/losses.h"
-#include "io/media/writer/media_file.h"
+#include "io/media/writer/sinks.h"
 #include "tests/io/media/media.h"
 #include "tests/io/media/sample_psnr.h"
 #include "tests/io/media/writer/made_source.h"

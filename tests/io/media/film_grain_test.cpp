@@ -10,8 +10,6 @@
 
 #include "core/base/error.h"
 #include "core/grain/film_grain.h"
-#include "core/grain/grain_synthesizer.h"
-#include "io/media/grain_encoding.h"
 #include "io/media/libav.h"
 #include "tests/io/media/media.h"
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -15,7 +14,6 @@
 #include <random>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "core/base/error.h"
 #include "io/media/reader.h"

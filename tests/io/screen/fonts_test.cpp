@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "io/screen/control_layer.h"

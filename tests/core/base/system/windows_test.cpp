@@ -9,8 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
-#include "core/base/shared_library.h"
-#include "core/base/utf8_path.h"
+#include "core/base/system.h"
 #include "tests/temporary_folder.h"
 
 namespace limpid {

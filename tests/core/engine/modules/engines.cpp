@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A module whose engines report the file they come from.
 #include "core/base/error.h"
-#include "core/base/shared_library.h"
-#include "core/base/utf8_path.h"
+#include "core/base/system.h"
 #include "core/engine/engine_module.h"
 
 void limpid::provide_engines(EngineModule& module) {

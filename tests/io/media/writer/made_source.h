@@ -11,7 +11,6 @@ extern "C" {
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "io/media/libav.h"
 #include "io/media/source.h"

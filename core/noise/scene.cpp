@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+#include "core/noise/scene.h"
+
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+
+#include "core/noise/measured_blocks.h"
+#include "core/noise/noise_blocks.h"
+
+namespace limpid::noise {
+namespace {
+
+BrightnessScale brightness_scale(const Frame& frame) {
+  constexpr float kFilled = 64;    // code values
+  constexpr float kUsedSteps = 8;  // with more classes, each would have too few blocks
+  if (frame.format.sample_type == SampleType::kUint8) {
+    return {};
+  }
+  std::vector<float> means = brightness_cells(frame);
+  if (!std::ranges::all_of(means, [](float mean) { return std::isfinite(mean); })) {
+    return {};
+  }
+  const auto [least, most] = std::ranges::minmax(means);
+  if (most - least > kFilled || !(most > least)) {
+    return {};
+  }
+  return {.origin = least, .spacing = (most - least) / kUsedSteps};
+}
+
+std::vector<float> samples_of(const Frame& frame) {
+  const Plane& plane = frame.planes[0];
+  std::vector<float> samples(static_cast<std::size_t>(plane.width) * plane.height);
+  for (int y = 0; y < plane.height; ++y) {
+    load_usable_code_values(plane, frame.format, 0, y, plane.width,
+                            samples.data() + std::ptrdiff_t{y} * plane.width);
+  }
+  return samples;
+}
+
+bool has_counts(const std::vector<float>& samples) {
+  constexpr double kLeastRatio = 0.8;  // less than 1, because frames have few samples
+  constexpr double kMostRatio = 3;
+  constexpr float kMostFraction = 1.0F / 16;
+  float unit = std::numeric_limits<float>::infinity();
+  for (const float sample : samples) {
+    unit = sample > 0 ? std::min(unit, sample) : unit;
+  }
+  std::array<double, 3> numbers{};
+  for (const float sample : samples) {
+    const float count = std::round(sample / unit);
+    if (sample < 0 || !(std::abs(sample / unit - count) < kMostFraction)) {
+      return false;
+    }
+    if (count < static_cast<float>(numbers.size())) {
+      ++numbers[static_cast<std::size_t>(count)];
+    }
+  }
+  const double ratio = 2 * numbers[0] * numbers[2] / (numbers[1] * numbers[1]);
+  return ratio > kLeastRatio && ratio < kMostRatio;
+}
+
+// True if few blocks of an RGB picture can be measured with all their planes.
+bool is_saturated(const Frame& frame) {
+  constexpr int kSpacing = 2 * kBlock;  // a quarter of the blocks suffices
+  constexpr int kLeastShare = 16;
+  const ClippedRange range(frame.format, {});
+  int blocks = 0;
+  int measured = 0;
+  for (int y = 0; y + kBlock <= frame.format.height; y += kSpacing) {
+    for (int x = 0; x + kBlock <= frame.format.width; x += kSpacing) {
+      int at_end = 0;
+      for (int row = 0; row < kBlock; ++row) {
+        std::array<std::array<float, kBlock>, 3> rgb;
+        for (int p = 0; p < 3; ++p) {
+          load_usable_code_values(frame.planes[p], frame.format, x, y + row, kBlock, rgb[p].data());
+        }
+        for (int i = 0; i < kBlock; ++i) {
+          at_end += range.is_at_end(rgb[0][i], rgb[1][i], rgb[2][i]) ? 1 : 0;
+        }
+      }
+      ++blocks;
+      measured += at_end <= kMostCutOff ? 1 : 0;
+    }
+  }
+  return measured * kLeastShare < blocks;
+}
+
+class Brightness {
+ public:
+  explicit Brightness(const Frame& frame)
+      : plane_(frame.planes[brightness_plane(frame.format)]),
+        format_(frame.format),
+        tolerance_(2 * quantization_step(frame.format)) {}
+
+  // True if all samples of the region are alike, but for what codecs change.
+  bool is_constant(const Region& region) const {
+    float least = std::numeric_limits<float>::infinity();
+    float most = -least;
+    for (int y = region.y; y < region.y + region.height; ++y) {
+      for (int x = region.x; x < region.x + region.width; ++x) {
+        float sample = 0;
+        load_usable_code_values(plane_, format_, x, y, 1, &sample);
+        least = std::min(least, sample);
+        most = std::max(most, sample);
+        if (most - least > tolerance_) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+ private:
+  Plane plane_;
+  FrameFormat format_;
+  float tolerance_;
+};
+
+struct Span {
+  int first = 0;
+  int count = 0;
+};
+
+// The part of a side of `length` samples that remains without bars at its ends.
+template <typename IsBar>
+Span without_ends(int length, const IsBar& is_bar) {
+  int first = 0;
+  while (first < length && is_bar(first)) {
+    ++first;
+  }
+  int last = length;
+  while (last > first && is_bar(last - 1)) {
+    --last;
+  }
+  // Whole blocks, and one block for the edge of the bar.
+  const auto bar = [](int samples) {
+    return samples < kBlock ? 0 : (samples + 2 * kBlock - 1) / kBlock * kBlock;
+  };
+  return {bar(first), length - bar(first) - bar(length - last)};
+}
+
+}  // namespace
+
+SceneRange scene_range(const Frame& frame) {
+  SceneRange range;
+  if (frame.format.color_plane_count() == 1) {
+    range.scale = brightness_scale(frame);
+    range.counts = has_counts(samples_of(frame));
+  }
+  range.saturated = frame.format.color_model == ColorModel::kRgb && is_saturated(frame);
+  return range;
+}
+
+Region region_inside_bars(const Frame& frame) {
+  constexpr int kLeastSide = 64;
+  const Brightness brightness(frame);
+  Region inside{0, 0, frame.format.width, frame.format.height};
+  const auto [top, rows] = without_ends(inside.height, [&](int y) {
+    return brightness.is_constant({0, y, inside.width, 1});
+  });
+  const auto [left, columns] = without_ends(inside.width, [&, y = top, count = rows](int x) {
+    return brightness.is_constant({x, y, 1, count});
+  });
+  return rows < kLeastSide || columns < kLeastSide ? inside : Region{left, top, columns, rows};
+}
+
+}  // namespace limpid::noise
+
+namespace limpid {
+namespace {
+
+// `Sum` is exact for integers.
+template <typename Sample, typename Sum>
+std::vector<float> means_of_cells(const Plane& plane, float scale) {
+  const int width = std::min(plane.width, kBrightnessCellSide);
+  const int height = std::min(plane.height, kBrightnessCellSide);
+  std::vector<float> means;
+  for (int i = 0; i < kBrightnessCells; ++i) {
+    const int top = brightness_cell(plane.height, height, i);
+    for (int j = 0; j < kBrightnessCells; ++j) {
+      const int left = brightness_cell(plane.width, width, j);
+      Sum sum = 0;
+      for (int y = top; y < top + height; ++y) {
+        const Sample* const row = plane.row<const Sample>(y) + left;
+        sum = std::accumulate(row, row + width, sum);
+      }
+      means.push_back(static_cast<float>(sum) * scale / static_cast<float>(width * height));
+    }
+  }
+  return means;
+}
+
+}  // namespace
+
+std::vector<float> brightness_cells(const Frame& frame) {
+  const Plane& plane = frame.planes[brightness_plane(frame.format)];
+  const auto scale = static_cast<float>(1.0 / frame.format.code_value());
+  return visit_samples(frame.format, [&]<typename Sample>(Sample) {
+    using Sum = std::conditional_t<std::is_integral_v<Sample>, int, float>;
+    return means_of_cells<Sample, Sum>(plane, scale);
+  });
+}
+
+BrightnessHistogram brightness_histogram(const Frame& frame) {
+  BrightnessHistogram shares{};
+  for (const float mean : brightness_cells(frame)) {
+    shares[brightness_level(mean)] += 1.0F / (kBrightnessCells * kBrightnessCells);
+  }
+  return shares;
+}
+
+bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after) {
+  // Limit of the summed changes of all shares, which is 2 at most. Nearly all scene cuts exceed it, at a
+  // noise level of sigma 50 too. Frames of one scene rarely do, even with three frames between them.
+  constexpr float kCutDifference = 0.5F;
+  float difference = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    difference += std::abs(after[i] - before[i]);
+  }
+  return difference > kCutDifference;
+}
+
+}  // namespace limpid
+
+namespace limpid::noise {
+namespace {
+
+constexpr int kSide = 16;
+constexpr int kLeastBlocks = 64 / kSide;  // along each side of the area
+constexpr double kMostShare = 0.6;        // of the picture
+constexpr double kLeastFilled = 0.9;      // share of the area's blocks that change
+constexpr double kLeastOfLine = 0.75;     // share of each of its rows and columns at the border
+constexpr double kMostOutside = 0.1;  // changing blocks outside, relative to those inside: a pointer, a clock
+
+// True if more than a third of the block's samples change unlike their left neighbors. Noise changes more of
+// them. Codecs change a few samples of what stands still, and windows that open change most samples alike.
+// Every fourth row is compared.
+bool is_changed(const Frame& a, const Frame& b, const Region& block) {
+  constexpr int kRowStep = 4;
+  int differing = 0;
+  int compared = 0;
+  visit_samples(a.format, [&]<typename Sample>(Sample) {
+    for (int y = block.y; y < block.y + block.height; y += kRowStep) {
+      const auto* const row = a.planes[0].row<const Sample>(y);
+      const auto* const other = b.planes[0].row<const Sample>(y);
+      auto last = row[block.x] - other[block.x];
+      for (int x = block.x + 1; x < block.x + block.width; ++x) {
+        const auto change = row[x] - other[x];
+        differing += change != last ? 1 : 0;
+        last = change;
+      }
+      compared += block.width;
+    }
+  });
+  return 3 * differing > compared;
+}
+
+// From the first to the last of `lines` in which at least half of the blocks that `count` counts change.
+struct Range {
+  int first = 0;
+  int size = 0;
+};
+template <typename Count>
+Range busy_range(int lines, double least, const Count& count) {
+  Range range;
+  for (int i = 0; i < lines; ++i) {
+    if (count(i) >= least) {
+      range.first = range.size == 0 ? i : range.first;
+      range.size = i + 1 - range.first;
+    }
+  }
+  return range;
+}
+
+}  // namespace
+
+void ChangingArea::add(const Frame& frame) {
+  if (!last_) {
+    columns_ = (frame.planes[0].width + kSide - 1) / kSide;
+    rows_ = (frame.planes[0].height + kSide - 1) / kSide;
+    changes_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
+  } else {
+    for (int i = 0; i < columns_ * rows_; ++i) {
+      const int x = i % columns_ * kSide;
+      const int y = i / columns_ * kSide;
+      const Region block{x, y, std::min(kSide, frame.planes[0].width - x),
+                         std::min(kSide, frame.planes[0].height - y)};
+      changes_[i] += is_changed(*last_, frame, block) ? 1 : 0;
+    }
+    ++pairs_;
+  }
+  last_ = frame;
+}
+
+std::optional<Region> ChangingArea::find() const {
+  if (pairs_ == 0) {
+    return std::nullopt;
+  }
+  // Noise changes in each frame. The picture in a recording of a screen may have a lower frame rate.
+  const int least = std::max((pairs_ + 2) / 3, std::min(pairs_, 2));
+  const auto count = [&](const Region& blocks) {
+    int sum = 0;
+    for (int y = blocks.y; y < blocks.y + blocks.height; ++y) {
+      const auto row = changes_.begin() + std::ptrdiff_t{y} * columns_ + blocks.x;
+      sum +=
+          static_cast<int>(std::count_if(row, row + blocks.width, [&](int each) { return each >= least; }));
+    }
+    return sum;
+  };
+  const auto is_full_at_border = [&](const Region& blocks) {
+    const auto is_full = [&](const Region& line) {
+      return count(line) >= kLeastOfLine * line.width * line.height;
+    };
+    return is_full({blocks.x, blocks.y, blocks.width, 1}) &&
+           is_full({blocks.x, blocks.y + blocks.height - 1, blocks.width, 1}) &&
+           is_full({blocks.x, blocks.y, 1, blocks.height}) &&
+           is_full({blocks.x + blocks.width - 1, blocks.y, 1, blocks.height});
+  };
+  int most = 0;
+  for (int y = 0; y < rows_; ++y) {
+    most = std::max(most, count({0, y, columns_, 1}));
+  }
+  // Half of the changes of the busiest row, then at least half of the area's own blocks.
+  Range rows = busy_range(rows_, std::max(most / 2.0, 1.0), [&](int y) {
+    return count({0, y, columns_, 1});
+  });
+  const Range columns = busy_range(columns_, std::max(rows.size / 2.0, 1.0), [&](int x) {
+    return count({x, rows.first, 1, rows.size});
+  });
+  rows = busy_range(rows_, std::max(columns.size / 2.0, 1.0), [&](int y) {
+    return count({columns.first, y, columns.size, 1});
+  });
+  const Region blocks{columns.first, rows.first, columns.size, rows.size};
+  const double size = static_cast<double>(blocks.width) * blocks.height;
+  const int inside = count(blocks);
+  const int outside = count({0, 0, columns_, rows_}) - inside;
+  if (blocks.width < kLeastBlocks || blocks.height < kLeastBlocks || size > kMostShare * columns_ * rows_ ||
+      inside < kLeastFilled * size || outside > kMostOutside * inside || !is_full_at_border(blocks)) {
+    return std::nullopt;
+  }
+  const Plane& plane = last_->planes[0];
+  return Region{blocks.x * kSide, blocks.y * kSide,
+                std::min(blocks.width * kSide, plane.width - blocks.x * kSide),
+                std::min(blocks.height * kSide, plane.height - blocks.y * kSide)};
+}
+
+namespace {
+
+constexpr double kQuietBlocks = 0.1;
+constexpr double kLeastStep = 1.15;
+constexpr std::size_t kLeastFrames = 2;
+constexpr std::size_t kMostFrames = 8;
+constexpr std::ptrdiff_t kFramesOfRange = 3;
+
+}  // namespace
+
+bool LevelSteps::is_step(const ChannelStatistics& luma) const {
+  const double level = level_quantile(luma, kQuietBlocks);
+  if (levels_.size() < kLeastFrames || level == 0) {
+    return false;
+  }
+  const auto [least, most] =
+      std::minmax_element(levels_.end() - std::min(kFramesOfRange, std::ssize(levels_)), levels_.end());
+  std::vector<double> sorted(levels_.begin(), levels_.end());
+  const auto middle = sorted.begin() + std::ssize(sorted) / 2;
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return level > std::max(*most, *middle * kLeastStep) ||
+         level * kLeastStep < std::min(*least * kLeastStep, *middle);
+}
+
+void LevelSteps::add(const ChannelStatistics& luma) {
+  if (const double level = level_quantile(luma, kQuietBlocks); level > 0) {
+    levels_.push_back(level);
+  }
+  if (levels_.size() > kMostFrames) {
+    levels_.pop_front();
+  }
+}
+
+}  // namespace limpid::noise
