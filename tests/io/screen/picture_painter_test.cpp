@@ -169,7 +169,7 @@ TEST(PicturePainterTest, DifferencesShowLostDetailAndNoNoise) {
   painter.set_first(noisy);
   painter.set_second(flat);
   const Rectangle all{0, 0, 96, 64};
-  painter.draw({all, all, all, false, PictureChoice::kDifference, 4}, window.size());
+  painter.draw({all, all, all, false, PictureChoice::kDifference, {{"gain", 4}}}, window.size());
   const RgbImage shown = window.snapshot();
   double squares = 0;
   double line = 0;
