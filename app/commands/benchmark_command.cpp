@@ -472,6 +472,9 @@ int benchmark(const BenchmarkOptions& options, Console& console) {
   }
   History history(results.counters.denoise, options.frames);
   results.chain = run.chain(results.counters, history);
+  if (results.chain.frames < 2 || results.chain.seconds < 1e-4) {
+    throw Error(options.input + ": is too short to measure; use a longer clip, or --loop");
+  }
   results.parts = history.parts();
   find_limits(results);
 

@@ -253,14 +253,6 @@ struct DenoiseCommandOptions {
   std::string csv;
 };
 
-void create_folder(const std::string& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw Error(folder + ": cannot create the folder: " + failure.message());
-  }
-}
-
 // `chosen`: by the program, so that the log gives the reason against other engines.
 void log_engine(const Engine& engine, bool chosen) {
   spdlog::info(fmt::format("engine: {}, {}", engine.name(), engine.description()));
@@ -462,6 +454,8 @@ int denoise(DenoiseCommandOptions& options, Console& console) {
   if (jobs.into_folder) {
     create_folder(jobs.output);
     names.emplace(jobs);
+  } else if (io::is_picture_name(jobs.output) && jobs.output.find('%') != std::string::npos) {
+    create_folder(std::filesystem::absolute(jobs.output).parent_path().string());
   }
   const Session session{.choice = options.engine,
                         .engine = engine,
@@ -482,6 +476,9 @@ int denoise(DenoiseCommandOptions& options, Console& console) {
     std::string text = summary(counts, jobs.inputs.size());
     if (counts.existing > 0 && !options.never_overwrite) {
       text += fmt::format(" ({} exist; -y overwrites them)", counts.existing);
+    }
+    if (!jobs.advice.empty()) {
+      spdlog::warn("each picture was denoised alone" + jobs.advice);
     }
     const bool nothing = counts.done + counts.existing == 0 && !interrupts.interrupted();
     if (counts.failed > 0 || nothing) {
@@ -528,7 +525,7 @@ void add_file_options(CommandLine& command, DenoiseCommandOptions& options) {
                 "is not kept, instead of continuing")
       ->advanced();
   command
-      .add_flag("--resume", options.resume, "Keep finished segments, and resume an interrupted run from them")
+      .add_flag("--resume", options.resume, "Keep finished segments, and resume a run begun with --resume")
       ->details("They are in the folder OUTPUT.limpid-job, which is removed when the output is complete.");
   command
       .add_option(

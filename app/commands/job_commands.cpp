@@ -129,6 +129,9 @@ int plan(PlanOptions& options, Console& console) {
   const JobFolder folder(options.folder);
   require_free(folder);
   const Jobs jobs = plan_jobs(inputs, options.folder + "/");
+  if (!jobs.advice.empty()) {
+    spdlog::warn("each picture is denoised alone" + jobs.advice);
+  }
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();
   const PlanningFolder held(folder);
@@ -179,7 +182,7 @@ void add_plan_command(CommandLine& program) {
   CommandLine* command = program.add_subcommand("plan", "Plan a job for several machines");
   auto options = std::make_shared<PlanOptions>();
   constexpr const char* kGroup = "Input and output";
-  command->add_option("INPUT", options->inputs, "Files to denoise, and folders whose files are all denoised")
+  command->add_option("INPUT", options->inputs, "Files or folders to denoise, with one path on all machines")
       ->required();
   command->begin_group(kGroup);
   command->add_option("-o,--output", options->folder, "Folder of the job, which all workers can access")
@@ -189,8 +192,7 @@ void add_plan_command(CommandLine& program) {
       ->add_option("--segment-frames", options->segment_frames,
                    "Length of the segments, in frames; segments end at scene cuts if possible [250]")
       ->type_name("N")
-      ->positive()
-      ->advanced();
+      ->positive();
   options->denoising.add_range_to(*command);
   options->denoising.add_streams_to(*command);
   options->denoising.settings.add_to(*command);
@@ -279,7 +281,7 @@ void add_work_command(CommandLine& program) {
   command->begin_group(kGroup);
   command
       ->add_option("--index", options->index,
-                   "Segment to denoise, from 0; with --of K, also every K-th segment after it [from the "
+                   "Index of a segment, from 0; with --of K, also every K-th segment after it [from the "
                    "scheduler; without one, any free segment]")
       ->details(
           "Environment variables of schedulers: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, "
@@ -348,7 +350,7 @@ int show_status(const StatusOptions& options, Console& console) {
                            status.running.size(), status.failed.size())
             << fmt::format("frames: {} of {}{}\n", status.frames_done, status.frames, rate_text(status));
   for (const JobStatus::Failure& failure : status.failed) {
-    std::cout << fmt::format("segment {}: {}\n", failure.segment, printable(failure.sentence));
+    std::cout << fmt::format("segment {}: {}\n", failure.segment + 1, printable(failure.sentence));
   }
   return kExitDone;
 }
@@ -407,10 +409,7 @@ int merge(const MergeOptions& options, Console& console) {
                      std::filesystem::is_directory(jobs.output, failure);
   if (jobs.into_folder) {
     require_folder(jobs.output);
-    std::filesystem::create_directories(jobs.output, failure);
-    if (failure) {
-      throw Error(jobs.output + ": can't create the folder: " + failure.message());
-    }
+    create_folder(jobs.output);
   }
   OutputNames names(jobs);
   nlohmann::ordered_json files = nlohmann::ordered_json::array();

@@ -161,6 +161,14 @@ void require_folder(const std::string& output, const std::string& advice) {
   }
 }
 
+void create_folder(const std::string& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw Error(folder + ": cannot create the folder: " + failure.message());
+  }
+}
+
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option) {
   Jobs jobs;
   jobs.output = output_option;
@@ -200,11 +208,8 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
     }
   }
   jobs.inputs = expand_inputs(arguments);
-  const std::string series = jobs.many ? series_text(jobs.inputs) : "";
-  require_folder(jobs.output, series);
-  if (!series.empty()) {
-    spdlog::info("each picture is denoised alone" + series);
-  }
+  jobs.advice = jobs.many ? series_text(jobs.inputs) : "";
+  require_folder(jobs.output, jobs.advice);
   return jobs;
 }
 

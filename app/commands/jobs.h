@@ -22,6 +22,7 @@ struct Jobs {
   std::string output;        ///< a file, or a folder; empty: a file beside the input, NAME-denoised.EXT
   bool into_folder = false;  ///< outputs are named after their inputs
   bool many = false;         ///< several inputs, or a folder of them
+  std::string advice;        ///< for pictures that may be meant as a video; empty: none
 };
 
 /// Interprets the arguments IN, IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER.
@@ -32,6 +33,9 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
 /// Throws UsageError, which ends with `advice`, if `output` is a file, or has the name of one, and not a
 /// folder for several outputs.
 void require_folder(const std::string& output, const std::string& advice = {});
+
+/// Creates a folder for outputs, and those above it. Throws Error.
+void create_folder(const std::string& folder);
 
 /// The files that the arguments name: files of a folder are sorted by name; skipped files are logged. Throws
 /// Error for a folder that cannot be read or is empty.

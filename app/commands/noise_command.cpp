@@ -89,6 +89,7 @@ struct Finding {
 };
 
 constexpr int kFrames = 16;
+constexpr const char* kUse = "to use it for other files: add -o noise.json, then --noise noise.json\n";
 
 bool is_table(const std::string& output) { return std::filesystem::path(output).extension() == ".tbl"; }
 
@@ -198,8 +199,8 @@ void print_table(const NoiseCommandOptions& options, const Finding& finding, con
     }
     std::cout << line << steps_text(channel.noise.sigma, finding.format) << '\n';
   }
-  std::cout << fmt::format("\nestimate: {}; noise: {}\n", evidence_text(finding.scene.noise),
-                           word_of(finding));
+  std::cout << fmt::format("\nestimate: {}; noise: {}\n{}", evidence_text(finding.scene.noise),
+                           word_of(finding), options.output.empty() ? kUse : "");
 }
 
 /// A line for each of several files, channels or slices.

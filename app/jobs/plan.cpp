@@ -499,7 +499,8 @@ void check_input(const PlannedInput& input) {
   std::error_code failure;
   const std::uintmax_t bytes = std::filesystem::file_size(input.path, failure);
   if (failure) {
-    throw Error(input.path + ": can't read it: " + failure.message());
+    throw Error(input.path + ": can't read it: " + failure.message() +
+                "; the source must have the path with which it was planned on every machine");
   }
   if (bytes != static_cast<std::uintmax_t>(input.bytes) ||
       io::file_fingerprint(input.path.c_str()) != input.fingerprint) {

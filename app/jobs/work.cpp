@@ -239,7 +239,7 @@ class SegmentRun {
     run_pipeline(stages, options, counters, {});
     if (written != frames_.frames) {
       end_if_stopped();
-      throw Error(fmt::format("{}: segment {} has {} frames instead of {}", input_.path, number_, written,
+      throw Error(fmt::format("{}: segment {} has {} frames instead of {}", input_.path, number_ + 1, written,
                               frames_.frames));
     }
   }
@@ -373,7 +373,7 @@ class Worker {
       return false;
     } catch (const Error& failure) {
       if (claims_.is_lost()) {
-        spdlog::warn(fmt::format("segment {}: another worker has taken it over", number));
+        spdlog::warn(fmt::format("segment {}: another worker has taken it over", number + 1));
         return false;
       }
       failed(number, failure.what());
@@ -391,7 +391,7 @@ class Worker {
       return read_done(folder_, plan_, number).has_value();
     } catch (const Error& damage) {
       if (damaged_.insert(number).second) {
-        spdlog::warn(fmt::format("{}; segment {} is repeated", damage.what(), number));
+        spdlog::warn(fmt::format("{}; segment {} is repeated", damage.what(), number + 1));
       }
       return false;
     }
@@ -410,7 +410,7 @@ class Worker {
       ++report_.there;  // by another worker, which may have taken it over
       return;
     }
-    spdlog::error(fmt::format("segment {}: {}", number, sentence));
+    spdlog::error(fmt::format("segment {}: {}", number + 1, sentence));
     report_.failed.push_back(number);
     try {
       write_job_file(folder_.failed(number),
@@ -478,8 +478,8 @@ std::optional<Share> share_of_array(const std::function<const char*(const char* 
 std::vector<int> segments_of(const Share& share, int segments) {
   const int of = share.of > 0 ? share.of : segments;
   if (share.index < 0 || share.index >= of) {
-    throw UsageError(fmt::format("--index: {} does not exist; the job has {} {}, numbered from 0",
-                                 share.index, of, share.of > 0 ? "shares" : "segments"));
+    throw UsageError(fmt::format("--index: {} does not exist; the job has {} {}, with the indices 0 to {}",
+                                 share.index, of, share.of > 0 ? "shares" : "segments", of - 1));
   }
   std::vector<int> numbers;
   for (int number = share.index; number < segments; number += of) {
@@ -564,7 +564,7 @@ class SegmentResults {
  private:
   [[noreturn]] void fail(int number, const char* what) const {
     throw Error(fmt::format("{}: segment {} {}; delete {}, and limpid work {} repeats it", folder_.path(),
-                            number, what, folder_.done(number), folder_.path()));
+                            number + 1, what, folder_.done(number), folder_.path()));
   }
 
   DoneSegment done_of(std::size_t place) const {
@@ -576,7 +576,7 @@ class SegmentResults {
     }
     if (!done) {
       throw Error(fmt::format("{}: segment {} is missing; limpid work {} does it", folder_.path(),
-                              numbers_[place], folder_.path()));
+                              numbers_[place] + 1, folder_.path()));
     }
     return *std::move(done);
   }
@@ -675,7 +675,7 @@ std::string missing_segments(const JobFolder& folder, const Plan& plan) {
       is_any_damaged = true;
     }
     if (!is_there) {
-      missing.push_back(number);
+      missing.push_back(number + 1);
     }
   }
   return missing.empty()

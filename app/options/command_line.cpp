@@ -164,7 +164,8 @@ constexpr std::array kForeignOptions = std::to_array<ForeignOption>({
     {"deblock chroma-smooth lapsharp unsharp sharpen deband", "",
      "--after CHAIN takes the filters of FFmpeg, such as deblock, unsharp and deband"},
     {"r fps rate framerate vsync fps_mode cfr vfr pfr", "",
-     "limpid keeps the times of all frames; --after fps=RATE changes them"},
+     "limpid keeps the times of all frames; --after fps=RATE changes them, and --input-option framerate=RATE "
+     "those of a series of pictures"},
     {"s scale size resolution width height maxwidth maxheight upscale", "",
      "limpid keeps the size of the picture; --after scale=WIDTH:HEIGHT changes it"},
     {"aspect pixel-aspect", "", "the shape of the pixels is kept; --after setsar=RATIO changes it"},

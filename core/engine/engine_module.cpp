@@ -73,7 +73,7 @@ class Loader {
       }
     }
     if (problem_.empty()) {
-      problem_ = "not installed (" + file + " not found)";
+      problem_ = "not installed (" + file + " not found); see docs/install.md";
     }
   }
 

@@ -2,11 +2,13 @@
 #include "core/engine/noise_control.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace limpid {
 namespace {
@@ -91,7 +93,13 @@ void NoiseControl::check(const FrameFormat& format) const {
     const std::optional<ColorModel> color_model = settings_.noise->color_model;
     if (color_model && *color_model != format.color_model) {
       throw UsageError("the noise profile has the planes " + plane_list(*color_model) +
-                       ", but the source is " + to_string(format));
+                       ", but the source is " + to_string(format) + "; use --sigma " +
+                       shortest_text(std::round(10 * settings_.noise->noise.sigma[0]) / 10) +
+                       ", or --before format=" +
+                       (*color_model == ColorModel::kYuv   ? "yuv420p"
+                        : *color_model == ColorModel::kRgb ? "gbrp"
+                                                           : "gray") +
+                       (format.bit_depth > 8 ? "16le" : ""));
     }
     if (const std::optional<Region>& area = settings_.noise->noise.area; area && !is_within(*area, format)) {
       throw UsageError("the noise profile has an area that lies outside the picture of " +

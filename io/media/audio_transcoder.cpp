@@ -210,10 +210,7 @@ std::vector<const AVCodec*> suitable_audio_encoders(const AVOutputFormat& contai
 }
 
 void check_audio_bitrate(const std::string& bitrate) {
-  const CodecHandle any(avcodec_alloc_context3(nullptr));
-  if (any == nullptr) {
-    throw Error("out of memory");
-  }
+  const CodecHandle any(allocated(avcodec_alloc_context3(nullptr)));
   set_bitrate(*any, bitrate);
 }
 
@@ -226,10 +223,8 @@ AudioTranscoder::AudioTranscoder(const AVStream& source, const AVCodec& codec, c
   open_decoder(source);
   open_encoder(codec, encoding);
   frame_size_ = encoder_->frame_size > 0 ? encoder_->frame_size : kUsualFrameSize;
-  waiting_.reset(av_audio_fifo_alloc(encoder_->sample_fmt, encoder_->ch_layout.nb_channels, frame_size_));
-  if (waiting_ == nullptr) {
-    throw Error("out of memory");
-  }
+  const int channels = encoder_->ch_layout.nb_channels;
+  waiting_.reset(allocated(av_audio_fifo_alloc(encoder_->sample_fmt, channels, frame_size_)));
 }
 
 AudioTranscoder::~AudioTranscoder() = default;
@@ -239,10 +234,7 @@ void AudioTranscoder::open_decoder(const AVStream& source) {
   if (codec == nullptr) {
     throw Error(subject_ + ": there is no decoder for it");
   }
-  decoder_.reset(avcodec_alloc_context3(codec));
-  if (decoder_ == nullptr) {
-    throw Error("out of memory");
-  }
+  decoder_.reset(allocated(avcodec_alloc_context3(codec)));
   check(avcodec_parameters_to_context(decoder_.get(), source.codecpar), subject_, "can't set up its decoder");
   decoder_->pkt_timebase = source.time_base;
   decoder_->thread_count = 1;
@@ -258,10 +250,7 @@ void AudioTranscoder::open_encoder(const AVCodec& codec, const AudioEncoding& en
   int code = AVERROR(EINVAL);
   forget_logged_messages();
   for (const std::uint64_t layout : fitting_layouts(codec, source)) {
-    CodecHandle encoder(avcodec_alloc_context3(&codec));
-    if (encoder == nullptr) {
-      throw Error("out of memory");
-    }
+    CodecHandle encoder(allocated(avcodec_alloc_context3(&codec)));
     encoder->ch_layout = layout_of(layout);
     encoder->sample_fmt = fitting_format(codec, decoder_->sample_fmt);
     encoder->sample_rate =

@@ -459,10 +459,7 @@ void Encoder::require_right_depth() const {
 
 void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& options,
                      std::vector<std::string>& warnings) {
-  context_.reset(avcodec_alloc_context3(codec_));
-  if (context_ == nullptr) {
-    throw Error("out of memory");
-  }
+  context_.reset(allocated(avcodec_alloc_context3(codec_)));
   context_->width = source_.format.width;
   context_->height = source_.format.height;
   context_->pix_fmt = target_format_;

@@ -56,10 +56,7 @@ void inherit(AVFrame& frame, AVFrameSideDataType type, const AVStream& stream,
   if (data == nullptr || av_frame_get_side_data(&frame, type) != nullptr) {
     return;
   }
-  AVFrameSideData* const added = av_frame_new_side_data(&frame, type, data->size);
-  if (added == nullptr) {
-    throw Error("out of memory");
-  }
+  AVFrameSideData* const added = allocated(av_frame_new_side_data(&frame, type, data->size));
   std::copy_n(data->data, data->size, added->data);
 }
 
@@ -71,13 +68,7 @@ FrameHandle properties_copy(const AVFrame& frame) {
 
 }  // namespace
 
-FilterGraphHandle make_filter_graph() {
-  FilterGraphHandle graph(avfilter_graph_alloc());
-  if (graph == nullptr) {
-    throw Error("out of memory");
-  }
-  return graph;
-}
+FilterGraphHandle make_filter_graph() { return FilterGraphHandle(allocated(avfilter_graph_alloc())); }
 
 FilterGraph::FilterGraph(FilterChain chain, const FilterInput& input)
     : chain_(std::move(chain)),

@@ -191,23 +191,11 @@ std::span<const AVChannelLayout> channel_layouts_of(const AVCodec& codec) {
 #endif
 }
 
-namespace {
-
-template <typename Handle>
-Handle require(Handle handle) {
-  if (handle == nullptr) {
-    throw Error("out of memory");
-  }
-  return handle;
-}
-
-}  // namespace
-
-FrameHandle make_frame() { return require(FrameHandle(av_frame_alloc())); }
-PacketHandle make_packet() { return require(PacketHandle(av_packet_alloc())); }
+FrameHandle make_frame() { return allocated(FrameHandle(av_frame_alloc())); }
+PacketHandle make_packet() { return allocated(PacketHandle(av_packet_alloc())); }
 
 unsigned char* make_io_buffer(int size) {
-  return require(static_cast<unsigned char*>(av_malloc(static_cast<std::size_t>(size))));
+  return allocated(static_cast<unsigned char*>(av_malloc(static_cast<std::size_t>(size))));
 }
 
 std::string error_text(int code) {

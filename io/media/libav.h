@@ -25,6 +25,7 @@ extern "C" {
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/not_copyable.h"
 
 namespace limpid::io {
@@ -178,6 +179,15 @@ bool has_protocol(const std::string& url);
 bool is_device(const AVInputFormat& format);
 /// True for devices whose frames arrive in real time instead of on request.
 bool is_live(const AVInputFormat& format);
+
+/// The given pointer, or handle. Throws Error if it is null.
+template <typename Pointer>
+Pointer allocated(Pointer pointer) {
+  if (pointer == nullptr) {
+    throw Error("out of memory");
+  }
+  return pointer;
+}
 
 /// True if `url` names numbered pictures, such as "img_%03d.png".
 bool is_sequence(const std::string& url);

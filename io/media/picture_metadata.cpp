@@ -685,6 +685,8 @@ BytesView behind_picture(AVCodecID codec, BytesView picture) {
                                                                                            : rest;
 }
 
+constexpr const char* kOfImageJ = "the channel colors (LUTs), display ranges and labels of ImageJ";
+
 void find_others_of_tiff(BytesView picture, PictureMetadata& metadata) {
   const std::optional<Tiff> tiff = Tiff::open(picture);
   if (!tiff) {
@@ -695,7 +697,8 @@ void find_others_of_tiff(BytesView picture, PictureMetadata& metadata) {
                            (photoshop && has_iptc(part_of(picture, photoshop->offset, photoshop->size)));
   KeywordList tags;
   for (const Tiff::Field& field : tiff->fields(tiff->first_directory())) {
-    is_lost(field.tag) ? tags.add(std::to_string(field.tag)) : void();
+    const bool is_of_imagej = field.tag == 50838 || field.tag == 50839;
+    is_lost(field.tag) ? tags.add(is_of_imagej ? kOfImageJ : std::to_string(field.tag)) : void();
   }
   metadata.others = {{has_caption ? kIptcText : ""},
                      {tiff_has_maker_note(*tiff) ? "maker's note (in EXIF)" : ""},

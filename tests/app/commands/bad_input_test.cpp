@@ -133,6 +133,18 @@ TEST_F(BadInputTest, NumberedPicturesAreNamedAsAVideo) {
   expect_failure(limpid({"denoise", folder().string()}), 2, {"-o FOLDER", series});
 }
 
+TEST_F(BadInputTest, PicturesAreDenoisedAloneWithAWarningAtTheEndAndASeriesGetsItsFolder) {
+  make("img_%03d.png", {"-f", "lavfi", "-i", "testsrc=size=64x48", "-frames:v", "3"});
+  const Outcome alone =
+      limpid({"denoise", path("img_001.png"), path("img_002.png"), "-o", path("out") + "/", "--sigma", "5"});
+  expect_success(alone);
+  EXPECT_GT(alone.err.find("each picture was denoised alone; to denoise"),
+            alone.err.find("img_002.png (2 of 2"));
+  EXPECT_NE(alone.err.find("each picture was denoised alone; to denoise"), std::string::npos) << alone.err;
+  expect_success(limpid({"denoise", path("img_%03d.png"), "-o", path("new/of/c_%03d.png"), "--sigma", "5"}));
+  EXPECT_EQ(frame_count(path("new/of/c_%03d.png")), 3U);
+}
+
 TEST_F(BadInputTest, CamerasAreForWebcam) {
   expect_refused("/dev/video63", 2, {"/dev/video63: is a camera", "limpid webcam /dev/video63"});
 }

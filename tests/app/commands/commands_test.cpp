@@ -182,6 +182,11 @@ TEST_F(CommandsTest, BenchmarkMeasuresRewindsIfThereIsNothingElse) {
   EXPECT_GT(json["alone"]["decode"]["fps"], 0);
 }
 
+TEST_F(CommandsTest, BenchmarkRefusesAClipThatIsTooShort) {
+  expect_failure(limpid({"benchmark", make_clip("a.mkv", 1), "--profile", "fast", "--sigma", "10"}), 1,
+                 {"a.mkv: is too short to measure; use a longer clip, or --loop"});
+}
+
 TEST_F(CommandsTest, NamesOfFilesAreShownNotObeyed) {
   const std::string clip = make_clip("a\033[31m.mkv", 2);
   for (const std::vector<std::string>& arguments :

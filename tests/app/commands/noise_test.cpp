@@ -128,7 +128,7 @@ TEST_F(NoiseTest, TellsWhiteNoisesDeviation) {
        {"4 frames, 192x128 YUV 4:2:0 8 bit", "sigma", "middle", "white", "estimate: certainty "}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
   }
-  EXPECT_EQ(lines(text.out).size(), 6U) << text.out;
+  EXPECT_EQ(lines(text.out).size(), 7U) << text.out;
 }
 
 TEST_F(NoiseTest, TellsSmoothNoiseFromWhite) {

@@ -264,7 +264,7 @@ TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedSegmentCostsNothing) {
   expect_failure(limpid({"work", job, "--of", "2"}), 2, {"--of", "--index"});
   expect_success(limpid({"work", job, "--index", "4"}));
   expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1,
-                 {"5 of 6 segments are missing: 0 to 3, 5", "limpid work"});
+                 {"5 of 6 segments are missing: 1 to 4, 6", "limpid work"});
   const auto done_by = [&](const Arguments& more) {
     const Outcome outcome = limpid(joined({"work", job, "--json"}, more));
     expect_success(outcome);
@@ -276,7 +276,7 @@ TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedSegmentCostsNothing) {
   std::filesystem::remove_all(job + "/data");
   std::filesystem::create_directory(job + "/data");
   expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1,
-                 {"6 of 6 segments are missing or damaged: 0 to 5", "limpid work"});
+                 {"6 of 6 segments are missing or damaged: 1 to 6", "limpid work"});
   EXPECT_EQ(done_by({"--index", "0", "--of", "1"}), 6) << "files that are gone are made again";
   expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
   EXPECT_EQ(frame_count(path("out.mkv")), 6U);
@@ -300,7 +300,7 @@ TEST_F(SharedJobsTest, DamagedResultsAreRepeatedByWorkAndNamedByTheOthers) {
     EXPECT_NE(status.out.find("segments: 1 of 3 done, 0 running, 2 failed"), std::string::npos) << status.out;
     const Outcome merge = limpid({"merge", job, "-o", path("out.mkv")});
     EXPECT_EQ(merge.exit_code, 1);
-    EXPECT_NE(merge.err.find("2 of 3 segments are missing or damaged: 0 to 1; limpid work"),
+    EXPECT_NE(merge.err.find("2 of 3 segments are missing or damaged: 1 to 2; limpid work"),
               std::string::npos)
         << merge.err;
     const Outcome work = limpid(joined({"work", job, "--json"}, share));
@@ -472,7 +472,7 @@ TEST_F(SharedJobsTest, DamagedFilesOfAJobAreNamedAndStopNobody) {
   EXPECT_NE(status["failed"][1]["error"].get<std::string>().find("00002.done.json: \"file\" must be"),
             std::string::npos);
   const Outcome merged = limpid({"merge", job, "-o", path("out.mkv")});
-  expect_failure(merged, 1, {"2 of 4 segments are missing or damaged: 1 to 2"});
+  expect_failure(merged, 1, {"2 of 4 segments are missing or damaged: 2 to 3"});
   EXPECT_NE(merged.err.find("00002.done.json: \"file\""), std::string::npos) << merged.err;
   const Outcome repeated = limpid({"work", job});
   expect_success(repeated);
@@ -573,7 +573,7 @@ TEST_F(SharedJobsTest, ResultsOfAnotherPlanAreRepeated) {
     std::filesystem::copy(path("3") + part, path("30") + part);
   }
   const Outcome refused = limpid({"merge", path("30"), "-o", path("out.mkv")});
-  expect_failure(refused, 1, {"3 of 3 segments are missing or damaged: 0 to 2"});
+  expect_failure(refused, 1, {"3 of 3 segments are missing or damaged: 1 to 3"});
   EXPECT_NE(refused.err.find("00000.done.json: is a result of another plan"), std::string::npos)
       << refused.err;
   expect_success(limpid({"work", path("30")}));

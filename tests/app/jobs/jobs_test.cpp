@@ -342,12 +342,12 @@ TEST_F(JobFolderTest, GapsAreNamed) {
   for (const int number : {0, 3, 8}) {
     write_job_file(job.done(number), to_json(done).dump());
   }
-  EXPECT_EQ(missing_segments(job, plan), "6 of 9 segments are missing: 1 to 2, 4 to 7");
+  EXPECT_EQ(missing_segments(job, plan), "6 of 9 segments are missing: 2 to 3, 5 to 8");
   for (const int number : {1, 4, 5, 6, 7}) {
     write_job_file(job.done(number), to_json(done).dump());
   }
   write_job_file(job.done(2), "{}");
-  EXPECT_EQ(missing_segments(job, plan), "1 of 9 segments are missing or damaged: 2");
+  EXPECT_EQ(missing_segments(job, plan), "1 of 9 segments are missing or damaged: 3");
   write_job_file(job.done(2), to_json(done).dump());
   EXPECT_EQ(missing_segments(job, plan), "");
 }

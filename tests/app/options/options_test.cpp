@@ -527,7 +527,7 @@ TEST(CommandLine, OptionsOfFfmpegNameThoseOfLimpid) {
   EXPECT_EQ(line_error("a.mkv -an"), "there is no option -an in limpid denoise; use --no-audio");
   EXPECT_EQ(line_error("a.mkv -r 25"),
             "there is no option -r in limpid denoise; limpid keeps the times of all frames; --after fps=RATE "
-            "changes them");
+            "changes them, and --input-option framerate=RATE those of a series of pictures");
   EXPECT_EQ(line_error("a.mkv --tune grain"),
             "there is no option --tune in limpid denoise; use --encoder-option tune=VALUE");
   EXPECT_EQ(line_error("a.mkv -t 3"), "there is no option -t; limpid denoise --help lists the options")

@@ -112,7 +112,7 @@ TEST_F(EngineModuleTest, OneThatCanNotBeLoadedIsPassedOver) {
 
 TEST_F(EngineModuleTest, MissingModuleIsNotInstalled) {
   EXPECT_EQ(problem({"a", "b", "c"}),
-            "not installed (" + built("engines").filename().string() + " not found)");
+            "not installed (" + built("engines").filename().string() + " not found); see docs/install.md");
 }
 
 TEST_F(EngineModuleTest, ModuleNamedForAnotherVersionIsReported) {

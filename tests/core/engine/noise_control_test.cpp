@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/error.h"
@@ -38,6 +39,19 @@ TEST(NoiseControl, StrengthRaisesEstimatesThatAreSmall) {
   EXPECT_EQ(
       NoiseControl({.noise = std::nullopt, .strength = {0.5F, 0.5F}}, *engine).level_for(black).sigma[0], 0);
   EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = {3, 3}}, *engine).level_for(black).sigma[0], 2);
+}
+
+TEST(NoiseControl, AProfileOfOtherPlanesIsRefusedWithWhatFits) {
+  const auto engine = engine_registry().open("cpu");
+  const NoiseModel noise{{7.66F, 3, 3}};
+  const NoiseControl control({.noise = NoiseProfile{noise, ColorModel::kYuv}, .strength = {}}, *engine);
+  try {
+    control.check(oracle::gray(64, 64));
+    FAIL() << "not refused";
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with("; use --sigma 7.7, or --before format=yuv420p"))
+        << error.what();
+  }
 }
 
 TEST(NoiseControl, SubsampledChromaIsFilteredByWhatIsBestForIt) {

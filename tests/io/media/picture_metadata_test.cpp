@@ -575,7 +575,8 @@ TEST_F(PictureMetadataTest, TagsOfMapsAreKeptAndOtherPrivateOnesNamed) {
   tiff.put(0, 4);
   tiff.put(std::string(24, 'd'));
   PictureMetadata found = find_metadata(AV_CODEC_ID_TIFF, tiff.bytes());
-  EXPECT_EQ(found.others.front().description, "data in TIFF tags (50839)");
+  EXPECT_EQ(found.others.front().description,
+            "data in TIFF tags (the channel colors (LUTs), display ranges and labels of ImageJ)");
   EXPECT_TRUE(contains(found.exif, std::string(24, 'd')));
   found.stored.width = 48;
   found.stored.height = 32;
