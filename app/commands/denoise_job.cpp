@@ -29,8 +29,8 @@
 #include "core/engine/frame_control.h"
 #include "core/parameters/parameter.h"
 #include "core/settings/noise_settings.h"
-#include "io/media/picture_sequence.h"
 #include "io/media/output_file.h"
+#include "io/media/picture_sequence.h"
 
 namespace limpid::app {
 namespace {
@@ -308,7 +308,7 @@ namespace {
 
 constexpr int kStandardInput = 0;
 constexpr int kStandardOutput = 1;
-constexpr int kStandardError = 2;
+constexpr int kErrorDescriptor = 2;
 
 FilmGrainTable table_of_file(const std::string& file, double start) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
@@ -397,7 +397,7 @@ Target settle_output(const Job& job, const std::string& file, const Session& ses
     return Target::kSkipped;
   }
   if (job.existing == Existing::kAsk && job.input != "-" && posix::isatty(kStandardInput) == 1 &&
-      posix::isatty(kStandardError) == 1) {
+      posix::isatty(kErrorDescriptor) == 1) {
     const std::string answer = ask(file + ": exists; overwrite it? [y/N] ", session.interrupts);
     if (answer == "y" || answer == "Y" || answer == "yes" || session.interrupts.interrupted()) {
       return Target::kMayBeReplaced;

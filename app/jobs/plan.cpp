@@ -30,8 +30,8 @@
 #include "core/settings/denoising_settings.h"
 #include "core/settings/noise_settings.h"
 #include "io/media/filter_chain.h"
-#include "io/media/lossless_file.h"
 #include "io/media/libav_setup.h"
+#include "io/media/lossless_file.h"
 
 namespace limpid::app {
 namespace {

@@ -110,19 +110,18 @@ const MediaFields<io::WriterOptions>& writer_fields() {
         "h264_nvenc", "hevc_nvenc"}},
       {"--encoding",
        "NAME",
-       "Encoding: small (the encoder's default quality), high (hardly different from the denoised frames) or "
-       "lossless (FFV1) [high; lossless for a lossless source into .mkv, .mov or .avi]",
+       "Encoding: small (the encoder's default), high or lossless (FFV1) [high; lossless if the source is, "
+       "into "
+       ".mkv, .mov or .avi]",
        &Options::encoding,
        false,
        {"small", "high", "lossless"}},
-      {"--crf", "N",
-       "Quality, lower is better [the encoder's default, x264 23, x265 28, or that of --encoding]",
-       &Options::crf},
+      {"--crf", "N", "Quality, lower is better, such as 18 [that of --encoding]", &Options::crf},
       {"--preset", "NAME", "Speed preset of the encoder [the encoder's default: x264 and x265 medium]",
        &Options::preset},
       {"-e,--encoder-option", "KEY=VALUE", "Option of the encoder; may be repeated",
        &Options::encoder_options},
-      {"--bitrate", "RATE", "Bit rate of the video, such as 4M", &Options::bitrate},
+      {"--bitrate", "RATE", "Bit rate of the video, such as 4M", &Options::bitrate, true},
       {"--picture-quality", "N", "Quality of JPEG, WebP, AVIF and JPEG XL, 1-100 [90; JPEG about 88]",
        &Options::picture_quality, true},
       {"--after", "CHAIN", kAfter, &Options::after},
@@ -260,7 +259,8 @@ double parse_time(const std::string& option, const std::string& text) {
 
 void DurationOption::add_to(CommandLine& command) {
   command.add_option("--duration", text_, "Length of the passage, instead of --end [to the end]")
-      ->type_name("[[H:]M:]S");
+      ->type_name("[[H:]M:]S")
+      ->advanced();
 }
 
 void DurationOption::apply_to(io::ReaderOptions& reader) const {

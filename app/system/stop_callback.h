@@ -53,7 +53,11 @@ class StopCallback : NotCopyable {
 #else
 
 template <typename Function>
-using StopCallback = std::stop_callback<Function>;
+struct StopCallback : std::stop_callback<Function> {
+  using std::stop_callback<Function>::stop_callback;
+};
+template <typename Function>
+StopCallback(std::stop_token, Function) -> StopCallback<Function>;
 
 #endif
 

@@ -41,8 +41,8 @@ class NoiseTracker {
   static constexpr std::int64_t kSections = 2;
   /// Minimum width and height for a useful measurement.
   static constexpr int kLeastSide = 64;
-  /// The frame of a section that is a check while the model is held.
-  static constexpr std::int64_t kCheckInterval = 16;
+  /// Every 12th frame of a section is a check while the model is held.
+  static constexpr std::int64_t kCheckInterval = 12;
 
   /// A stream that begins at the beginning of a section has the models of the whole stream after so many
   /// frames.

@@ -88,9 +88,9 @@ constexpr float share_in_block(const MixedPlanes<Sample>& planes, int column, in
     }
   }
   const std::uint64_t changing = 10 * std::uint64_t{change};
-  return changing <= apart
-             ? 0
-             : static_cast<float>(mix_weight(greatest) * (changing - apart) / (changing + apart)) / 65536;
+  const std::uint64_t weight =
+      changing <= apart ? 0 : mix_weight(greatest) * (changing - apart) / (changing + apart);
+  return static_cast<float>(weight) / 65536;
 }
 
 /// Mixes a block of both results into `out`.

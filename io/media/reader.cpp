@@ -12,8 +12,8 @@
 
 #include "core/base/not_copyable.h"
 #include "io/media/container_header.h"
-#include "io/media/first_frame_check.h"
 #include "io/media/cuda_frames.h"
+#include "io/media/first_frame_check.h"
 #include "io/media/libav.h"
 #include "io/media/pixel_format.h"
 #include "io/media/reader/decoder.h"

@@ -34,6 +34,7 @@ class GlFunction {
   Function function_ = nullptr;
 };
 
+// NOLINTBEGIN(readability-identifier-naming): OpenGL's own names
 inline GlFunction<PFNGLACTIVETEXTUREPROC> glActiveTexture("glActiveTexture");
 inline GlFunction<PFNGLATTACHSHADERPROC> glAttachShader("glAttachShader");
 inline GlFunction<PFNGLBINDTEXTUREPROC> glBindTexture("glBindTexture");
@@ -73,6 +74,7 @@ inline GlFunction<PFNGLUNIFORM4FPROC> glUniform4f("glUniform4f");
 inline GlFunction<PFNGLUNIFORMMATRIX3FVPROC> glUniformMatrix3fv("glUniformMatrix3fv");
 inline GlFunction<PFNGLUSEPROGRAMPROC> glUseProgram("glUseProgram");
 inline GlFunction<PFNGLVIEWPORTPROC> glViewport("glViewport");
+// NOLINTEND(readability-identifier-naming)
 
 /// A texture that is deleted with this object.
 class GlTexture : NotCopyable {
