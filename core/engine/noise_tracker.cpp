@@ -167,7 +167,7 @@ void NoiseTracker::set_model() {
 void NoiseTracker::add(Measurement own) {
   Section& to = section();
   if (!to.whole && contradiction_.frames > 0 && to.measurement.frames > 0) {
-    to.own = to.measurement.model();
+    to.own = to.first.model();
   }
   if ((to.whole || contradiction_.frames > 0) && !have_like_levels(own.model(), to.own, kSameLevel)) {
     contradiction_.frames = std::max<std::size_t>(contradiction_.frames, 1);
@@ -198,7 +198,7 @@ void NoiseTracker::add(Measurement own) {
     }
   }
   if (to.begins) {
-    to.own = to.measurement.model();
+    to.own = to.first.model();
     to.whole = to.measurement.frames >= frames_to_average_.value_or(kFramesToAverage);
     set_model();
   }

@@ -87,7 +87,7 @@ class NoiseTracker {
     Basis basis;
     Measurement measurement;
     Measurement first;   ///< of its first kFramesToContinue frames: what it adds to the next section
-    NoiseEstimate own;   ///< the model from `measurement` alone
+    NoiseEstimate own;   ///< the model from `first` alone
     bool begins = true;  ///< a scene, or a step of the level: earlier sections do not count
     bool whole = false;  ///< its first frames have been measured
   };

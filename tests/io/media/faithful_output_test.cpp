@@ -289,7 +289,7 @@ TEST_F(FaithfulOutputTest, AdviceNamesTheOptionThatKeepsAMaster) {
     return Writer(path("b.mkv"), reader, replacing).advice();
   };
   EXPECT_NE(advice("ffv1").find("lossless (ffv1)"), std::string::npos);
-  EXPECT_NE(advice("prores_ks -pix_fmt yuv422p10le").find("a master (prores)"), std::string::npos);
+  EXPECT_NE(advice("prores_ks -pix_fmt yuv422p10le").find("--for edit writes ProRes"), std::string::npos);
   EXPECT_EQ(advice("ffv1", {.codec = "ffv1"}), "");
   EXPECT_EQ(advice("libx264"), "encoder: libx264 with its default, crf 23; a lower --crf keeps more detail");
 }
