@@ -93,6 +93,7 @@ bool NoiseTracker::is_step(const Measurement& earlier, const Measurement& later)
 
 void NoiseTracker::begin_section(const Frame& frame, bool cut) {
   const Frame first = engine_.in_host_memory(frame);
+  small_ = std::int64_t{frame.format.width} * frame.format.height < kLargePicture;
   Section next;
   next.basis = {noise::scene_range(first), noise::region_inside_bars(first), {}};
   if (!cut) {
@@ -193,7 +194,7 @@ void NoiseTracker::add(Measurement own) {
       return;
     }
     to.measurement.add(own);
-    if (to.measurement.frames <= kFramesToContinue) {
+    if (to.measurement.frames <= frames_to_continue()) {
       to.first = to.measurement;
     }
   }
@@ -208,7 +209,7 @@ void NoiseTracker::track(const Frame& frame) {
   const bool was_whole = section().whole;
   const bool was_settled = is_settled();
   Measurement own;
-  if (!was_settled || frames_ % kCheckInterval == 0) {
+  if (!was_settled || frames_ % (small_ ? kCheckIntervalOfSmall : kCheckInterval) == 0) {
     own = measure(frame);
   }
   // Repeated frames are no evidence, unless a scene begins with them.
@@ -258,7 +259,7 @@ void NoiseTracker::observe(const Frame& frame) {
   track(frame);
   // A section that continues another has that one's model until it has been measured, or if its first frame
   // is held.
-  if (!section().begins && frames_ == kFramesToContinue) {
+  if (!section().begins && frames_ == frames_to_continue()) {
     section().whole = true;
     if (section().measurement.frames > 1) {
       section().own = section().measurement.model();

@@ -34,15 +34,18 @@ class NoiseTracker {
  public:
   /// Number of frames at the beginning of a scene whose measurements are added up.
   static constexpr int kFramesToAverage = 6;
-  /// The number at the beginning of a section that continues another one.
+  /// The number at the beginning of a section that continues another one; kFramesToAverage in pictures of
+  /// fewer than kLargePicture samples, which have few blocks.
   static constexpr int kFramesToContinue = 3;
+  static constexpr std::int64_t kLargePicture = 1 << 16;
   static constexpr std::int64_t kSection = 32;
   /// Most sections whose measurements are joined.
   static constexpr std::int64_t kSections = 2;
   /// Minimum width and height for a useful measurement.
   static constexpr int kLeastSide = 64;
-  /// Every 12th frame of a section is a check while the model is held.
+  /// Every 12th frame of a section is a check while the model is held, every 8th in small pictures.
   static constexpr std::int64_t kCheckInterval = 12;
+  static constexpr std::int64_t kCheckIntervalOfSmall = 8;
 
   /// A stream that begins at the beginning of a section has the models of the whole stream after so many
   /// frames.
@@ -86,7 +89,7 @@ class NoiseTracker {
   struct Section {
     Basis basis;
     Measurement measurement;
-    Measurement first;   ///< of its first kFramesToContinue frames: what it adds to the next section
+    Measurement first;   ///< of its first frames_to_continue(): what it adds to the next section
     NoiseEstimate own;   ///< the model from `first` alone
     bool begins = true;  ///< a scene, or a step of the level: earlier sections do not count
     bool whole = false;  ///< its first frames have been measured
@@ -101,6 +104,7 @@ class NoiseTracker {
   static bool is_step(const Measurement& earlier, const Measurement& later);
   Section& section() { return sections_.back(); }
   const Section& section() const { return sections_.back(); }
+  int frames_to_continue() const { return small_ ? kFramesToAverage : kFramesToContinue; }
   bool is_settled() const { return section().whole && contradiction_.frames == 0; }
   Measurement measure(const Frame& frame, bool with_before = true);
   void begin_section(const Frame& frame, bool cut);
@@ -120,6 +124,7 @@ class NoiseTracker {
   std::optional<int> frames_to_average_;
   BrightnessHistogram brightness_{};
   bool begins_scene_ = false;
+  bool small_ = false;            ///< pictures of fewer than kLargePicture samples
   std::int64_t frame_ = 0;        ///< number of observed frames
   std::int64_t frames_ = 0;       ///< of the section
   std::optional<Frame> before_;   ///< the previous frame of the section

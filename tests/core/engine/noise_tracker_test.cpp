@@ -143,7 +143,7 @@ TEST_F(NoiseTrackerTest, AsksForFewEstimatesOnceTheLevelIsKnown) {
     tracker.next(same);
   }
   constexpr int kAveraged = NoiseTracker::kFramesToAverage;
-  EXPECT_EQ(engine.estimates(), kAveraged + kFrames / NoiseTracker::kCheckInterval);
+  EXPECT_EQ(engine.estimates(), kAveraged + kFrames / NoiseTracker::kCheckIntervalOfSmall);
 }
 
 TEST_F(NoiseTrackerTest, HoldsTheLevelWhileAFrameIsRepeated) {
