@@ -133,7 +133,7 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
   result.lossless = reader.video().lossless && !reader.video().still_picture;
   for (std::size_t i = 0; i < result.encoders.size(); ++i) {
     io::WriterOptions writer;
-    writer.encoding = kEncodingNames[i];
+    writer.encoding = io::kEncodingNames[i];
     try {
       result.encoders[i] = io::Writer::encoder_name(free_output(options.input), reader, writer);
     } catch (const UsageError&) {  // lossless in .mp4

@@ -115,7 +115,7 @@ const MediaFields<io::WriterOptions>& writer_fields() {
        ".mkv, .mov or .avi]",
        &Options::encoding,
        false,
-       {"small", "high", "lossless"}},
+       {io::kEncodingNames.begin(), io::kEncodingNames.end()}},
       {"--crf", "N", "Quality, lower is better [that of --encoding; if small, x264 23, x265 28]",
        &Options::crf},
       {"--preset", "NAME", "Speed preset of the encoder [the encoder's default: x264 and x265 medium]",
@@ -313,15 +313,13 @@ const Purpose& find_purpose(const std::string& name) {
   return *found;
 }
 
-constexpr std::array<std::string_view, 3> kEncodings{"small", "high", "lossless"};
-
 void set_missing(std::string& option, const char* value) { option = option.empty() ? value : option; }
 
 }  // namespace
 
 void settle_encoding(io::WriterOptions& options, const std::string& output, bool is_source_lossless) {
   if (!options.encoding.empty()) {
-    if (std::ranges::find(kEncodings, options.encoding) == kEncodings.end()) {
+    if (std::ranges::find(io::kEncodingNames, options.encoding) == io::kEncodingNames.end()) {
       throw UsageError(
           fmt::format("--encoding: '{}' is not one of small, high and lossless", options.encoding));
     }

@@ -127,9 +127,10 @@ class FrameLevels {
   NoiseSettings settings_;
   std::optional<NoiseControl> control_;
   bool has_ended_ = false;
-  double first_time_ = 0;     ///< time of the first frame whose level is that of the whole file
-  std::deque<double> times_;  ///< times of the frames whose level is not known yet
-  std::deque<Known> known_;   ///< levels of successive frames
+  /// The time in seconds from which on levels equal those of a run over the whole file.
+  double first_time_ = 0;
+  std::deque<double> times_;  ///< times of frames that were sent; their levels are not known yet
+  std::deque<Known> known_;   ///< successive frames with their levels
 };
 
 /// A copy in ordinary memory: an engine's own memory is scarce.
@@ -480,7 +481,7 @@ class LoopRendering {
       kept_.pop_front();
     }
   }
-  /// Of the passage and its neighbors; nothing if the request is superseded.
+  /// Returns the levels of the passage and its neighbors; nothing if the request is superseded.
   std::vector<FrameLevels::Level> levels_of(const LoopRequest& request) const {
     const NoiseSettings& settings = request.settings.noise;
     std::vector<FrameLevels::Level> levels;

@@ -44,7 +44,7 @@ std::string filter_text(const PlayerSettings& settings);
 /// Filter and profile for labels, such as "vbm4d np".
 std::string short_text(const FilterSettings& filter);
 
-/// What a label says beside the frame.
+/// The state of a result that its label shows, beside the properties of the frame.
 struct ResultState {
   bool is_live = false;
   bool is_late = false;        ///< settings that were requested some time ago are to come

@@ -180,7 +180,8 @@ class LoopPosition {
     return true;
   }
   bool exists() const { return next_.has_value(); }
-  /// At the end of a passage whose source goes on: leaves the frames, and returns where.
+  /// Ends the repetition if the position is at the end of the passage and the source has later frames.
+  /// Returns the time at which playback continues; nothing otherwise.
   std::optional<double> leave() {
     const bool is_over = next_ && *next_ == frames_->frames.size() && frames_->end;
     return is_over ? (next_.reset(), frames_->end) : std::nullopt;

@@ -211,7 +211,7 @@ std::vector<Property> ViewerTables::settings() {
                    Place::kStrength, "Original"),
           choice(
               "encoding", "Quality of written files; lossless is possible in .mkv, .mov and .avi",
-              Scope::kFile, names_of({kEncodingNames.begin(), kEncodingNames.end()}),
+              Scope::kFile, names_of({io::kEncodingNames.begin(), io::kEncodingNames.end()}),
               [](const Viewer& v) { return static_cast<double>(v.output_.encoding()); },
               [](Viewer& v, double value) { v.output_.set_encoding(static_cast<Encoding>(value)); }),
           choice("settings", "Settings A or B", kAll, names_of({"A", "B"}), is_second, choose)};

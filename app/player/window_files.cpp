@@ -232,7 +232,7 @@ std::string FileOutput::command_line(const PlayerSettings& settings, const Passa
 
 // The encoding and the name of the output as options.
 std::vector<std::string> FileOutput::output_words(const std::string& path) const {
-  return {"--encoding", std::string(kEncodingNames[static_cast<std::size_t>(encoding_)]), "-o", path};
+  return {"--encoding", std::string(io::kEncodingNames[static_cast<std::size_t>(encoding_)]), "-o", path};
 }
 
 void FileOutput::set_encoding(Encoding encoding) {

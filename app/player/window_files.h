@@ -18,6 +18,7 @@
 #include "app/player/viewer_options.h"
 #include "core/base/not_copyable.h"
 #include "core/settings/denoising_settings.h"
+#include "io/media/writer.h"
 #include "io/screen/display.h"
 
 namespace limpid::app {
@@ -93,14 +94,12 @@ class FileInput {
   std::string next_;
 };
 
-/// How written files are encoded: --encoding of `limpid denoise`.
+/// How written files are encoded, in the order of io::kEncodingNames.
 enum class Encoding : std::uint8_t {
   kSmall,     ///< as the encoder does by default
   kHigh,      ///< hardly different from the picture shown
   kLossless,  ///< in .mkv, .mov and .avi
 };
-
-inline constexpr std::array<const char*, 3> kEncodingNames{"small", "high", "lossless"};
 
 /// The files that a window writes: pictures, settings, and results in the background.
 class FileOutput {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +19,9 @@
 namespace limpid::io {
 
 enum class Overwrite : std::uint8_t { kNever, kAlways };
+
+/// Values of WriterOptions::encoding.
+inline constexpr std::array<const char*, 3> kEncodingNames{"small", "high", "lossless"};
 
 struct WriterOptions {
   std::string

@@ -152,6 +152,11 @@ int status_of(const char* name, Stat& status, DWORD flags) {
   return handle ? status_of(handle.get(), status) : failed();
 }
 
+bool is_folder_name(const path& file) {
+  const DWORD attributes = GetFileAttributesW(file.c_str());
+  return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
 OVERLAPPED place(std::int64_t at) {
   OVERLAPPED place{};
   place.Offset = static_cast<DWORD>(at);
@@ -168,8 +173,7 @@ DWORD limited(std::size_t size) {
 
 int open(const char* name, int flags, Mode /*permissions*/) {
   const path file = path_of(name);
-  const bool is_folder = (GetFileAttributesW(system_path(file).c_str()) & FILE_ATTRIBUTE_DIRECTORY) != 0 &&
-                         GetFileAttributesW(system_path(file).c_str()) != INVALID_FILE_ATTRIBUTES;
+  const bool is_folder = is_folder_name(system_path(file));
   const int kind = flags & (_O_RDONLY | _O_WRONLY | _O_RDWR);
   const DWORD access = kind == _O_WRONLY ? GENERIC_WRITE | FILE_READ_ATTRIBUTES
                        : kind == _O_RDWR ? GENERIC_READ | GENERIC_WRITE
@@ -221,9 +225,8 @@ int lstat(const char* name, Stat* status) { return status_of(name, *status, FILE
 int access(const char* name, int kind) { return ::_waccess(system_path(path_of(name)).c_str(), kind); }
 
 int unlink(const char* name) {
-  const std::wstring file = system_path(path_of(name)).native();
-  if (const DWORD attributes = GetFileAttributesW(file.c_str());
-      attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
+  const path file = system_path(path_of(name));
+  if (is_folder_name(file)) {
     errno = EISDIR;
     return -1;
   }
