@@ -70,47 +70,34 @@ constexpr std::uint32_t squared_steps(Sample a, Sample b, float unit) {
   return steps * steps;
 }
 
-/// Squared differences in a block, of the first result to the frame before and to the second result.
-struct BlockChange {
-  std::uint32_t change = 0;
-  std::uint32_t apart = 0;
-};
-
-template <typename Sample>
-constexpr BlockChange change_in_block(const MixedPlanes<Sample>& planes, int column, int row) {
-  BlockChange sums;
-  for (int y = row * kMixedBlock; y < (row + 1) * kMixedBlock && y < planes.height; ++y) {
-    for (int x = column * kMixedBlock; x < (column + 1) * kMixedBlock && x < planes.width; ++x) {
-      const std::ptrdiff_t i = y * planes.pitch + x;
-      sums.change += squared_steps(planes.first[i], planes.before[i], planes.unit);
-      sums.apart += squared_steps(planes.first[i], planes.second[i], planes.unit);
-    }
-  }
-  return sums;
-}
-
 /// The second result's share in a block: 0 if the first one changes by less than a tenth of its difference
 /// from the second, and up to `greatest` if it changes more, in squared differences over the block and those
-/// around it. `changes`: of all blocks of the plane, row by row.
-constexpr float share_in_block(const BlockChange* changes, int columns, int rows, int column, int row,
-                               float greatest) {
-  BlockChange sums;  // less than 2^30
-  for (int y = row > 0 ? row - 1 : 0; y < rows && y <= row + 1; ++y) {
-    for (int x = column > 0 ? column - 1 : 0; x < columns && x <= column + 1; ++x) {
-      sums.change += changes[y * columns + x].change;
-      sums.apart += changes[y * columns + x].apart;
+/// around it.
+template <typename Sample>
+constexpr float share_in_block(const MixedPlanes<Sample>& planes, int column, int row, float greatest) {
+  const int end_x = (column + 2) * kMixedBlock < planes.width ? (column + 2) * kMixedBlock : planes.width;
+  const int end_y = (row + 2) * kMixedBlock < planes.height ? (row + 2) * kMixedBlock : planes.height;
+  // Sums of 24 x 24 squares are less than 2^30.
+  std::uint32_t change = 0;
+  std::uint32_t apart = 0;
+  for (int y = row > 0 ? (row - 1) * kMixedBlock : 0; y < end_y; ++y) {
+    for (int x = column > 0 ? (column - 1) * kMixedBlock : 0; x < end_x; ++x) {
+      const std::ptrdiff_t i = y * planes.pitch + x;
+      change += squared_steps(planes.first[i], planes.before[i], planes.unit);
+      apart += squared_steps(planes.first[i], planes.second[i], planes.unit);
     }
   }
-  const std::uint64_t changing = 10 * std::uint64_t{sums.change};
+  const std::uint64_t changing = 10 * std::uint64_t{change};
   const std::uint64_t weight =
-      changing <= sums.apart ? 0 : mix_weight(greatest) * (changing - sums.apart) / (changing + sums.apart);
+      changing <= apart ? 0 : mix_weight(greatest) * (changing - apart) / (changing + apart);
   return static_cast<float>(weight) / 65536;
 }
 
-/// Mixes a block of both results into `out`. `share`: of the second one.
+/// Mixes a block of both results into `out`.
 template <typename Sample>
-constexpr void mix_block(const MixedPlanes<Sample>& planes, int column, int row, float share, Sample* out,
+constexpr void mix_block(const MixedPlanes<Sample>& planes, int column, int row, float greatest, Sample* out,
                          std::ptrdiff_t out_pitch) {
+  const float share = share_in_block(planes, column, row, greatest);
   for (int y = row * kMixedBlock; y < (row + 1) * kMixedBlock && y < planes.height; ++y) {
     for (int x = column * kMixedBlock; x < (column + 1) * kMixedBlock && x < planes.width; ++x) {
       const std::ptrdiff_t i = y * planes.pitch + x;

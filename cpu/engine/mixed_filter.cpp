@@ -56,7 +56,7 @@ class MixedFilter final : public FrameFilter {
  private:
   // Mixes both results into plane p of `out`.
   template <typename Sample>
-  void mix(int p, float greatest, const Plane& out) {
+  void mix(int p, float greatest, const Plane& out) const {
     const auto samples = [&](const Frame& frame) { return frame.planes[p].row<const Sample>(0); };
     constexpr std::ptrdiff_t kBytes = sizeof(Sample);
     const MixedPlanes<Sample> planes{samples(of_first_),
@@ -66,18 +66,9 @@ class MixedFilter final : public FrameFilter {
                                      out.width,
                                      out.height,
                                      static_cast<float>(16 / of_first_.format.code_value())};
-    const int columns = mixed_blocks(out.width);
-    const int rows = mixed_blocks(out.height);
-    changes_.resize(static_cast<std::size_t>(columns) * rows);
-    for_each_index(rows, 1, [&](int row) {
-      for (int column = 0; column < columns; ++column) {
-        changes_[static_cast<std::size_t>(row) * columns + column] = change_in_block(planes, column, row);
-      }
-    });
-    for_each_index(rows, 1, [&](int row) {
-      for (int column = 0; column < columns; ++column) {
-        mix_block(planes, column, row, share_in_block(changes_.data(), columns, rows, column, row, greatest),
-                  out.row<Sample>(0), out.stride / kBytes);
+    for_each_index(mixed_blocks(out.height), 1, [&](int row) {
+      for (int column = 0; column < mixed_blocks(out.width); ++column) {
+        mix_block(planes, column, row, greatest, out.row<Sample>(0), out.stride / kBytes);
       }
     });
   }
@@ -88,7 +79,6 @@ class MixedFilter final : public FrameFilter {
   Frame of_second_;
   Frame of_first_;
   Frame of_before_;
-  std::vector<BlockChange> changes_;
 };
 
 }  // namespace

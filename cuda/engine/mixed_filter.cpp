@@ -23,8 +23,7 @@ class MixedFilter final : public FrameFilter {
         parameters_(parameters),
         of_second_(mixed),
         of_first_(mixed),
-        of_before_(mixed),
-        changes_(sizeof(BlockChange) * mixed_blocks(mixed.width) * mixed_blocks(mixed.height)) {
+        of_before_(mixed) {
     warnings_ = pair_.first->warnings();
   }
 
@@ -44,15 +43,14 @@ class MixedFilter final : public FrameFilter {
     if (window.current > 0 && share > 0) {
       pair_.second->enqueue_window(within(window, pair_.second->reach(), &MixedStates::second),
                                    of_second_.planes(), stream);
-      mix_results(format_, of_first_.planes(), of_before_.planes(), of_second_.planes(), share,
-                  changes_.as<BlockChange>(), out, stream);
+      mix_results(format_, of_first_.planes(), of_before_.planes(), of_second_.planes(), share, out, stream);
     }
   }
   std::unique_ptr<FrameState> make_state() override { return pair_.make_state(); }
   void renew(FrameState& state) override { pair_.renew(state); }
   bool estimates_means() const override { return pair_.first->estimates_means(); }
   std::size_t memory() const override {
-    return pair_.first->memory() + pair_.second->memory() + 3 * of_second_.bytes() + changes_.bytes();
+    return pair_.first->memory() + pair_.second->memory() + 3 * of_second_.bytes();
   }
 
  private:
@@ -62,7 +60,6 @@ class MixedFilter final : public FrameFilter {
   DeviceFrame of_second_;
   DeviceFrame of_first_;
   DeviceFrame of_before_;
-  DeviceMemory changes_;
 };
 
 }  // namespace

@@ -23,34 +23,22 @@ __global__ void mix_kernel(SamplePlane noisy, float mix, SamplePlane out, int wi
   }
 }
 
-// A thread for each block in these two kernels.
+// A thread for each block.
 template <typename Sample>
-__global__ void change_kernel(MixedPlanes<Sample> planes, BlockChange* changes, int columns, int rows) {
+__global__ void mix_blocks_kernel(MixedPlanes<Sample> planes, float greatest, SamplePlane out) {
   follow_stream();
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (column < columns && row < rows) {
-    changes[row * columns + column] = change_in_block(planes, column, row);
-  }
-}
-
-template <typename Sample>
-__global__ void mix_blocks_kernel(MixedPlanes<Sample> planes, const BlockChange* changes, int columns,
-                                  int rows, float greatest, SamplePlane out) {
-  follow_stream();
-  const int column = blockIdx.x * blockDim.x + threadIdx.x;
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (column < columns && row < rows) {
-    mix_block(planes, column, row, share_in_block(changes, columns, rows, column, row, greatest),
-              reinterpret_cast<Sample*>(out.data), out.stride / std::ptrdiff_t{sizeof(Sample)});
+  if (column < mixed_blocks(planes.width) && row < mixed_blocks(planes.height)) {
+    mix_block(planes, column, row, greatest, reinterpret_cast<Sample*>(out.data),
+              out.stride / std::ptrdiff_t{sizeof(Sample)});
   }
 }
 
 }  // namespace
 
 void mix_results(const FrameFormat& format, const SamplePlanes& first, const SamplePlanes& before,
-                 const SamplePlanes& second, float share, BlockChange* changes, const SamplePlanes& out,
-                 cudaStream_t stream) {
+                 const SamplePlanes& second, float share, const SamplePlanes& out, cudaStream_t stream) {
   for (int p = 0; p < format.color_plane_count(); ++p) {
     visit_samples(format, [&]<typename Sample>(Sample) {
       const auto samples = [](const SamplePlane& plane) {
@@ -63,12 +51,8 @@ void mix_results(const FrameFormat& format, const SamplePlanes& first, const Sam
                                        format.plane_width(p),
                                        format.plane_height(p),
                                        static_cast<float>(16 / format.code_value())};
-      const int columns = mixed_blocks(planes.width);
-      const int rows = mixed_blocks(planes.height);
-      const PlaneLaunch size(columns, rows);
-      launch(change_kernel<Sample>, size.grid, size.block, 0, stream, planes, changes, columns, rows);
-      launch(mix_blocks_kernel<Sample>, size.grid, size.block, 0, stream, planes, changes, columns, rows,
-             share, out[p]);
+      const PlaneLaunch size(mixed_blocks(planes.width), mixed_blocks(planes.height));
+      launch(mix_blocks_kernel<Sample>, size.grid, size.block, 0, stream, planes, share, out[p]);
     });
   }
 }

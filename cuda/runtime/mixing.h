@@ -16,11 +16,9 @@ void mix_in(const FrameFormat& format, const SamplePlanes& noisy, float mix, con
             cudaStream_t stream);
 
 /// Enqueues the mix of two results of a frame into the color planes of `out`, bit-exact with the CPU engine
-/// (mix_block()). `first`, `before` and `second` are planes of DeviceFrames of the format. `changes`: device
-/// memory for all blocks of a plane.
+/// (mix_block()). `first`, `before` and `second` are planes of DeviceFrames of the format.
 void mix_results(const FrameFormat& format, const SamplePlanes& first, const SamplePlanes& before,
-                 const SamplePlanes& second, float share, BlockChange* changes, const SamplePlanes& out,
-                 cudaStream_t stream);
+                 const SamplePlanes& second, float share, const SamplePlanes& out, cudaStream_t stream);
 
 /// Enqueues copies of the noisy samples outside `area` into the color planes of `out`.
 void pass_outside(const FrameFormat& format, const SamplePlanes& noisy, const Region& area,

@@ -258,8 +258,8 @@ void pack_plane(const FrameFormat& format, const SamplePlane& from, int /*paddin
 void mix_in(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, float /*mix*/,
             const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
 void mix_results(const FrameFormat& /*format*/, const SamplePlanes& /*first*/, const SamplePlanes& /*before*/,
-                 const SamplePlanes& /*second*/, float /*share*/, BlockChange* /*changes*/,
-                 const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
+                 const SamplePlanes& /*second*/, float /*share*/, const SamplePlanes& /*out*/,
+                 cudaStream_t /*stream*/) {}
 
 void pass_outside(const FrameFormat& /*format*/, const SamplePlanes& /*noisy*/, const Region& /*area*/,
                   const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
