@@ -136,9 +136,8 @@ int guarded_run(int argc, char** argv) {
       std::rethrow_exception(failure);
     }
   } catch (const std::bad_alloc&) {
-    io::remove_temporary_files();
     std::fprintf(stderr, "limpid: %s\n", kOutOfMemory);
-    std::_Exit(kExitFailed);
+    io::exit_without_temporary_files(kExitFailed);
   } catch (...) {  // NOLINT(bugprone-empty-catch): a fault of the program
   }
   std::abort();

@@ -79,8 +79,7 @@ const std::shared_ptr<spdlog::sinks::dist_sink_mt>& recorders() {
 void log_ffmpeg_message(io::LogSeverity severity, const std::string& line) {
   if (severity == io::LogSeverity::kPanic) {
     spdlog::error("FFmpeg cannot continue (" + line + "); memory may be exhausted");
-    io::remove_temporary_files();
-    std::_Exit(kExitFailed);
+    io::exit_without_temporary_files(kExitFailed);
   }
   const bool trouble = severity == io::LogSeverity::kError || severity == io::LogSeverity::kWarning;
   spdlog::log(trouble ? spdlog::level::debug : spdlog::level::trace, "ffmpeg: " + line);

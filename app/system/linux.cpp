@@ -76,8 +76,7 @@ std::atomic<bool> watch_ends = false;
 
 void end_at_once(int /*signal*/) {
   if (!watch_ends) {
-    io::remove_temporary_files();
-    std::_Exit(kExitInterrupted);
+    io::exit_without_temporary_files(kExitInterrupted);
   }
 }
 

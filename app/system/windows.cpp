@@ -45,10 +45,7 @@ BOOL WINAPI interrupt(DWORD reason) {
   return TRUE;
 }
 
-[[noreturn]] void end_at_once() {
-  io::remove_temporary_files();
-  std::_Exit(kExitInterrupted);
-}
+[[noreturn]] void end_at_once() { io::exit_without_temporary_files(kExitInterrupted); }
 
 /// The words of a command line as CommandLineToArgvW() splits them.
 std::wstring quoted(const std::wstring& word) {

@@ -77,18 +77,26 @@ class TemporaryFiles {
     static TemporaryFiles files;
     return files;
   }
-  void add(const std::string& path) {
+  /// Calls `create`, which returns a negative number if it fails, and adds the file if it succeeds. A process
+  /// that ends meanwhile waits, so that no new file is left behind.
+  template <typename Create>
+  int add(const std::string& path, const Create& create) {
     const std::scoped_lock lock(mutex_);
-    paths_.insert(path);
+    const int result = create();
+    if (result >= 0) {
+      paths_.insert(path);
+    }
+    return result;
   }
   void remove(const std::string& path) {
     const std::scoped_lock lock(mutex_);
     paths_.erase(path);
     remove_one(path);
   }
-  void remove_all() {
+  [[noreturn]] void exit(int code) {
     const std::scoped_lock lock(mutex_);
     std::ranges::for_each(paths_, remove_one);
+    std::_Exit(code);
   }
 
  private:
@@ -167,19 +175,26 @@ struct OutputFile::Callbacks {
   }
 };
 
-TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) {
-  TemporaryFiles::instance().add(path_);
+int TemporaryFile::create(const std::string& path, int flags, posix::Mode permissions,
+                          std::optional<TemporaryFile>& file) {
+  const int descriptor = TemporaryFiles::instance().add(
+      path, [&] { return posix::open(path.c_str(), flags | O_CREAT | O_EXCL | O_CLOEXEC, permissions); });
+  if (descriptor >= 0) {
+    file.emplace(path);
+  }
+  return descriptor;
 }
 
 TemporaryFile::~TemporaryFile() { TemporaryFiles::instance().remove(path_); }
 
-void remove_temporary_files() { TemporaryFiles::instance().remove_all(); }
+void exit_without_temporary_files(int code) { TemporaryFiles::instance().exit(code); }
 
 TemporaryFolder::TemporaryFolder()
     : path_((fs::temp_directory_path() / ("limpid-" + new_temporary_mark())).string()) {
   constexpr posix::Mode kOwner = 0700;
-  check_errno(posix::mkdir(path_.c_str(), kOwner), path_, "can't create a temporary folder");
-  TemporaryFiles::instance().add(path_);
+  const int result =
+      TemporaryFiles::instance().add(path_, [&] { return posix::mkdir(path_.c_str(), kOwner); });
+  check_errno(result, path_, "can't create a temporary folder");
 }
 
 TemporaryFolder::~TemporaryFolder() { TemporaryFiles::instance().remove(path_); }
@@ -374,9 +389,8 @@ void OutputFile::create_temporary(const std::string& mark) {
   const posix::Mode permissions = replaces ? S_IRUSR | S_IWUSR : 0666;  // minus the umask
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     const std::string path = temporary_path(target, mark.empty() ? random_text() : mark);
-    descriptor_ = posix::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+    descriptor_ = TemporaryFile::create(path, O_RDWR, permissions, temporary_);
     if (descriptor_ >= 0) {
-      temporary_.emplace(path);
       // Protects the file from remove_left_temporary(), on file systems with locks.
       static_cast<void>(posix::flock(descriptor_, LOCK_EX | LOCK_NB));
     } else if (errno != EEXIST) {

@@ -9,17 +9,21 @@
 #include <string>
 
 #include "core/base/not_copyable.h"
+#include "core/base/system/posix.h"
 #include "io/media/libav.h"
 #include "io/media/writer.h"
 
 namespace limpid::io {
 
-/// A temporary file. It is removed with this object, or by remove_temporary_files(), unless it has been
+/// A temporary file. It is removed with this object, or by exit_without_temporary_files(), unless it has been
 /// renamed.
 class TemporaryFile : NotCopyable {
  public:
-  /// Owns an existing file with a unique name.
-  explicit TemporaryFile(std::string path);
+  /// Creates a file that does not exist yet. Returns its descriptor, which the caller closes, or a negative
+  /// number with the reason in errno.
+  static int create(const std::string& path, int flags, posix::Mode permissions,
+                    std::optional<TemporaryFile>& file);
+  explicit TemporaryFile(std::string created) : path_(std::move(created)) {}
   ~TemporaryFile();
 
   const std::string& path() const { return path_; }

@@ -76,9 +76,8 @@ std::string extradata_of(const AVCodecContext& encoder) {
 PacketFileWriter::PacketFileWriter(std::string path, const std::string& temporary,
                                    const AVCodecContext& encoder)
     : path_(std::move(path)) {
-  const int descriptor = posix::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int descriptor = TemporaryFile::create(temporary, O_WRONLY, 0666, temporary_);
   require(descriptor >= 0, path_, "can't create a file there");
-  temporary_.emplace(temporary);
   file_.reset(posix::fdopen(descriptor, "wb"));
   put(kMagic.data(), kMagic.size());
   put_text(parameters_text(encoder));

@@ -94,10 +94,10 @@ bool is_written_straight(const std::string& url);
 /// Throws Error if writing to `path` would replace the file `source_url`, or one of its numbered pictures.
 void require_other_file(const std::string& path, const std::string& source_url);
 
-/// Removes all temporary files that any thread is writing. For a process that ends immediately.
-void remove_temporary_files();
+/// Ends the process immediately, and removes all temporary files that any thread is writing.
+[[noreturn]] void exit_without_temporary_files(int code);
 
-/// A new folder, removed with its files by the destructor or by remove_temporary_files().
+/// A new folder, removed with its files by the destructor or by exit_without_temporary_files().
 class TemporaryFolder : NotCopyable {
  public:
   /// Throws Error.

@@ -146,7 +146,7 @@ TEST_F(OutputFileTest, TemporaryFoldersAreRemovedWithTheirFiles) {
     EXPECT_TRUE(std::filesystem::exists(name));
   }
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(name).parent_path()));
-  remove_temporary_files();
+  EXPECT_EXIT(exit_without_temporary_files(1), testing::ExitedWithCode(1), "");
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(removed_by_interrupts.file("a")).parent_path()));
 }
 

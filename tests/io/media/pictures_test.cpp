@@ -132,7 +132,7 @@ TEST_F(PicturesTest, UnfinishedPicturesCanBeRemovedAtOnce) {
   const Writer picture(path("picture.png"), reader, {});
   const Writer video(path("video_%03d.mkv"), reader, {});
   EXPECT_EQ(files().size(), before.size() + 3);
-  remove_temporary_files();
+  EXPECT_EXIT(exit_without_temporary_files(1), testing::ExitedWithCode(1), "");
   EXPECT_EQ(files(), before);
 }
 
