@@ -71,6 +71,7 @@ NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, bool with_be
     before = part_of(*before_, area.value_or(picture));
   }
   own.statistics = engine_.measure_noise(part, before ? &*before : nullptr, range);
+  own.statistics.patches = section().patches;
   return own;
 }
 
@@ -102,6 +103,7 @@ void NoiseTracker::begin_section(const Frame& frame, bool cut) {
     next.basis.area = next.begins ? std::nullopt : last.area;
   }
   if (next.begins) {
+    next.patches = noise::patch_deviations(part_of(first, next.basis.picture), next.basis.range);
     begin_number(0);
   }
   sections_.push_back(std::move(next));

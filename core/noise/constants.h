@@ -50,6 +50,11 @@ struct SingleConstants {
   double most_of_growth = 0.5;  ///< factor of the growth for the upper limit of the prediction
   double first_share = 0.01;    ///< share of the flattest blocks, for evenness()
   double next_share = 0.05;     ///< share of the next flattest blocks, for evenness()
+  /// Maximum ratio of the level to PatchDeviations::tenth. It is 1.35 in white noise, and 2.5 in coarse
+  /// grain.
+  double most_of_patches = 3;
+  double most_of_coded_patches = 3.5;  ///< the same behind a codec
+  double grid_of_codec = 1.15;         ///< PatchDeviations::grid above which a picture was coded in blocks
 };
 
 /// Constants for the noise model (noise_statistics.h) and the shape of its noise (noise_features.h).

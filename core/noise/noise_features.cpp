@@ -380,6 +380,16 @@ void add_colors(Features& features, double base, std::span<const ColorNoise> col
   }
 }
 
+void add_patches(Features& features, double base, const PatchDeviations& patches) {
+  // Patches of equal samples count as the least base, so that their logarithms are known.
+  FeatureSetter to(features);
+  to.set_log(Feature::kTenthOfPatches, std::max(patches.tenth, kLeastBase), base);
+  to.set_log(Feature::kThirdOfPatches, std::max(patches.third, kLeastBase), base);
+  to.set_log(Feature::kHalfOfPatches, std::max(patches.half, kLeastBase), base);
+  to.set(Feature::kEqualPatches, patches.equal);
+  to.set_log(Feature::kGrid, patches.grid, 1);
+}
+
 bool is_coded(const ChannelNoise& channel) {
   return channel.differences && channel.differences->reliability < kConstants.shape.least_reliability &&
          slope_of(channel.differences->spectrum) > kConstants.shape.least_slope;
@@ -495,6 +505,8 @@ std::optional<double> anchor_of(Anchor anchor, const Features& features, double 
       return level(Feature::kWhite);
     case Anchor::kFlattest:
       return level(Feature::kFlattest);
+    case Anchor::kPatches:
+      return level(Feature::kThirdOfPatches);
     case Anchor::kUnit:
       return -std::log2(base);
     case Anchor::kBase:

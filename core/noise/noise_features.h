@@ -100,6 +100,12 @@ enum class Feature : std::uint8_t {
   kLeastColorLevel,  ///< log of the lower level chosen for a channel of color; -400 units if there is no
                      ///< noise
   kMostColorLevel,   ///< log of the higher level
+  // Of PatchDeviations, for luma. Logarithms are relative to the base.
+  kTenthOfPatches,  ///< log of the deviation of the quietest tenth
+  kThirdOfPatches,  ///< log of the deviation of the quietest third
+  kHalfOfPatches,   ///< log of the median deviation
+  kEqualPatches,    ///< share of patches of equal samples
+  kGrid,            ///< log of PatchDeviations::grid
   kCount,
 };
 inline constexpr int kFeatures = static_cast<int>(Feature::kCount);
@@ -120,6 +126,9 @@ struct ColorNoise {
 };
 /// Sets the features of luma that describe the channels of color. `base`: the first estimate of luma.
 void add_colors(Features& features, double base, std::span<const ColorNoise> colors);
+
+/// Sets the features of luma that describe its patches.
+void add_patches(Features& features, double base, const PatchDeviations& patches);
 
 /// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
 double copied_share(const ChannelStatistics& channel);
@@ -148,6 +157,7 @@ enum class Anchor : std::uint8_t {
   kWhite,     ///< Feature::kWhite
   kFlattest,  ///< Feature::kFlattest
   kUnit,      ///< one code value: a codec can remove noise from all measurements
+  kPatches,   ///< Feature::kThirdOfPatches
 };
 
 /// The level of the anchor times 2^(thirds / 3). Candidates of one anchor are adjacent, in ascending order.

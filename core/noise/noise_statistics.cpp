@@ -42,6 +42,14 @@ double supported(double sigma, const ChannelStatistics& channel) {
                                   level_quantile(channel, 0.001) / kConstants.shape.least_of_quietest));
 }
 
+// In a single picture, a level far above that of the quietest patches is that of edges, as in drawings. A
+// codec makes some patches quieter than the noise.
+double supported_by_patches(double sigma, const PatchDeviations& patches) {
+  const SingleConstants& single = kConstants.single;
+  const bool coded = patches.grid > single.grid_of_codec;
+  return std::min(sigma, patches.tenth * (coded ? single.most_of_coded_patches : single.most_of_patches));
+}
+
 // True for noise of any brightness and frequency whose level is near that of noise.h, which is
 // more exact for white noise. If it agrees with differences without texture or coding, or with flat places of
 // a picture, the chosen level may be as far away as filters of smooth pictures allow. Chroma is filtered best
@@ -138,7 +146,14 @@ Decided decided(const NoiseStatistics& statistics, std::size_t c, const NoiseMod
   result.noise = channel_noise(channel, kind_of(statistics, c), step);
   result.features = features_of(channel, result.noise, white_of(statistics, c, white));
   add_colors(result.features, result.noise.base, colors);
-  const NoiseDecision decision = decide_noise(result.features, result.noise);
+  const bool has_patches = c == 0 && statistics.patches;
+  if (has_patches) {
+    add_patches(result.features, result.noise.base, *statistics.patches);
+  }
+  NoiseDecision decision = decide_noise(result.features, result.noise);
+  if (has_patches && !result.noise.differences) {
+    decision.sigma = supported_by_patches(decision.sigma, *statistics.patches);
+  }
   result.sigma = perceptible(supported(decision.sigma, channel), step);
   result.loss = decision.loss;
   return result;
@@ -195,6 +210,7 @@ void NoiseStatistics::add(const NoiseStatistics& other) {
   rgb = rgb || other.rgb;
   scale = other.scale;
   step = std::max(step, other.step);
+  patches = patches ? patches : other.patches;
   for (std::size_t c = 0; c < channels.size(); ++c) {
     channels[c].add(other.channels[c]);
   }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <type_traits>
 
 #include "core/noise/measured_blocks.h"
@@ -143,7 +144,105 @@ Span without_ends(int length, const IsBar& is_bar) {
   return {bar(first), length - bar(first) - bar(length - last)};
 }
 
+// Reads luma of the picture that is measured.
+class Luma {
+ public:
+  explicit Luma(const Frame& frame)
+      : frame_(frame), rows_(pictures_of(frame.interlaced || frame.combed).front()) {}
+
+  int width() const { return frame_.format.width; }
+  int height() const { return rows_.count(frame_.format.height); }
+  // Reads samples of a row, and calls `see` with each sample of each plane.
+  template <typename See>
+  void load(int x, int y, std::span<float> out, const See& see) const {
+    const bool rgb = frame_.format.color_model == ColorModel::kRgb;
+    const int planes = rgb ? 3 : 1;
+    std::ranges::fill(out, 0.0F);
+    own_.resize(out.size());
+    for (int p = 0; p < planes; ++p) {
+      load_usable_code_values(frame_.planes[p], frame_.format, x, rows_.first + y * rows_.spacing,
+                              static_cast<int>(out.size()), own_.data());
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        see(own_[i]);
+        out[i] += own_[i] / static_cast<float>(planes);
+      }
+    }
+  }
+
+ private:
+  const Frame& frame_;
+  PictureRows rows_;
+  mutable std::vector<float> own_;
+};
+
+constexpr int kPatch = 4;
+
+// The variances of the patches that count.
+std::vector<float> patch_variances(const Luma& luma, const ClippedRange& range) {
+  constexpr int kMostPatches = 16384;
+  int spacing = 2;
+  const auto count = [&](int side) { return (side - kPatch) / spacing + 1; };
+  while (std::int64_t{count(luma.width())} * count(luma.height()) > kMostPatches) {
+    spacing += spacing == 2 ? 1 : 2;  // odd, for patches at all places of a codec's blocks
+  }
+  std::vector<float> variances;
+  for (int y = 0; y + kPatch <= luma.height(); y += spacing) {
+    for (int x = 0; x + kPatch <= luma.width(); x += spacing) {
+      std::array<float, kPatch * kPatch> patch;
+      bool at_end = false;
+      for (int row = 0; row < kPatch; ++row) {
+        luma.load(x, y + row, std::span(patch).subspan(std::size_t{kPatch} * row, kPatch),
+                  [&](float sample) { at_end = at_end || range.is_at_end(sample); });
+      }
+      if (!at_end) {
+        const float mean = std::accumulate(patch.begin(), patch.end(), 0.0F) / patch.size();
+        variances.push_back(std::accumulate(patch.begin(), patch.end(), 0.0F,
+                                            [mean](float sum, float sample) {
+                                              return sum + (sample - mean) * (sample - mean);
+                                            }) /
+                            (patch.size() - 1));
+      }
+    }
+  }
+  return variances;
+}
+
+double grid_of(const Luma& luma) {
+  constexpr int kRows = 128;
+  std::array<double, kBlock> sums{};
+  std::vector<float> row(luma.width());
+  for (int y = 0; y < luma.height(); y += (luma.height() + kRows - 1) / kRows) {
+    luma.load(0, y, row, [](float) {});
+    for (int x = 0; x + 1 < luma.width() / kBlock * kBlock; ++x) {
+      sums[x % kBlock] += std::abs(double{row[x + 1]} - double{row[x]});
+    }
+  }
+  std::ranges::sort(sums);
+  const double median = (sums[kBlock / 2 - 1] + sums[kBlock / 2]) / 2;
+  return median > 0 ? sums.back() / median : 0;
+}
+
 }  // namespace
+
+std::optional<PatchDeviations> patch_deviations(const Frame& frame, const SceneRange& range) {
+  constexpr std::size_t kLeastPatches = 64;
+  const Luma luma(frame);
+  std::vector<float> variances = patch_variances(luma, ClippedRange(frame.format, range));
+  if (variances.size() < kLeastPatches) {
+    return std::nullopt;
+  }
+  std::ranges::sort(variances);
+  const auto quantile = [&](double share) {
+    return std::sqrt(
+        double{variances[static_cast<std::size_t>(share * static_cast<double>(variances.size()))]});
+  };
+  const auto equal = std::ranges::upper_bound(variances, 0.0F) - variances.begin();
+  return PatchDeviations{.tenth = quantile(0.1),
+                         .third = quantile(1.0 / 3),
+                         .half = quantile(0.5),
+                         .equal = static_cast<double>(equal) / static_cast<double>(variances.size()),
+                         .grid = grid_of(luma)};
+}
 
 SceneRange scene_range(const Frame& frame) {
   SceneRange range;

@@ -36,6 +36,10 @@ struct SceneRange {
 /// 2 n0 n2 >= n1^2, and 2 n0 n2 = n1^2 if all samples have one mean. Clipping adds samples of 0.
 SceneRange scene_range(const Frame& frame);
 
+/// The deviations of patches across a frame in host memory; of interlaced frames, across the first field.
+/// Patches with samples at the ends of the range do not count. Nothing if fewer than 64 patches count.
+std::optional<PatchDeviations> patch_deviations(const Frame& frame, const SceneRange& range);
+
 /// The part of a frame in host memory that lies inside its bars: rows and columns along the border in which
 /// brightness is constant. Codecs blur the inner edges of bars, so 8 more rows or columns are left out there.
 /// The whole frame if it has no bars of at least 8 rows or columns, or if the part would have a side of less

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,7 +33,6 @@ namespace {
 constexpr std::array<double, 5> kFactors = {0.4, 0.7, 1, 1.35, 2};
 constexpr std::array<double, 3> kCleanLevels = {0.7, 2, 5.6};
 constexpr std::array<int, 3> kStages = {1, 3, 6};  // numbers of frames that are measured
-constexpr std::size_t kFrames = 6;
 
 using Json = nlohmann::ordered_json;
 using Planes = std::array<std::vector<float>, 3>;
@@ -40,9 +40,10 @@ using Planes = std::array<std::vector<float>, 3>;
 struct Options {
   std::vector<std::string> cases;
   std::string profile = "np";
+  int frames = kStages.back();
 };
 
-std::vector<Frame> read_frames(const std::filesystem::path& file) {
+std::vector<Frame> read_frames(const std::filesystem::path& file, int count) {
   io::Reader reader(file.string());
   std::vector<Frame> frames;
   for (;;) {
@@ -50,7 +51,7 @@ std::vector<Frame> read_frames(const std::filesystem::path& file) {
     if (std::holds_alternative<io::Reader::End>(item)) {
       return frames;
     }
-    if (auto* const frame = std::get_if<Frame>(&item); frame != nullptr && frames.size() < kFrames) {
+    if (auto* const frame = std::get_if<Frame>(&item); frame != nullptr && std::ssize(frames) < count) {
       frames.push_back(std::move(*frame));
     }
   }
@@ -113,14 +114,14 @@ noise::ChannelKind kind_of(const noise::NoiseStatistics& statistics, std::size_t
 
 class CaseMeasurement {
  public:
-  CaseMeasurement(const std::filesystem::path& folder, const std::string& profile)
+  CaseMeasurement(const std::filesystem::path& folder, const std::string& profile, int frames)
       : folder_(folder), profile_(profile), engine_(engine_registry().open("cpu", {.threads = 1})) {
     std::ifstream file(folder / "case.json");
     about_ = Json::parse(file);
     const bool clean =
         about_.contains("clean") ? about_["clean"].get<bool>() : about_["truth"] == about_["noisy"];
-    truth_ = read_frames(folder / about_.value("truth", "truth.y4m"));
-    noisy_ = clean ? truth_ : read_frames(folder / about_.value("noisy", "noisy.y4m"));
+    truth_ = read_frames(folder / about_.value("truth", "truth.y4m"), frames);
+    noisy_ = clean ? truth_ : read_frames(folder / about_.value("noisy", "noisy.y4m"), frames);
     clean_ = clean;
     below_ = about_.contains("below") ? about_["below"].get<double>() * 255 : 1e30;
   }
@@ -159,6 +160,7 @@ class CaseMeasurement {
     Json stages = Json::array();
     const noise::SceneRange range = noise::scene_range(noisy_[0]);
     const Region picture = noise::region_inside_bars(noisy_[0]);
+    sum.statistics.patches = noise::patch_deviations(part_of(noisy_[0], picture), range);
     std::optional<Frame> before;
     const int frames = static_cast<int>(std::min<std::size_t>(noisy_.size(), kStages.back()));
     for (int f = 0; f < frames; ++f) {
@@ -186,22 +188,36 @@ class CaseMeasurement {
   }
 
   Json features_at(const Measured& measured, int frames) {
-    Json stage = {{"frames", frames}, {"channels", Json::array()}};
+    std::array<Json, 3> found;
+    std::vector<noise::ColorNoise> colors;
     const noise::NoiseStatistics& statistics = measured.statistics;
     double luma_of_white = 0;
     for (const double white : measured.white) {
       luma_of_white += white / frames / 9;
     }
-    for (std::size_t c = 0; c < 3 && !statistics.channels[c].empty(); ++c) {
+    for (const std::size_t c : {1, 2, 0}) {  // luma last, as its decision depends on the others
+      if (statistics.channels[c].empty()) {
+        continue;
+      }
       channels_[c] =
           noise::channel_noise(statistics.channels[c], kind_of(statistics, c), double{statistics.step});
       const double white = !statistics.rgb ? std::sqrt(measured.white[c] / frames)
                            : c == 0        ? std::sqrt(luma_of_white)
                                            : 0;
-      stage["channels"].push_back(
-          {{"base", channels_[c]->base},
-           {"features", noise::features_of(statistics.channels[c], *channels_[c], white)}});
+      noise::Features features = noise::features_of(statistics.channels[c], *channels_[c], white);
+      if (c == 0 && statistics.patches) {
+        noise::add_patches(features, channels_[c]->base, *statistics.patches);
+      }
+      found[c] = {{"base", channels_[c]->base}, {"features", features}};
+      if (c == 0) {
+        noise::add_colors(features, channels_[c]->base, colors);
+      }
+      found[c]["sigma"] = noise::decide_noise(features, *channels_[c]).sigma;
+      colors.push_back({features, channels_[c]->base, found[c]["sigma"]});
     }
+    Json stage = {{"frames", frames}, {"channels", Json::array()}};
+    std::ranges::copy_if(found, std::back_inserter(stage["channels"]),
+                         [](const Json& channel) { return !channel.is_null(); });
     return stage;
   }
 
@@ -257,10 +273,12 @@ int run(int argc, char** argv) {
   app::CommandLine command("Measures cases of noise_zoo for fitting the noise decision", "noise_cases");
   command.add_option("CASE", options.cases, "Folders of cases")->required();
   command.add_option("--profile", options.profile, "Profile of V-BM4D [np]");
+  command.add_option("--frames", options.frames, "Number of frames that are measured, 1 to 6 [6]");
   return run_command(command, argc, argv, [&] {
     for (const std::filesystem::path folder : options.cases) {
       try {
-        std::printf("%s\n", CaseMeasurement(folder, options.profile).measure().dump().c_str());
+        std::printf("%s\n",
+                    CaseMeasurement(folder, options.profile, options.frames).measure().dump().c_str());
       } catch (const std::exception& e) {
         std::fprintf(stderr, "%s: %s\n", folder.c_str(), e.what());
       }

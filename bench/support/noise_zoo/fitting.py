@@ -22,8 +22,8 @@ HEADER = "core/noise/noise_features.h"
 # measurements, so levels of clips are relative to one code value, too.
 OF_CLIPS = (("kBase", -8, 4), ("kWhite", -1, 1), ("kUnit", 0, 15))
 ANCHORS = {"Luma": OF_CLIPS, "Chroma": OF_CLIPS,
-           "Single": (("kBase", -8, 4), ("kLowest", -1, 6), ("kWhite", -1, 1), ("kFlattest", 1, 5))}
-ANCHOR_FEATURES = {"kLowest": "kLowestLevel", "kWhite": "kWhite", "kFlattest": "kFlattest"}
+           "Single": (("kBase", -8, 4), ("kLowest", -1, 6), ("kWhite", -1, 1), ("kFlattest", 1, 5), ("kPatches", -3, 5))}
+ANCHOR_FEATURES = {"kLowest": "kLowestLevel", "kWhite": "kWhite", "kFlattest": "kFlattest", "kPatches": "kThirdOfPatches"}
 CANDIDATES = {kind: [(anchor, third) for anchor, first, last in anchors for third in range(first, last + 1)]
               for kind, anchors in ANCHORS.items()}
 TRUE_RUN = 2  # the run of noise_cases at the noise's deviation
@@ -34,7 +34,7 @@ CLEAN = (53, 0.35)  # PSNR of an unharmed clean clip, and the loss for each deci
 # for color 1.4 times as much, as subsampled planes are filtered best.
 HONESTY = {"Luma": (0.4, 1), "Single": (0.4, 1), "Chroma": (0.25, 1.3)}
 FOLDS = 5
-FORESTS = {"Chroma": (24, 40, 400), "Luma": (32, 50, 500), "Single": (24, 40, 500)}  # trees, leaves, tries
+FORESTS = {"Chroma": (24, 40, 400), "Luma": (32, 50, 500), "Single": (24, 60, 500)}  # trees, leaves, tries
 # Features of luma that are means over the channels of color: their source, and whether it is relative to the base.
 OF_COLORS = {"kColorBase": ("kBase", True), "kColorWhite": ("kWhite", True), "kColorFlattest": ("kFlattest", True),
              "kColorUniformity": ("kUniformity", False), "kColorLowest": ("kLowestLevel", True),
@@ -224,18 +224,22 @@ def report(kind, samples, levels):
 def measured(folder, arguments):
     path = folder / "measured.json"
     if not path.exists():
-        run = subprocess.run([arguments.program, folder, "--profile", "fast"], capture_output=True, text=True, check=False)
+        frames = 1 if arguments.forest == "Single" else 6
+        run = subprocess.run([arguments.program, folder, "--profile", "fast", "--frames", str(frames)], capture_output=True,
+                             text=True, check=False)
         if run.returncode or not run.stdout:
             raise RuntimeError(run.stderr.strip()[-200:])
         write_json(path, json.loads(run.stdout))
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def forests_text(forests):
-    candidates = "".join(
-        array_text(f"Candidate k{kind}Candidates", [f"{{Anchor::{anchor}, {third}}}" for anchor, third in CANDIDATES[kind]])
-        for kind in forests)
-    arrays = "".join(forest.text(kind) for kind, forest in forests.items())
+def arrays_of(kind, forest):
+    return array_text(f"Candidate k{kind}Candidates", [f"{{Anchor::{anchor}, {third}}}" for anchor, third in CANDIDATES[kind]]) + \
+        forest.text(kind)
+
+
+def forests_text(arrays):
+    """The file of the arrays of each kind."""
     members = {"luma": "Luma", "single_luma": "Single", "chroma": "Chroma"}
     all_of_them = ",\n                              ".join(
         f".{member} = {{k{kind}Nodes, k{kind}Roots, k{kind}Leaves, k{kind}Candidates}}" for member, kind in members.items())
@@ -247,7 +251,7 @@ namespace limpid::noise {{
 namespace {{
 
 // clang-format off
-{candidates}{arrays}// clang-format on
+{"".join(arrays.values())}// clang-format on
 constexpr Forests kForests = {{{all_of_them}}};
 
 }}  // namespace
@@ -266,14 +270,18 @@ def fit(arguments):
     cases = [case for case in in_parallel(arguments.jobs, measured, [(folder, arguments) for folder in folders])
              if recording_of(case["name"], recordings) not in arguments.without]
     samples = samples_of(cases, recordings, numbers)
-    colors, forests = {}, {}
-    for kind in FORESTS:
+    colors = {}
+    kept = arguments.output.read_text(encoding="utf-8") if arguments.forest else ""
+    arrays = {kind: "".join(re.findall(rf"^constexpr \S+ k{kind}\w+\[\] = {{.*?}};\n", kept, re.MULTILINE | re.DOTALL))
+              for kind in FORESTS}
+    for kind in [arguments.forest] if arguments.forest else FORESTS:
         own = [sample for sample in samples if sample.kind == kind]
         if kind != "Chroma":  # each of them also as a gray picture
             grays = [copy.copy(sample) for sample in own if len(sample.stage["channels"]) > 1]
             for sample in own:
                 sample.features = sample.features.copy()
-                sample.set_colors(colors.get(sample.key, ()))
+                levels = [channel["sigma"] for channel in sample.stage["channels"][1:]]  # of the forest of chroma
+                sample.set_colors(levels if arguments.forest else colors.get(sample.key, ()))
             for gray in grays:
                 gray.is_last = False
             own += grays
@@ -281,7 +289,7 @@ def fit(arguments):
         for sample, level in zip(own, levels) if kind == "Chroma" else ():
             colors.setdefault(sample.key, []).append(level)
         report(kind, own, levels)
-        forests[kind] = fitted(own, kind)
-    arguments.output.write_text(forests_text(forests), encoding="utf-8")
+        arrays[kind] = arrays_of(kind, fitted(own, kind))
+    arguments.output.write_text(forests_text(arrays), encoding="utf-8")
     return 0
 

@@ -15,6 +15,7 @@
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
+#include "core/noise/scene.h"
 #include "cpu/noise/noise.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/core/noise/scenes.h"
@@ -53,6 +54,7 @@ TEST_F(NoiseTrackerTest, AveragesTheFirstFramesOfASectionAndThenHolds) {
     const Frame frame = moving(i, 15);
     variances += std::pow(double{cpu::estimate_noise(frame).sigma[0]}, 2);
     statistics.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
+    statistics.patches = i > 0 ? statistics.patches : noise::patch_deviations(frame, {});
     level = tracker.next(frame);
     const auto white = static_cast<float>(std::sqrt(variances / (i + 1)));
     EXPECT_EQ(level, noise::model_of(statistics, {{white}}));

@@ -15,6 +15,7 @@
 #include "core/frame/frame.h"
 #include "core/noise/measured_blocks.h"
 #include "core/noise/noise_model.h"
+#include "core/noise/scene.h"
 #include "cpu/noise/noise.h"
 #include "tests/core/noise/scenes.h"
 #include "tests/oracle/pictures.h"
@@ -40,6 +41,7 @@ NoiseEstimate model_of_clip(const FrameFormat& format, const Scene& scene, const
         format, [&](int p, int x, int y) { return scene(p, x + 2 * i, y + i); }, noise,
         static_cast<unsigned>(i));
     sum.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
+    sum.patches = i > 0 ? sum.patches : patch_deviations(frame, {});
     white = cpu::estimate_noise(frame);
     before = frame;
   }
@@ -187,6 +189,19 @@ TEST(NoiseStatistics, SmoothNoiseIsFoundInASinglePictureWithFlatPlaces) {
   EXPECT_GT(model.sigma[0], 6);
   EXPECT_LT(model.sigma[0], 13);
   EXPECT_LT(slope_of(model.shape[0]), 0.4);
+}
+
+TEST(NoiseStatistics, EdgesOfADrawingAreNoNoise) {
+  for (const int side : {8, 16, 23}) {
+    const auto board = [side](int /*plane*/, int x, int y) {
+      return 20.0 + (x / side * 7919 + y / side * 104729) % 200;
+    };
+    for (const int width : {96, 192, 640}) {
+      const FrameFormat format = gray_format(width, width * 3 / 4);
+      EXPECT_EQ(model_of_clip(format, board, {0, false}, 1).sigma[0], 0) << side << ", " << width;
+      EXPECT_LT(model_of_clip(format, board, {2, false}, 1).sigma[0], 5) << side << ", " << width;
+    }
+  }
 }
 
 // Means of (2 radius + 1)^2 samples; the picture is periodic.

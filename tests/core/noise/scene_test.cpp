@@ -61,6 +61,45 @@ TEST(SceneRange, OnlyDeepGrayPicturesHaveAScaleOfTheirOwn) {
   EXPECT_EQ(scale_of(gray_format(64, 64, 16), 0), BrightnessScale());
 }
 
+// Squares of any brightness.
+test::Scene board(int side) {
+  return [side](int /*plane*/, int x, int y) { return 20.0 + (x / side * 7919 + y / side * 104729) % 200; };
+}
+
+TEST(PatchDeviations, OfTheQuietestTenthIsThatOfTheNoiseBetweenEdges) {
+  for (const int depth : {8, 16, 32}) {
+    for (const float sigma : {2.0F, 5.0F}) {
+      const auto patches = patch_deviations(render(gray_format(320, 240, depth), board(16), sigma), {});
+      ASSERT_TRUE(patches);
+      EXPECT_NEAR(patches->tenth * 1.33 / double{sigma}, 1, 0.1) << depth;
+      EXPECT_GT(patches->third, patches->tenth);
+      EXPECT_GT(patches->half, patches->third);
+      EXPECT_LT(patches->equal, 0.01);
+    }
+  }
+}
+
+TEST(PatchDeviations, ShowEqualSamplesAndTheGridOfACodec) {
+  const auto drawn = patch_deviations(render(gray_format(320, 240), board(32), 0.0F), {});
+  ASSERT_TRUE(drawn);
+  EXPECT_EQ(drawn->third, 0);
+  EXPECT_GT(drawn->equal, 0.7);
+  const Frame noise = render(gray_format(320, 240), test::flat(128), 5.0F);
+  EXPECT_LT(patch_deviations(noise, {})->grid, 1.1);
+  const Frame coded = render(
+      gray_format(320, 240), [](int /*plane*/, int x, int /*y*/) { return 120.0 + x / 8 % 2 * 12; }, 5.0F);
+  EXPECT_GT(patch_deviations(coded, {})->grid, 1.5);
+}
+
+TEST(PatchDeviations, AreThoseOfAFieldAndWithinTheRange) {
+  Frame fields = render(
+      gray_format(320, 240), [](int /*plane*/, int /*x*/, int y) { return y % 2 == 0 ? 60.0 : 160.0; }, 2.0F);
+  fields.interlaced = true;
+  EXPECT_NEAR(patch_deviations(fields, {})->half, 2, 0.2);
+  EXPECT_FALSE(patch_deviations(render(gray_format(320, 240), test::flat(255), 1.0F), {}));
+  EXPECT_FALSE(patch_deviations(render(gray_format(16, 8), test::flat(99), 1.0F), {}));
+}
+
 TEST(SceneRange, BarsAreNotMeasured) {
   const auto framed = [](int left, int top, int right, int bottom) {
     return render(
