@@ -511,7 +511,8 @@ void add_file_options(CommandLine& command, DenoiseCommandOptions& options) {
       .add_option("-o,--output", options.output_option,
                   "Output file, image sequence, folder, or - for a y4m pipe [INPUT-denoised.EXT]")
       ->details(
-          "In a folder, outputs have the names of the inputs. The output can also be given as the second of "
+          "A name that ends in / is a folder. In it, outputs have the names of the inputs. The output can "
+          "also be given as the second of "
           "two arguments. Pipes, folders and image sequences have no default.")
       ->type_name("OUTPUT")
       ->file();

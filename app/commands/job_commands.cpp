@@ -10,6 +10,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -263,10 +264,14 @@ int work(const WorkCommandOptions& options, Console& console) {
     throw Error(fmt::format("{}: {} of {} segments failed on this worker, which finished {} others",
                             folder.path(), report.failed.size(), plan.segments.size(), report.done));
   }
-  spdlog::info(fmt::format("segments done here: {}{}", report.done,
+  std::set<int> begun = folder.numbers_in("done");
+  begun.merge(folder.numbers_in("claims"));
+  const std::size_t free = plan.segments.size() - begun.size();
+  spdlog::info(fmt::format("segments done here: {}{}{}", report.done,
                            report.with_others > 0 && !report.stopped
                                ? fmt::format("; with other workers: {}", report.with_others)
-                               : ""));
+                               : "",
+                           free > 0 ? fmt::format("; not begun: {}", free) : ""));
   return report.stopped ? kExitInterrupted : kExitDone;
 }
 

@@ -265,7 +265,8 @@ std::string OutputNames::name_for(const std::string& input, bool still_picture,
   }
   const auto [taken, is_new] = taken_.emplace(output, input);
   if (!is_new) {
-    throw Error(input + ": its output " + output + " is already the output of " + taken->second);
+    throw Error(input + ": its output " + output + " is already the output of " + taken->second +
+                "; rename one of the inputs, or denoise it alone");
   }
   return output;
 }

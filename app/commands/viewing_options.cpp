@@ -297,7 +297,7 @@ void ViewerCommandOptions::check() {
   sets_any_ = denoising.is_given();
   // Every frame counts for a screenshot, and there is no pace to keep.
   settings_.keeps_pace =
-      shown_.screenshot.empty() && (pace_.empty() ? !denoising.filter.is_given() : pace_ == "auto");
+      shown_.screenshot.empty() && (pace_.empty() ? !denoising.filter.is_chosen() : pace_ == "auto");
   resolve_settings();
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));

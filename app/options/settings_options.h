@@ -35,9 +35,11 @@ class FilterOptions {
   /// Throws the errors that filter() would throw both for videos and for pictures.
   void check() const;
   /// True if an option chooses a filter, a profile or a parameter.
-  bool is_given() const {
+  bool is_given() const { return is_chosen() || !settings().parameters.empty(); }
+  /// True if an option chooses a filter or a profile.
+  bool is_chosen() const {
     const FilterSettings given = settings();
-    return !given.name.empty() || given.profile.has_value() || !given.parameters.empty();
+    return !given.name.empty() || given.profile.has_value();
   }
 
   std::string name(bool frame_by_frame) const {
