@@ -535,9 +535,9 @@ NoiseDecision decide_noise(const Features& features, const ChannelNoise& noise) 
   if (!noise.differences && !noise.single) {
     return {};  // nothing was measured
   }
-  const Forest& forest = noise.kind != ChannelKind::kLuma ? forests().chroma
-                         : noise.differences              ? forests().luma
-                                                          : forests().single_luma;
+  const bool luma = noise.kind == ChannelKind::kLuma;
+  const Forest& forest = noise.differences ? (luma ? forests().luma : forests().chroma)
+                                           : (luma ? forests().single_luma : forests().single_chroma);
   const Losses losses = losses_of(forest, features);
   std::size_t best = 0;
   for (std::size_t i = 0; i < forest.candidates.size(); ++i) {

@@ -189,12 +189,13 @@ constexpr int number_of_letter(char letter) {
 }
 inline constexpr double kLossUnit = 16.0 / (51 * 51);  ///< in dB
 
-/// The forests for luma (also gray, and the opponent channel Y) with differences of frames, for luma of
-/// single frames, and for the other channels.
+/// The forests for luma (also gray, and the opponent channel Y) and for the other channels, with differences
+/// of frames and for single frames.
 struct Forests {
   Forest luma;
   Forest single_luma;
   Forest chroma;
+  Forest single_chroma;
 };
 const Forests& forests();
 

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -188,17 +187,13 @@ class CaseMeasurement {
   }
 
   Json features_at(const Measured& measured, int frames) {
-    std::array<Json, 3> found;
-    std::vector<noise::ColorNoise> colors;
+    Json stage = {{"frames", frames}, {"channels", Json::array()}};
     const noise::NoiseStatistics& statistics = measured.statistics;
     double luma_of_white = 0;
     for (const double white : measured.white) {
       luma_of_white += white / frames / 9;
     }
-    for (const std::size_t c : {1, 2, 0}) {  // luma last, as its decision depends on the others
-      if (statistics.channels[c].empty()) {
-        continue;
-      }
+    for (std::size_t c = 0; c < 3 && !statistics.channels[c].empty(); ++c) {
       channels_[c] =
           noise::channel_noise(statistics.channels[c], kind_of(statistics, c), double{statistics.step});
       const double white = !statistics.rgb ? std::sqrt(measured.white[c] / frames)
@@ -208,16 +203,8 @@ class CaseMeasurement {
       if (c == 0 && statistics.patches) {
         noise::add_patches(features, channels_[c]->base, *statistics.patches);
       }
-      found[c] = {{"base", channels_[c]->base}, {"features", features}};
-      if (c == 0) {
-        noise::add_colors(features, channels_[c]->base, colors);
-      }
-      found[c]["sigma"] = noise::decide_noise(features, *channels_[c]).sigma;
-      colors.push_back({features, channels_[c]->base, found[c]["sigma"]});
+      stage["channels"].push_back({{"base", channels_[c]->base}, {"features", features}});
     }
-    Json stage = {{"frames", frames}, {"channels", Json::array()}};
-    std::ranges::copy_if(found, std::back_inserter(stage["channels"]),
-                         [](const Json& channel) { return !channel.is_null(); });
     return stage;
   }
 

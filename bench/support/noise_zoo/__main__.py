@@ -58,8 +58,8 @@ def parsed():
                          help="program that measures cases [%(default)s]")
     fitting.add_argument("--recordings", type=pathlib.Path, default=FOLDER / "recordings.json",
                          help="recording of each clip [recordings.json beside this file]")
-    fitting.add_argument("--forest", choices=("Luma", "Single", "Chroma"),
-                         help="fit only this forest, and keep the others; Single measures the first frame of each case")
+    fitting.add_argument("--single", action="store_true",
+                         help="measure the first frame of each case, fit the forests of single pictures, and keep the others")
     fitting.add_argument("--without", action="append", default=[], metavar="RECORDING",
                          help="recording whose clips are set aside for scoring; can be repeated")
     fitting.add_argument("--output", type=pathlib.Path, default=CHECKOUT / "core" / "noise" / "noise_forests.cpp",

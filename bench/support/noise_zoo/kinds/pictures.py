@@ -38,10 +38,14 @@ def jpeg(planes, quality):
 @functools.lru_cache(maxsize=8)
 def picture(material, name, gray):
     """A frame of a clip; or a drawn board, page or scene."""
-    if name.startswith("board"):
+    if name.startswith(("board", "tiles")):
         side, seed = (int(part) for part in name.split("_")[1:])
-        values = generator(name).integers(16, 236, (216 // side + 1, 384 // side + 1))
-        return [rounded(np.kron(values, np.ones((side, side)))[(seed % 3):, (seed % 5):][:200, :360])]
+        random, planes = generator(name), []
+        for subsampling in (1,) if name.startswith("board") else (1, 2, 2):
+            values = random.integers(16, 236, (216 // side + 1, 384 // side + 1))
+            tiles = np.kron(values, np.ones((side, side)))[(seed % 3):, (seed % 5):][:200, :360]
+            planes.append(rounded(tiles[::subsampling, ::subsampling]))
+        return planes
     if name.startswith("page"):
         seed = int(name.split("_")[1])
         return [rounded(text_page(seed, 384, 216, 12 + 2 * (seed % 4), seed % 2 == 0)[..., 1] * 219 + 16)]
@@ -77,7 +81,8 @@ def shot(material, name, gray, kind, sigma, quality):
 
 def recipes(material):
     drawn = [f"board_{side}_{seed}" for side in BOARDS for seed in range(4)] + [f"page_{seed}" for seed in range(8)] + \
-        [f"scene_{name}{end}" for name in SCENES for end in ("", "_striped")]
+        [f"scene_{name}{end}" for name in SCENES for end in ("", "_striped")] + \
+        [f"tiles_{side}_{seed}" for side in BOARDS for seed in range(2)]
     for number, name in enumerate([*material.table["pictures"], *drawn]):
         gray = number % 3 == 0 or name in drawn
         own = generator("variants", name)
