@@ -904,6 +904,11 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
       if (!hooks.leaves_out(name, failure)) {
         throw;
       }
+    } catch (const Error&) {
+      if (inputs.size() > 1) {
+        spdlog::info("to plan the job without a file, name the others, or move it out of the folder");
+      }
+      throw;
     }
   }
   if (plan.inputs.empty()) {

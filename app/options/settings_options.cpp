@@ -30,7 +30,7 @@ void FilterOptions::add_to(CommandLine& command) {
   command
       .add_option("--filter", filter_,
                   fmt::format("Filter, with any of its parameters: vbm4d:step=4:tau=900. \"limpid filters\" "
-                              "lists them [{}; for pictures {}]",
+                              "lists them [{}; for single pictures {}]",
                               default_filter(false), default_filter(true)))
       ->type_name("FILTER")
       ->words(filter_names())

@@ -36,8 +36,10 @@ class NoiseLog {
 
   void operator()(const NoiseEstimate& estimate, const NoiseModel& level, const Frame& frame) {
     const Strength& strength = settings_.strength;
-    const std::string filtered =
-        strength == Strength() ? "" : "filtered with sigma " + plane_levels_text(level, frame.format);
+    const std::string levels = plane_levels_text(level, frame.format);
+    const bool is_told =
+        strength != Strength() || (!settings_.noise && levels != plane_levels_text(estimate, frame.format));
+    const std::string filtered = is_told ? "filtered with sigma " + levels : "";
     if (settings_.noise) {
       warn_of_faint(level, frame.format);
       if (frame.begins_anew && frame.index > 0 && !std::exchange(told_common_, true)) {

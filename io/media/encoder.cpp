@@ -473,7 +473,7 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
   }
   set_time_base(container, warnings);
   set_colors(container, warnings);
-  set_scan(container, warnings);
+  set_scan(container, options, warnings);
   set_quality(container, options, warnings);
   set_options(options);
   captions_told_ = loses_captions(*source_.properties);
@@ -617,11 +617,15 @@ void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::strin
   }
 }
 
-void Encoder::set_scan(const AVOutputFormat& container, std::vector<std::string>& warnings) {
+void Encoder::set_scan(const AVOutputFormat& container, const WriterOptions& options,
+                       std::vector<std::string>& warnings) {
   const AVFrame& first = *source_.properties;
   context_->field_order = AV_FIELD_PROGRESSIVE;
   if (!is_interlaced(first)) {
     return;
+  }
+  if (options.color == "bt709") {  // as for the web
+    warnings.push_back("the source is interlaced, which browsers show as combs: add --after bwdif");
   }
   // Each field of 4:2:0 needs complete chroma rows.
   const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(target_format_);

@@ -108,7 +108,8 @@ class Encoder {
   Colors choose_colors(const AVOutputFormat& container, std::vector<std::string>& warnings) const;
   void tag_colors(const Colors& colors);
   void set_colors(const AVOutputFormat& container, std::vector<std::string>& warnings);
-  void set_scan(const AVOutputFormat& container, std::vector<std::string>& warnings);
+  void set_scan(const AVOutputFormat& container, const WriterOptions& options,
+                std::vector<std::string>& warnings);
   void set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings);
   void set_quality(const AVOutputFormat& container, const WriterOptions& options,
                    std::vector<std::string>& warnings);

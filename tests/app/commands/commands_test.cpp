@@ -64,7 +64,7 @@ TEST(Help, GroupsTheOptionsAndDocumentsTheExitCodes) {
 
 TEST_F(CommandsTest, HelpNamesTheEncodersOwnDefaults) {
   const std::string help = limpid({"denoise", "--help"}).out;
-  EXPECT_NE(help.find("if small, x264 23, x265 28]"), std::string::npos) << help;
+  EXPECT_NE(help.find("x264: small 23, high 12]"), std::string::npos) << help;
   EXPECT_NE(help.find("[the encoder's default: x264 and x265 medium]"), std::string::npos) << help;
   const std::string clip = make_clip("in.y4m");
   for (const auto& [encoder, crf, type] :

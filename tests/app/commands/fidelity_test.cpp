@@ -577,6 +577,10 @@ TEST_F(FidelityTest, FieldsStayFields) {
   }
   expect_failure(limpid({"denoise", file, "-o", path("out.mxf"), "-c", "libx264"}), 2,
                  {"bottom field first, which MXF cannot state with libx264"});
+  static_cast<void>(denoised(file, "web.mp4", {"--for", "web"}));
+  EXPECT_TRUE(warned_of("browsers show as combs: add --after bwdif")) << warnings();
+  static_cast<void>(denoised(file, "web2.mp4", {"--for", "web", "--after", "bwdif"}));
+  EXPECT_FALSE(warned_of("bwdif")) << warnings();
 }
 
 TEST_F(FidelityTest, HevcCodedAsFieldsIsRefusedUntilTheyAreJoined) {
