@@ -26,10 +26,11 @@ else
 fi
 mkdir -p "$prefix/include" "$prefix/lib/cmake" "$prefix/lib/pkgconfig"
 
-# Unpacks a source package once. Usage: unpack PACKAGE[/RELEASE]    Sets $source.
+# Unpacks a source package once. Usage: unpack PACKAGE[/RELEASE]    RELEASE: of Debian; without, bookworm. Sets $source.
 unpack() {
-  local package=${1%/*}
-  compgen -G "$package-*/" >/dev/null || apt-get source -qq "$1"
+  local package=${1%/*} release=bookworm
+  [[ $1 != */* ]] || release=${1#*/}
+  compgen -G "$package-*/" >/dev/null || apt-get source -qq "$package/$release"
   source=$PWD/$(basename "$(echo "$package"-*/)")
   if [[ -f $source/debian/copyright ]]; then
     mkdir -p "$prefix/licenses"
