@@ -59,7 +59,7 @@ std::string planned_name(const std::string& input) {
 }
 
 /// False if an interrupt came first; nothing is left then.
-bool plan_it(const ResumableFolder& folder, const Job& job, const JobSettings& settings,
+bool plan_it(ResumableFolder& folder, const Job& job, const JobSettings& settings,
              std::int64_t segment_frames, const Session& session) {
   PlanningHooks hooks;
   hooks.progress = [&](std::int64_t, std::int64_t) { return !session.interrupts.interrupted(); };
@@ -102,7 +102,7 @@ JobResult skipped(const Job& job) {
           {{"input", job.input}, {"output", job.output}, {"status", "skipped"}, {"skipped", why}}};
 }
 
-JobResult completed_before(const Job& job, const ResumableFolder& folder) {
+JobResult completed_before(const Job& job, ResumableFolder& folder) {
   folder.remove();
   spdlog::info(fmt::format("{}: was completed by an earlier run", job.output));
   return {Outcome::kDone,
@@ -196,7 +196,7 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
   if (kind == Kind::kJob) {
     require_same(JobFolder(path), read_plan(JobFolder(path)), job, settings);  // before it is adopted
   }
-  const ResumableFolder folder(path);
+  ResumableFolder folder(path);
   if (was_completed(folder.job(), job, settings)) {
     return completed_before(job, folder);
   }

@@ -95,6 +95,7 @@ class PlanningFolder : NotCopyable {
         folder_.remove_empty(false);
       }
       posix::unlink(lock_in(folder_.path()).c_str());
+      lock_.reset();
       if (is_new_) {
         posix::rmdir(folder_.path().c_str());  // unless it has files
       }

@@ -435,11 +435,13 @@ void remove_all_but_merged(const std::string& folder) {
   std::ranges::for_each(kParts, [&](std::string_view part) { remove_part(folder, part); });
 }
 
-/// Removes the mark, the lock and the folder itself. Returns false and sets errno on failure.
-bool remove_rest(const std::string& folder) {
+/// Removes the mark, the lock, which it closes, and the folder itself. Returns false and sets errno on
+/// failure.
+bool remove_rest(const std::string& folder, FileDescriptor& lock) {
   remove_part(folder, "merged");
   remove_half_written(folder);
   posix::unlink(lock_in(folder).c_str());
+  lock = FileDescriptor(-1);
   posix::unlink(mark_in(folder).c_str());
   return posix::rmdir(folder.c_str()) == 0 || errno == ENOENT;
 }
@@ -521,15 +523,18 @@ bool ResumableFolder::try_create() {
     remove_part(shell, "merged");
     write_job_file(mark_in(shell), std::string(kMarkText));
   } catch (const Error&) {
-    remove_rest(shell);
+    remove_rest(shell, *lock);
     throw;
+  }
+  if (posix::kOpenFilesKeepFolders) {
+    *lock = FileDescriptor(-1);
   }
   if (posix::rename_to_new(shell.c_str(), path.c_str())) {
     lock_ = *std::move(lock);
-    return true;
+    return lock_.get() >= 0 || try_lock();
   }
   const int error = errno;
-  remove_rest(shell);
+  remove_rest(shell, *lock);
   if (error == EEXIST || error == ENOTEMPTY) {
     return false;
   }
@@ -551,10 +556,9 @@ void ResumableFolder::remove_shell(const std::string& path) {
   if (type_of(shell) != S_IFDIR) {
     return;
   }
-  const FileDescriptor lock(
-      posix::open(lock_in(shell).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  FileDescriptor lock(posix::open(lock_in(shell).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (lock.get() < 0 || posix::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
-    remove_rest(shell);
+    remove_rest(shell, lock);
   }
 }
 
@@ -564,7 +568,7 @@ void ResumableFolder::clear() const {
 }
 
 /// Returns the folder that is left, which may have its other name; empty if none is left.
-std::string ResumableFolder::try_remove() const {
+std::string ResumableFolder::try_remove() {
   std::string folder = job_.path();
   remove_all_but_merged(folder);
   const bool is_ours = std::ranges::all_of(names_in(folder), [](const std::string& name) {
@@ -577,17 +581,17 @@ std::string ResumableFolder::try_remove() const {
       folder = shell;
     }
   }
-  return remove_rest(folder) ? "" : folder;
+  return remove_rest(folder, lock_) ? "" : folder;
 }
 
-void ResumableFolder::remove() const {
+void ResumableFolder::remove() {
   const std::string folder = try_remove();
   if (folder.empty()) {
     return;
   }
   // File systems on a network may refuse to remove a file that is in use for a moment.
   remove_all_but_merged(folder);
-  if (remove_rest(folder)) {
+  if (remove_rest(folder, lock_)) {
     return;
   }
   const std::string reason = std::strerror(errno);

@@ -152,10 +152,10 @@ class ResumableFolder {
   /// Removes the files of the job only.
   void clear() const;
   /// Removes the files of the job and the folder. A folder with foreign files is kept, with a warning.
-  void remove() const;
+  void remove();
 
  private:
-  std::string try_remove() const;
+  std::string try_remove();
   bool try_create();
   bool try_lock();
 

@@ -114,6 +114,13 @@ using ::write;
 
 #endif
 
+/// True if a folder with open files can be neither renamed nor removed.
+#ifdef _WIN32
+constexpr bool kOpenFilesKeepFolders = true;
+#else
+constexpr bool kOpenFilesKeepFolders = false;
+#endif
+
 // What POSIX lacks, or the systems do in different ways. Unless otherwise stated, functions return false, and
 // set errno, if they fail.
 

@@ -47,7 +47,7 @@ class ResumableFolderTest : public testing::Test {
 
 TEST_F(ResumableFolderTest, IsMadeMarkedAndRemovedWithAllThatAJobLeaves) {
   EXPECT_EQ(ResumableFolder::kind_of(path), Kind::kNothing);
-  const ResumableFolder folder(path);
+  ResumableFolder folder(path);
   EXPECT_EQ(ResumableFolder::kind_of(path), Kind::kOwn);
   fill();
   folder.clear();
@@ -112,7 +112,7 @@ TEST_F(ResumableFolderTest, FilesOfOthersAndFoldersBehindLinksStay) {
   const std::string other = (temporary.path() / "other").string();
   fs::create_directory(other);
   write(other + "/00000-worker.packets", "mine");
-  const ResumableFolder folder(path);
+  ResumableFolder folder(path);
   fill();
   write(path + "/notes.txt", "mine");
   write(path + "/data/notes.txt", "mine");
@@ -149,7 +149,7 @@ TEST_F(ResumableFolderTest, RemainsOfAKilledRunAreUsedOrRemoved) {
 TEST_F(ResumableFolderTest, AJobIsAdopted) {
   fill();
   EXPECT_EQ(ResumableFolder::kind_of(path), Kind::kJob);
-  const ResumableFolder folder(path);
+  ResumableFolder folder(path);
   EXPECT_EQ(ResumableFolder::kind_of(path), Kind::kOwn);
   EXPECT_TRUE(file_exists(folder.job().plan()));
   folder.remove();
