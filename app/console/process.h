@@ -55,8 +55,8 @@ class InterruptWatch : NotCopyable {
 /// The private resident memory of this process and its open descriptors, from /proc.
 std::int64_t resident_bytes();
 std::int64_t open_files();
-/// Threads of all programs that have run or waited for a processor in the last minute; 0 if unknown.
-double processor_load();
+/// True if other programs use so much of the processors that this one is slower.
+bool are_processors_shared();
 /// Memory that programs could have without swapping, from /proc; 0 if unknown.
 std::int64_t available_memory();
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <thread>
 
 #include "app/console/process.h"
 #include "app/console/text.h"
@@ -188,9 +187,8 @@ std::string Measurements::slowness(const Player& player) const {
   if (!rates_.is_decoding_slow()) {
     return figures + advice + pace_hint(player.settings());
   }
-  const bool is_shared = processor_load() > 1.5 * std::thread::hardware_concurrency();
   return fmt::format("{}; reading takes {:.0f} % of the time{}{}", figures, 100 * rates_.loads()->reading,
-                     is_shared ? ", and other programs use the processors" : "", advice);
+                     are_processors_shared() ? ", and other programs use the processors" : "", advice);
 }
 
 std::string noise_remark(const NoiseEstimate& noise, ColorModel color_model) {

@@ -160,9 +160,10 @@ std::int64_t open_files() {
   return std::distance(begin(files), end(files));
 }
 
-double processor_load() {
+bool are_processors_shared() {
+  constexpr double kBusy = 1.5;  // threads that have run or waited for a processor in the last minute
   double load = 0;
-  return getloadavg(&load, 1) == 1 ? load : 0;
+  return getloadavg(&load, 1) == 1 && load > kBusy * std::thread::hardware_concurrency();
 }
 
 std::int64_t available_memory() {

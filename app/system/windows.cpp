@@ -120,7 +120,32 @@ std::int64_t open_files() {
   return count;
 }
 
-double processor_load() { return 0; }
+bool are_processors_shared() {
+  constexpr std::uint64_t kTicks = 10'000'000;  // in a second
+  constexpr std::uint64_t kShare = 3;           // a third of the time
+  static std::uint64_t all_before = 0;
+  static std::uint64_t others_before = 0;
+  static bool are_shared = false;  // between the last two measurements
+  FILETIME idle{};
+  FILETIME kernel{};  // idle is a part of it
+  FILETIME user{};
+  FILETIME own_kernel{};
+  FILETIME own_user{};
+  FILETIME ignored{};
+  GetSystemTimes(&idle, &kernel, &user);
+  GetProcessTimes(GetCurrentProcess(), &ignored, &ignored, &own_kernel, &own_user);
+  const auto ticks = [](FILETIME time) {
+    return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
+  };
+  const std::uint64_t all = ticks(kernel) + ticks(user);
+  const std::uint64_t others = all - ticks(idle) - ticks(own_kernel) - ticks(own_user);
+  if (all - all_before > kTicks * std::thread::hardware_concurrency()) {
+    are_shared = all_before > 0 && kShare * (others - others_before) > all - all_before;
+    all_before = all;
+    others_before = others;
+  }
+  return are_shared;
+}
 
 std::int64_t available_memory() {
   MEMORYSTATUSEX status{};
