@@ -1,23 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds the C library and the plug-ins for VapourSynth and OpenFX for Windows in a fresh Debian 12, with mingw-w64, and tests
+# Builds the program, the C library and the plug-ins for VapourSynth and OpenFX for Windows in a fresh Debian 12, with mingw-w64, and tests
 # them by Wine: the suites, the C example, the results of all filters at each SIMD level, which must be bit-exact with those of a build for
-# Linux. Makes in out/windows: the library, the wheel of the VapourSynth plug-in and the OpenFX bundle, which import only the system's DLLs.
-# Usage: tests/windows.sh [program]    program: also builds the program, tries it (tests/windows_program.sh) and adds it to the library
+# Linux, and the program as a user runs it (tests/windows_program.sh). Makes in out/windows: the program with the library, the wheel of the
+# VapourSynth plug-in and the OpenFX bundle, which import only the system's DLLs.
 # Needs root, debootstrap and PyPI. What is committed is tested. LIMPID_CCACHE and LIMPID_ROOTS: see tests/fresh_root.sh.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/fresh_root.sh
 
-program=${1:-}
-components="library development"
-if [[ $program == program ]]; then
-  components="program $components"
-elif [[ -n $program ]]; then
-  echo "$0: unknown part '$program' (program)" >&2
-  exit 2
-fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-windows.XXXXXX")
 chmod 755 "$folder"
 trap 'rm -rf --one-file-system "$folder"' EXIT
@@ -32,19 +24,21 @@ export DEBIAN_FRONTEND=noninteractive WINEDEBUG=-all SOURCE_DATE_EPOCH
 unset DISPLAY
 
 packages="ca-certificates ccache cmake ninja-build pkg-config dpkg-dev g++ g++-mingw-w64-x86-64-posix wine wine64 libtbb-dev libhwy-dev
-  libfftw3-dev libgtest-dev nlohmann-json3-dev python3-venv
-  autoconf automake libtool meson nasm libz-mingw-w64-dev ffmpeg xvfb xauth xdotool imagemagick zip"
+  libbenchmark-dev libfftw3-dev libgtest-dev nlohmann-json3-dev python3-venv
+  autoconf automake git libtool meson nasm libz-mingw-w64-dev ffmpeg xvfb xauth xdotool imagemagick zip"
 if [[ -n ${LIMPID_ROOTS:-} && -d $LIMPID_ROOTS/bookworm-windows ]]; then
   make_root bookworm-windows "$root"
 else
   make_root bookworm "$root" >"$logs/root.log" 2>&1
   mkdir "$root/scripts"
-  cp tests/windows.cmake tests/release_libraries.sh io/media/filter_chain.cpp "$root/scripts/"
+  cp tests/windows.cmake tests/release_libraries.sh io/media/filter_chain.cpp .ci/setup.sh "$root/scripts/"
   step packages "$root" "
     printf 'deb-src $mirror bookworm main\ndeb-src $mirror trixie main\n' >/etc/apt/sources.list.d/sources.list
-    apt-get update -qq; apt-get install -qq -y --no-install-recommends $(echo $packages)"
+    apt-get update -qq; apt-get install -qq -y --no-install-recommends $(echo $packages)
+    /scripts/setup.sh"  # for the build for Linux
   copy_settings "$root"  # the package ca-certificates has replaced the certificates
-  step libraries "$root" '/scripts/release_libraries.sh windows /sources zlib json highway tbb tests '"${program:+spdlog imgui tiff sdl x264 x265 svtav1 dav1d opus lame zimg openjpeg ffmpeg}"'; rm -rf /sources'
+  step libraries "$root" '/scripts/release_libraries.sh windows /sources zlib json highway tbb tests spdlog imgui tiff sdl x264 \
+    x265 svtav1 dav1d opus lame zimg openjpeg ffmpeg; rm -rf /sources'
   keep_root "$root" bookworm-windows
 fi
 git clone --quiet --no-hardlinks . "$root/limpid"
@@ -52,19 +46,17 @@ mkdir -p "$root/limpid/build" build
 bash .ci/vapoursynth.sh build/vapoursynth-windows win_amd64 >/dev/null
 cp -r build/vapoursynth-windows "$root/limpid/build/"
 
-options="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_BUILD_TYPE=Release -DLIMPID_PROGRAM=$([[ -n $program ]] && echo ON || echo OFF) -DLIMPID_TESTS=ON -DLIMPID_WERROR=ON
-  -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16"
+options="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_BUILD_TYPE=Release -DLIMPID_TESTS=ON -DLIMPID_WERROR=ON -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16"
 step build "$root" "
   cd /limpid
   cmake -S . -B build/windows -G Ninja --toolchain tests/windows.cmake $(echo $options) -DLIMPID_VAPOURSYNTH=/limpid/build/vapoursynth-windows/vapoursynth \
     -DPKG_CONFIG_ARGN=--static '-DCMAKE_CXX_FLAGS=-Wa,-muse-unaligned-vector-move -ffile-prefix-map=/limpid=. -ffile-prefix-map=/opt/windows=.'
-  cmake --build build/windows --parallel $(nproc) --target ${program:+limpid limpidw} limpid_library limpid_vapoursynth limpid_openfx result_digests core_tests lib_tests \
+  cmake --build build/windows --parallel $(nproc) --target limpid limpidw limpid_library limpid_vapoursynth limpid_openfx result_digests core_tests lib_tests \
     lib_device_tests vapoursynth_tests openfx_tests"
 step build-linux "$root" "
   cd /limpid
-  ${program:+.ci/setup.sh}
   cmake -S . -B build/linux -G Ninja $(echo $options)
-  cmake --build build/linux --parallel $(nproc) --target result_digests limpid_library ${program:+limpid}"
+  cmake --build build/linux --parallel $(nproc) --target result_digests limpid_library limpid"
 
 # Bit-exact results. Exit code 2: this processor lacks the SIMD level.
 # shellcheck disable=SC2016  # for the root
@@ -85,19 +77,17 @@ step suites "$root" '
   echo "$(grep -c "^\[       OK" build/windows/Testing/Temporary/LastTest.log) tests passed"'
 tail -n 1 "$logs/suites.log"
 
-if [[ -n $program ]]; then
-  step program "$root" 'umask 22; PATH=$PATH:/usr/games /limpid/tests/windows_program.sh /limpid/build/windows/bin /limpid/build/linux/bin/limpid /program'
-  cat "$logs/program.log"
-  cp "$root"/program/preview-*.png "$logs/"
-fi
+step program "$root" 'umask 22; PATH=$PATH:/usr/games /limpid/tests/windows_program.sh /limpid/build/windows/bin /limpid/build/linux/bin/limpid /program'
+cat "$logs/program.log"
+cp "$root"/program/preview-*.png "$logs/"
 
 # The products.
 step library "$root" "
   cd /limpid
-  for component in $components; do
+  for component in program library development; do
     cmake --install build/windows --prefix /products/limpid-$version-Windows-x86-64 --strip --component \$component
   done
-  ${program:+cp tests/windows_readme.txt /products/limpid-$version-Windows-x86-64/README.txt}
+  cp tests/windows_readme.txt /products/limpid-$version-Windows-x86-64/README.txt
   tests/licenses.sh /products/limpid-$version-Windows-x86-64/licenses /usr/x86_64-w64-mingw32/lib/libwinpthread.a libtbb.so.12 libhwy.so.1
   cmake --install build/windows --prefix /products/bundle --strip --component openfx
   tests/licenses.sh /products/bundle/OFX/Plugins/Limpid.ofx.bundle/Contents/Resources/licenses /usr/x86_64-w64-mingw32/lib/libwinpthread.a \
@@ -117,7 +107,7 @@ step wheel "$root" "
   cd /limpid
   _PYTHON_HOST_PLATFORM=win-amd64 CMAKE_ARGS='--toolchain /limpid/tests/windows.cmake' /venv/bin/pip wheel --no-deps --no-build-isolation \
     --ignore-requires-python --wheel-dir /products --config-settings cmake.define.LIMPID_VAPOURSYNTH=/limpid/build/vapoursynth-windows/vapoursynth \
-    --config-settings 'cmake.define.CMAKE_MODULE_LINKER_FLAGS=-s -static' --config-settings cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache \
+    --config-settings 'cmake.define.CMAKE_MODULE_LINKER_FLAGS=-s -static -Wl,--no-insert-timestamp' --config-settings cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache \
     --config-settings cmake.define.CMAKE_UNITY_BUILD_BATCH_SIZE=16 plugins/vapoursynth
   tests/wheel_licenses.sh /venv/bin/python /products/vapoursynth_limpid-*-win_amd64.whl /usr/x86_64-w64-mingw32/lib/libwinpthread.a \
     libtbb.so.12 libhwy.so.1"

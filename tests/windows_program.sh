@@ -13,6 +13,7 @@ cd "$3"
 export WINEDEBUG=-all LC_ALL=C.UTF-8
 unset DISPLAY
 limpid() { wine "$windows/limpid.exe" "$@"; }
+start() { exec wine "$windows/limpid.exe" "$@"; }  # with &: $! is the program. Wine makes Ctrl-C of SIGINT
 frames() { ffmpeg -v error -i "$1" -map 0:v -f framemd5 - | sed '/^#/d'; }
 passed() { echo "passed: $*"; }
 failed() { echo "FAILED: $*"; exit 1; }
@@ -64,7 +65,7 @@ limpid denoise "$sample" -o kept.mkv -y -q --filter bilateral --frames 3
 passed "an existing file is kept, and replaced with -y"
 
 ffmpeg -v error -y -f lavfi -i testsrc2=s=640x360:r=25:d=60 -vf noise=alls=12:allf=t -c:v libx264 -preset ultrafast long.mkv
-limpid denoise long.mkv -o interrupted.mkv -y --filter bm3d 2>interrupt.txt &
+start denoise long.mkv -o interrupted.mkv -y --filter bm3d 2>interrupt.txt &
 process=$!
 for _ in $(seq 100); do compgen -G '.limpid-*' >/dev/null && break; sleep 0.2; done
 sleep 5
@@ -74,15 +75,28 @@ wait "$process" && code=0 || code=$?
 [[ -s interrupted.partial.mkv && ! -e interrupted.mkv ]] || failed "no partial output"
 frames interrupted.partial.mkv | tail -n 1 | grep -q . || failed "the partial output is not playable"
 passed "an interrupt leaves interrupted.partial.mkv with $(frames interrupted.partial.mkv | wc -l) frames"
-
-limpid denoise long.mkv -o resumed.mkv --resume -y -q --filter bilateral --frames 200 -c libx264 &
+start denoise long.mkv -o interrupted.mkv -y -q --filter bm3d &
 process=$!
-sleep 6
-kill -KILL "$process" 2>/dev/null || true
+for _ in $(seq 100); do compgen -G '.limpid-*' >/dev/null && break; sleep 0.2; done
+kill -INT "$process"; sleep 0.2; kill -INT "$process"
+wait "$process" && code=0 || code=$?
+[[ $code -eq 130 && -z $(compgen -G '.limpid-*') ]] || failed "two interrupts: code $code, files $(compgen -G '.limpid-*')"
+passed "two interrupts end it at once, without temporary files"
+
+resumable() { "$1" denoise long.mkv -o "$2" --resume --segment-frames 40 -y -q --filter bilateral --frames 120 -c libx264; }
+packets() { ffmpeg -v error -i "$1" -map 0:v -c copy -f framemd5 - | sed '/^#/d'; }
+resumable start resumed.mkv &
+process=$!
+for _ in $(seq 300); do compgen -G 'resumed.mkv.limpid-job/done/*' >/dev/null && break; sleep 0.1; done
+kill -KILL "$process"
 wait "$process" || true
-limpid denoise long.mkv -o resumed.mkv --resume -y -q --filter bilateral --frames 200 -c libx264
-[[ $(frames resumed.mkv | wc -l) -eq 200 ]] || failed "--resume"
-passed "--resume after a kill"
+[[ ! -e resumed.mkv && -n $(compgen -G 'resumed.mkv.limpid-job/done/*') ]] || failed "no finished segment before the kill"
+resumable limpid resumed.mkv
+resumable limpid whole.mkv
+[[ $(packets resumed.mkv | wc -l) -eq 120 ]] || failed "--resume"
+diff <(packets resumed.mkv) <(packets whole.mkv) || failed "a resumed run has other packets"
+[[ -z $(find . -maxdepth 1 -name '*.limpid-job') ]] || failed "--resume leaves a folder"
+passed "--resume after a kill, with the packets of a whole run"
 
 if mkdir -p disk && mount -t tmpfs -o size=3m tmpfs disk 2>/dev/null; then
   ! limpid denoise long.mkv -o disk/out.mkv -y -q --filter bilateral -c ffv1 2>full.txt || failed "a full disk is no failure"

@@ -383,14 +383,14 @@ void draw_time_line(ControlItems& items, float width) {
   const float share = std::clamp((ImGui::GetIO().MousePos.x - at.x) / std::max(width, 1.0F), 0.0F, 1.0F);
   const double pointed = handle.value_or(v.options().duration * double{share});
   const bool held = ImGui::IsItemActive();
-  const bool near = held || handle || ImGui::IsItemHovered();
+  const bool is_near = held || handle || ImGui::IsItemHovered();
   items.note("position", "");
   // While the pointer drags, each position is requested once.
   if (held && (ImGui::IsItemActivated() || ImGui::GetIO().MouseDelta.x != 0)) {
     v.request(fmt::format("set position {:.6f}", pointed));
   }
-  draw_track(items, at, width, (near ? 8.0F : 4.0F) * items.scale());
-  if (near) {
+  draw_track(items, at, width, (is_near ? 8.0F : 4.0F) * items.scale());
+  if (is_near) {
     const std::string time = time_text(pointed, handle.has_value());
     const ImVec2 size = ImGui::CalcTextSize(time.c_str());
     const float x = std::clamp(ImGui::GetIO().MousePos.x - size.x / 2, at.x, at.x + width - size.x);

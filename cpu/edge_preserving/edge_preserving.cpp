@@ -392,9 +392,9 @@ HWY_ATTR void filter_tile(const PatchJob& job, const PatchTile& tile, PatchScrat
     for (int ox = oy == 0 ? 1 : -radius_x; ox <= radius_x; ++ox) {
       const PatchTile moved = {tile.x0 - ox, tile.y0 - oy, tile.x1 - ox, tile.y1 - oy};
       const PatchTile around = {std::min(tile.x0, moved.x0), moved.y0, std::max(tile.x1, moved.x1), tile.y1};
-      const bool near = std::abs(ox) <= kMarginX && oy <= kMarginY &&
-                        (around.x1 - around.x0) * (around.y1 - around.y0) < 2 * width * height;
-      if (near) {
+      const bool is_near = std::abs(ox) <= kMarginX && oy <= kMarginY &&
+                           (around.x1 - around.x0) * (around.y1 - around.y0) < 2 * width * height;
+      if (is_near) {
         visit_area<Use::kBoth>(job, ox, oy, around, scratch, sums);
       } else {
         visit_area<Use::kForP>(job, ox, oy, tile, scratch, sums);
