@@ -39,7 +39,7 @@
 #include <stdint.h> /* NOLINT(modernize-deprecated-headers) */
 
 /* The version of the library that this header belongs to; compare limpid_version(). */
-#define LIMPID_VERSION "0.2.0"
+#define LIMPID_VERSION "0.3.0"
 
 /* Increases by one with each addition to this header:
  *   1  the first version
@@ -77,7 +77,7 @@ typedef enum limpid_status {
 } limpid_status;
 
 /* The version of the loaded library. */
-LIMPID_API const char* limpid_version(void); /* "0.2.0" */
+LIMPID_API const char* limpid_version(void); /* "0.3.0" */
 LIMPID_API int32_t limpid_api_version(void); /* LIMPID_API_VERSION of the library */
 
 /* ---- Formats and frames ---- */
