@@ -113,11 +113,12 @@ limpid compare "$sample" --filters bilateral,recursive --frames 4 --sheet sheet.
 grep -q 'Windows' webcam.txt || failed "no reason for webcam"
 passed "benchmark, compare, a sentence for webcam"
 
+wineserver -k || true  # the desktop of the commands above has no display
 xvfb-run -a -s '-screen 0 1280x900x24' bash -euc '
   wine "$1/limpid.exe" preview "$2" --filter recursive 2>preview.txt & window=$!
   sleep 25
   import -window root preview-1.png
-  xdotool mousemove 400 300 key space; sleep 2; xdotool key Right; sleep 4
+  xdotool mousemove 400 300 key Tab; sleep 4
   import -window root preview-2.png
   xdotool key q
   wait $window
@@ -126,4 +127,5 @@ xvfb-run -a -s '-screen 0 1280x900x24' bash -euc '
 for picture in preview-{1,2,3}.png; do
   [[ $(identify -format %k "$picture") -gt 1000 ]] || failed "$picture shows no video"
 done
+! cmp -s preview-1.png preview-2.png || failed "the key TAB shows no panel"
 passed "preview and limpidw; look at $PWD/preview-*.png"
