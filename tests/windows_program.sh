@@ -114,16 +114,17 @@ grep -q 'Windows' webcam.txt || failed "no reason for webcam"
 passed "benchmark, compare, a sentence for webcam"
 
 wineserver -k || true  # the desktop of the commands above has no display
-xvfb-run -a -s '-screen 0 1280x900x24' bash -euc '
+xvfb-run -a -n $((RANDOM % 10000 + 100)) -s '-screen 0 1280x900x24' bash -euc '
+  shown() { for _ in $(seq 120); do xdotool search --name " - limpid" >/dev/null 2>&1 && break; sleep 1; done; sleep 8; }
   wine "$1/limpid.exe" preview "$2" --filter recursive 2>preview.txt & window=$!
-  sleep 25
+  shown
   import -window root preview-1.png
   xdotool mousemove 400 300 key Tab; sleep 4
   import -window root preview-2.png
   xdotool key q
   wait $window
   wine "$1/limpidw.exe" "Z:$(pwd | tr / "\\\\")\\$3.mkv" & window=$!
-  sleep 20; import -window root preview-3.png; xdotool key q; wait $window' bash "$windows" "$sample" "$name"
+  shown; import -window root preview-3.png; xdotool key q; wait $window' bash "$windows" "$sample" "$name"
 for picture in preview-{1,2,3}.png; do
   [[ $(identify -format %k "$picture") -gt 1000 ]] || failed "$picture shows no video"
 done
