@@ -73,7 +73,7 @@ grep -E 'equal|not supported' "$logs/digests.log"
 # shellcheck disable=SC2016
 step suites "$root" '
   cd /limpid
-  ctest --test-dir build/windows --timeout 600 --output-on-failure --parallel $(nproc) -E "results_tests|folders_tests"
+  ctest --test-dir build/windows --timeout 600 --output-on-failure --parallel $(nproc) -E "clips_tests|results_tests|folders_tests"
   echo "$(grep -c "^\[       OK" build/windows/Testing/Temporary/LastTest.log) tests passed"'
 tail -n 1 "$logs/suites.log"
 
