@@ -69,7 +69,7 @@ build() {
     cd /limpid
     export PKG_CONFIG_PATH=/opt/limpid/lib/pkgconfig PATH=$PATH:/usr/local/cuda/bin
     map="-ffile-prefix-map=/limpid=. -ffile-prefix-map=/opt/limpid=."
-    cmake --preset release -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_INSTALL_LIBDIR=lib -DLIMPID_PIPEWIRE=OFF -DLIMPID_CUDA='$cuda' \
+    cmake --preset release -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache -DCMAKE_INSTALL_LIBDIR=lib -DLIMPID_PIPEWIRE=OFF -DLIMPID_CUDA='$cuda' \
       -DPKG_CONFIG_ARGN=--static "-DCMAKE_CXX_FLAGS=$map" "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-z,relro,-z,now -Wl,--as-needed" \
       -DLIMPID_VAPOURSYNTH=/limpid/build/vapoursynth/vapoursynth '"${LIMPID_CUDA_ARCHITECTURES:+-DLIMPID_CUDA_ARCHITECTURES=$LIMPID_CUDA_ARCHITECTURES}"'
     cmake --build --preset release --parallel $(nproc)'
