@@ -20,8 +20,9 @@ logs=$PWD/out/portable-logs
 mkdir -p "$out" "$logs"
 folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-portable.XXXXXX")
 chmod 755 "$folder"
-trap 'rm -rf --one-file-system "$folder"' EXIT
 root=$folder/root
+# A failed step leaves what mounted_step has mounted.
+trap 'umount --quiet "$root/usr/local/cuda" || true; rm -rf --one-file-system "$folder"' EXIT
 export DEBIAN_FRONTEND=noninteractive SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 
