@@ -53,13 +53,14 @@ copy_settings() {
   fi
 }
 
-# Runs a command in a root, with mounts and processes that are removed when it ends.
+# Runs a command in a root, with mounts and processes that are removed when it ends. $shown_folder, if it is set, is a folder of this machine
+# that the command can read. It must not be mounted outside: rm would remove its files with the root.
 in_root() {
   local root=$1
   shift
   # shellcheck disable=SC2016  # for the inner shell
   unshare --mount --pid --fork --propagation private bash -euc '
-    root=$1; cache=$2; shift 2
+    root=$1; cache=$2; shown=$3; shift 3
     unset TMPDIR  # is a folder of this machine
     mount -t proc proc "$root/proc"
     mount --rbind /dev "$root/dev"
@@ -69,7 +70,12 @@ in_root() {
       mount --bind "$cache" "$root/ccache"
       export CCACHE_DIR=/ccache
     fi
-    exec chroot "$root" "$@"' in_root "$root" "${LIMPID_CCACHE:-}" "$@" </dev/null
+    if [[ -n $shown ]]; then
+      mkdir -p "$root$shown"
+      mount --bind "$(readlink -f "$shown")" "$root$shown"
+      mount -o remount,bind,ro "$root$shown"
+    fi
+    exec chroot "$root" "$@"' in_root "$root" "${LIMPID_CCACHE:-}" "${shown_folder:-}" "$@" </dev/null
 }
 
 # Runs a command in a root, with its output in $logs/NAME.log, and prints how it ended. Ends the script if it failed.

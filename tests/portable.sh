@@ -20,9 +20,8 @@ logs=$PWD/out/portable-logs
 mkdir -p "$out" "$logs"
 folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-portable.XXXXXX")
 chmod 755 "$folder"
+trap 'rm -rf --one-file-system "$folder"' EXIT
 root=$folder/root
-# A failed step leaves what mounted_step has mounted.
-trap 'umount --quiet "$root/usr/local/cuda" || true; rm -rf --one-file-system "$folder"' EXIT
 export DEBIAN_FRONTEND=noninteractive SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 
@@ -50,23 +49,19 @@ make_builder() {
   keep_root "$root" bookworm-portable
 }
 
-# Libraries that every desktop has, or that must be the system's.
-system_libraries='^(linux-vdso|ld-linux-x86-64|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so'
-
 build() {
   make_builder
   git clone --quiet --no-hardlinks . "$root/limpid"
   mkdir -p "$root/limpid/build"
   bash .ci/vapoursynth.sh build/vapoursynth >/dev/null
   cp -r build/vapoursynth "$root/limpid/build/"
-  local cuda=OFF mounts=()
-  if compgen -G '/usr/local/cuda*/bin/nvcc' >/dev/null; then
+  local cuda=OFF shown_folder=
+  if [[ -x /usr/local/cuda/bin/nvcc ]]; then
     cuda=ON
-    mkdir -p "$root/usr/local/cuda"
-    mounts=(/usr/local/cuda)
+    shown_folder=/usr/local/cuda
   fi
   # shellcheck disable=SC2016  # for the root
-  mounted_step "${mounts[@]}" build "$root" '
+  step build "$root" '
     cd /limpid
     export PKG_CONFIG_PATH=/opt/limpid/lib/pkgconfig PATH=$PATH:/usr/local/cuda/bin
     map="-ffile-prefix-map=/limpid=. -ffile-prefix-map=/opt/limpid=."
@@ -76,18 +71,6 @@ build() {
     cmake --build --preset release --parallel $(nproc)'
   step collect "$root" "/limpid/tests/portable_files.sh /limpid/build/release /limpid/out/$name"
   cp "$root/limpid/out/$name.tar.xz" "$out/"
-}
-
-# Like step, with a folder of this machine in the root, if one is named.
-mounted_step() {
-  local at=
-  if [[ $1 == /* ]]; then
-    at=$1
-    shift
-    mount --bind "$(readlink -f "$at")" "$2$at"
-  fi
-  step "$@"
-  [[ -z $at ]] || umount "$2$at"
 }
 
 # Uses the archive in a system without FFmpeg: denoises without a display, opens the window on a display in memory, and loads the plug-in
