@@ -2,16 +2,13 @@
 #include "io/media/audio_transcoder.h"
 
 extern "C" {
-#include <libavutil/audio_fifo.h>
 #include <libavutil/channel_layout.h>
 #include <libavutil/opt.h>
 #include <libavutil/samplefmt.h>
-#include <libswresample/swresample.h>
 }
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <span>
@@ -38,23 +35,6 @@ const AVCodec* best_encoder(AVCodecID codec) {
 bool is_lossless(AVCodecID codec) {
   const AVCodecDescriptor* const descriptor = avcodec_descriptor_get(codec);
   return descriptor != nullptr && (descriptor->props & AV_CODEC_PROP_LOSSY) == 0;
-}
-
-/// The channels as a libav mask. Channels without positions get the default layout for their number. 0 if
-/// there is no default layout.
-std::uint64_t mask_of(const AVChannelLayout& layout) {
-  if (layout.order == AV_CHANNEL_ORDER_NATIVE) {
-    return layout.u.mask;
-  }
-  AVChannelLayout usual{};
-  av_channel_layout_default(&usual, layout.nb_channels);
-  return usual.order == AV_CHANNEL_ORDER_NATIVE ? usual.u.mask : 0;
-}
-
-AVChannelLayout layout_of(std::uint64_t mask) {
-  AVChannelLayout layout{};
-  av_channel_layout_from_mask(&layout, mask);
-  return layout;
 }
 
 int channels_in(std::uint64_t mask) { return layout_of(mask).nb_channels; }
@@ -172,9 +152,6 @@ void set_bitrate(AVCodecContext& context, const std::string& bitrate) {
 
 }  // namespace
 
-void AudioTranscoder::ResamplerDeleter::operator()(SwrContext* context) const { swr_free(&context); }
-void AudioTranscoder::FifoDeleter::operator()(AVAudioFifo* fifo) const { av_audio_fifo_free(fifo); }
-
 const AVCodec& find_audio_encoder(const std::string& name, const AVOutputFormat& container,
                                   const std::string& url) {
   const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());
@@ -218,27 +195,15 @@ AudioTranscoder::AudioTranscoder(const AVStream& source, const AVCodec& codec, c
                                  std::string subject)
     : subject_(std::move(subject)),
       source_time_base_(source.time_base),
-      counts_samples_(encoding.counts_samples),
+      decoder_(open_audio_decoder(source, subject_)),
       decoded_(make_frame()) {
-  open_decoder(source);
   open_encoder(codec, encoding);
   frame_size_ = encoder_->frame_size > 0 ? encoder_->frame_size : kUsualFrameSize;
-  const int channels = encoder_->ch_layout.nb_channels;
-  waiting_.reset(allocated(av_audio_fifo_alloc(encoder_->sample_fmt, channels, frame_size_)));
-}
-
-AudioTranscoder::~AudioTranscoder() = default;
-
-void AudioTranscoder::open_decoder(const AVStream& source) {
-  const AVCodec* const codec = avcodec_find_decoder(source.codecpar->codec_id);
-  if (codec == nullptr) {
-    throw Error(subject_ + ": there is no decoder for it");
-  }
-  decoder_.reset(allocated(avcodec_alloc_context3(codec)));
-  check(avcodec_parameters_to_context(decoder_.get(), source.codecpar), subject_, "can't set up its decoder");
-  decoder_->pkt_timebase = source.time_base;
-  decoder_->thread_count = 1;
-  check(avcodec_open2(decoder_.get(), codec, nullptr), subject_, "can't open its decoder");
+  // In containers that only count samples, the encoder's priming replaces the beginning of the audio.
+  graph_.emplace(
+      AudioGraph::Format{encoder_->sample_fmt, encoder_->sample_rate, mask_of(encoder_->ch_layout)},
+      encoding.counts_samples ? std::optional<std::int64_t>(encoder_->initial_padding) : std::nullopt,
+      subject_);
 }
 
 void AudioTranscoder::open_encoder(const AVCodec& codec, const AudioEncoding& encoding) {
@@ -284,21 +249,6 @@ void AudioTranscoder::open_encoder(const AVCodec& codec, const AudioEncoding& en
               logged_reason());
 }
 
-void AudioTranscoder::set_up_resampler(const AVFrame& frame) {
-  resampler_.reset();
-  channels_ = mask_of(frame.ch_layout);
-  sample_format_ = frame.format;
-  sample_rate_ = frame.sample_rate;
-  AVChannelLayout from = layout_of(channels_);
-  SwrContext* context = nullptr;
-  const int code =
-      swr_alloc_set_opts2(&context, &encoder_->ch_layout, encoder_->sample_fmt, encoder_->sample_rate, &from,
-                          static_cast<AVSampleFormat>(sample_format_), sample_rate_, 0, nullptr);
-  resampler_.reset(context);
-  check(code, subject_, "can't convert its samples");
-  check(swr_init(context), subject_, "can't convert its samples");
-}
-
 void AudioTranscoder::send(const AVPacket& packet) {
   const int code = avcodec_send_packet(decoder_.get(), &packet);
   if (code == AVERROR(ENOMEM)) {
@@ -330,24 +280,16 @@ PacketHandle AudioTranscoder::receive() {
 /// Returns false if more packets are required first.
 bool AudioTranscoder::feed_encoder() {
   for (;;) {
-    if (av_audio_fifo_size(waiting_.get()) >= frame_size_) {
-      encode_frame();
+    if (const FrameHandle samples = graph_->receive(frame_size_)) {
+      check(avcodec_send_frame(encoder_.get(), samples.get()), subject_, "can't encode it");
       return true;
     }
-    if (silence_ > 0) {
-      append_silence();
-    } else if (decoded_->nb_samples > 0) {
-      convert(decoded_.get());
-      av_frame_unref(decoded_.get());
-    } else if (decode_frame()) {
-      place(*decoded_);
+    if (decode_frame()) {
+      graph_->send(*decoded_, source_time_base_);
     } else if (!draining_ || flushed_) {
       return false;
-    } else if (resampler_ != nullptr) {
-      drain_resampler();
-    } else if (av_audio_fifo_size(waiting_.get()) > 0) {
-      encode_frame();
-      return true;
+    } else if (!graph_->is_flushed()) {
+      graph_->flush();
     } else {
       flushed_ = true;
       check(avcodec_send_frame(encoder_.get(), nullptr), subject_, "can't finish it");
@@ -356,21 +298,11 @@ bool AudioTranscoder::feed_encoder() {
   }
 }
 
-/// Encodes a frame of the encoder's size from the waiting samples.
-void AudioTranscoder::encode_frame() {
-  const int size = av_audio_fifo_size(waiting_.get());
-  const FrameHandle frame = make_samples(std::min(size, frame_size_));
-  av_audio_fifo_read(waiting_.get(), reinterpret_cast<void**>(frame->extended_data), frame->nb_samples);
-  frame->pts = position_.value_or(0) - size;
-  check(avcodec_send_frame(encoder_.get(), frame.get()), subject_, "can't encode it");
-}
-
 /// Returns false at the end of the sent packets.
 bool AudioTranscoder::decode_frame() {
   for (;;) {
     const int code = avcodec_receive_frame(decoder_.get(), decoded_.get());
-    if (code >= 0 && decoded_->nb_samples > 0 && decoded_->sample_rate > 0 &&
-        mask_of(decoded_->ch_layout) != 0) {
+    if (code >= 0 && AudioGraph::accepts(*decoded_)) {
       return true;
     }
     av_frame_unref(decoded_.get());
@@ -382,108 +314,6 @@ bool AudioTranscoder::decode_frame() {
     }
     ++damaged_packets_;
   }
-}
-
-/// Chooses what to insert between the samples so far and a frame: nothing, silence, or a part of the frame
-/// cut off.
-void AudioTranscoder::place(const AVFrame& frame) {
-  const int rate = encoder_->sample_rate;
-  const bool changed = frame.sample_rate != sample_rate_ || frame.format != sample_format_ ||
-                       mask_of(frame.ch_layout) != channels_;
-  if (changed) {
-    drain_resampler();
-  }
-  const std::int64_t time = frame.best_effort_timestamp;
-  std::optional<std::int64_t> begin;
-  if (time != AV_NOPTS_VALUE) {
-    begin = av_rescale_q(time, source_time_base_, {1, rate});
-  }
-  if (!position_) {
-    // In containers that only count samples, the encoder's priming replaces the beginning of the audio.
-    position_ = counts_samples_ ? encoder_->initial_padding : begin.value_or(0);
-    set_apart(begin.value_or(*position_) - *position_);
-  } else if (begin) {
-    // Containers round times, and those of live sources jitter: smaller offsets are not noticeable. A gap of
-    // days is a damaged time.
-    constexpr double kTolerance = 0.02;
-    constexpr double kGreatestGap = 24.0 * 3600;
-    const std::int64_t inside = resampler_ == nullptr ? 0 : swr_get_delay(resampler_.get(), rate);
-    const std::int64_t gap = *begin - (*position_ - surplus_ + inside);
-    const double seconds = std::abs(static_cast<double>(gap) / rate);
-    if (seconds > kTolerance && seconds < kGreatestGap) {
-      drain_resampler();
-      set_apart(*begin - *position_);
-    }
-  }
-  if (resampler_ == nullptr) {
-    set_up_resampler(frame);
-  }
-}
-
-/// Sets the distance in samples between the waiting samples and those converted next.
-void AudioTranscoder::set_apart(std::int64_t gap) {
-  silence_ = std::max<std::int64_t>(gap, 0);
-  surplus_ = std::max<std::int64_t>(-gap, 0);
-}
-
-void AudioTranscoder::drain_resampler() {
-  if (resampler_ != nullptr) {
-    convert(nullptr);
-    resampler_.reset();
-  }
-}
-
-FrameHandle AudioTranscoder::make_samples(int count) const {
-  FrameHandle samples = make_frame();
-  samples->nb_samples = count;
-  samples->format = encoder_->sample_fmt;
-  samples->sample_rate = encoder_->sample_rate;
-  samples->ch_layout = encoder_->ch_layout;  // masks, which own no memory
-  check(av_frame_get_buffer(samples.get(), 0), subject_, "can't convert it");
-  return samples;
-}
-
-/// Converts a frame, or the samples that remain in the resampler.
-void AudioTranscoder::convert(const AVFrame* frame) {
-  const int count = frame == nullptr ? 0 : frame->nb_samples;
-  const int room = swr_get_out_samples(resampler_.get(), count);
-  if (room <= 0) {
-    return;
-  }
-  const FrameHandle samples = make_samples(room);
-  samples->nb_samples = check(
-      swr_convert(resampler_.get(), samples->extended_data, room,
-                  frame == nullptr ? nullptr : const_cast<const std::uint8_t**>(frame->extended_data), count),
-      subject_, "can't convert it");
-  append(*samples);
-}
-
-void AudioTranscoder::append_silence() {
-  const int count =
-      static_cast<int>(std::min<std::int64_t>(silence_, frame_size_ - av_audio_fifo_size(waiting_.get())));
-  const FrameHandle samples = make_samples(count);
-  av_samples_set_silence(samples->extended_data, 0, count, samples->ch_layout.nb_channels,
-                         encoder_->sample_fmt);
-  silence_ -= count;
-  append(*samples);
-}
-
-void AudioTranscoder::append(AVFrame& samples) {
-  const int left_out = static_cast<int>(std::min<std::int64_t>(surplus_, samples.nb_samples));
-  const int count = samples.nb_samples - left_out;
-  surplus_ -= left_out;
-  if (count == 0) {
-    return;
-  }
-  const int channels = samples.ch_layout.nb_channels;
-  const bool planar = av_sample_fmt_is_planar(encoder_->sample_fmt) != 0;
-  const int bytes = av_get_bytes_per_sample(encoder_->sample_fmt) * (planar ? 1 : channels);
-  std::vector<void*> planes(planar ? static_cast<std::size_t>(channels) : 1);
-  for (std::size_t i = 0; i < planes.size(); ++i) {
-    planes[i] = samples.extended_data[i] + static_cast<std::ptrdiff_t>(left_out) * bytes;
-  }
-  check(av_audio_fifo_write(waiting_.get(), planes.data(), count), subject_, "can't keep its samples");
-  *position_ += count;
 }
 
 }  // namespace limpid::io

@@ -4,16 +4,13 @@
 // Transcoding of audio for containers that cannot store the source's codec. Private to io.
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/not_copyable.h"
+#include "io/media/audio_graph.h"
 #include "io/media/libav.h"
-
-struct AVAudioFifo;
-struct SwrContext;
 
 namespace limpid::io {
 
@@ -37,16 +34,14 @@ struct AudioEncoding {
   std::optional<int> sample_rate;  ///< required by the container
 };
 
-/// Decodes the packets of an audio stream and encodes them again. Audio keeps its times, which are counted in
-/// samples: gaps of more than 20 ms become silence, overlaps are cut off, and the encoder's priming precedes
-/// the first sample. Channels are kept if the encoder has a layout for them, otherwise mixed. Used like
-/// libav's codecs: after each send() and after flush(), call receive() until it returns nothing. Functions
-/// throw an Error that begins with `subject`.
+/// Decodes the packets of an audio stream and encodes them again, by an AudioGraph. The encoder's priming
+/// precedes the first sample. Channels are kept if the encoder has a layout for them, otherwise mixed. Used
+/// like libav's codecs: after each send() and after flush(), call receive() until it returns nothing.
+/// Functions throw an Error that begins with `subject`.
 class AudioTranscoder : NotCopyable {
  public:
   AudioTranscoder(const AVStream& source, const AVCodec& codec, const AudioEncoding& encoding,
                   std::string subject);
-  ~AudioTranscoder();
 
   const AVCodecContext& encoder() const { return *encoder_; }
   /// Text such as ", mixed from 5.1 to stereo"; empty if only the codec changes.
@@ -63,26 +58,9 @@ class AudioTranscoder : NotCopyable {
   std::int64_t damaged_packets() const { return damaged_packets_; }
 
  private:
-  void open_decoder(const AVStream& source);
   void open_encoder(const AVCodec& codec, const AudioEncoding& encoding);
-  void set_up_resampler(const AVFrame& frame);
   bool feed_encoder();
-  void encode_frame();
   bool decode_frame();
-  void place(const AVFrame& frame);
-  void set_apart(std::int64_t gap);
-  void drain_resampler();
-  FrameHandle make_samples(int count) const;
-  void convert(const AVFrame* frame);
-  void append(AVFrame& samples);
-  void append_silence();
-
-  struct ResamplerDeleter {
-    void operator()(SwrContext* context) const;
-  };
-  struct FifoDeleter {
-    void operator()(AVAudioFifo* fifo) const;
-  };
 
   std::string subject_;
   std::string changes_;
@@ -90,21 +68,8 @@ class AudioTranscoder : NotCopyable {
   CodecHandle decoder_;
   CodecHandle encoder_;
   int frame_size_ = 0;  ///< samples per frame of the encoder
-  bool counts_samples_;
-
-  std::unique_ptr<SwrContext, ResamplerDeleter> resampler_;
-  // The input format of the resampler.
-  std::uint64_t channels_ = 0;
-  int sample_format_ = AV_SAMPLE_FMT_NONE;
-  int sample_rate_ = 0;
-
-  // The members below count samples of the encoder's rate.
-  std::unique_ptr<AVAudioFifo, FifoDeleter> waiting_;  ///< for the encoder
-  std::optional<std::int64_t> position_;               ///< end time of the waiting samples
-  std::int64_t silence_ = 0;                           ///< silence to insert after the waiting samples
-  /// Number of samples to cut off from the next converted ones.
-  std::int64_t surplus_ = 0;
-  FrameHandle decoded_;    ///< frame to convert after the silence
+  std::optional<AudioGraph> graph_;
+  FrameHandle decoded_;
   bool draining_ = false;  ///< all packets have been sent
   bool flushed_ = false;   ///< the encoder has received everything
   std::int64_t damaged_packets_ = 0;
