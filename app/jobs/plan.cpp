@@ -5,8 +5,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -94,88 +92,41 @@ FilterSettings filter_from(const JsonValue& json) {
   return filter;
 }
 
-// Models are stored as the bits of their numbers, without rounding.
-
-template <typename Numbers>
-std::string bits_of(const Numbers& numbers) {
-  std::string text;
-  for (const float number : numbers) {
-    text += fmt::format("{:08x}", std::bit_cast<std::uint32_t>(number));
-  }
-  return text;
-}
-
-template <typename Numbers>
-void set_bits(Numbers& numbers, const JsonValue& json) {
-  constexpr std::size_t kDigits = 8;
-  const std::string text = json.text();
-  bool is_legal = text.size() == numbers.size() * kDigits;
-  for (std::size_t i = 0; is_legal && i < numbers.size(); ++i) {
-    const std::optional<std::uint64_t> bits = from_hex(text.substr(kDigits * i, kDigits));
-    is_legal = bits.has_value();
-    numbers[i] = std::bit_cast<float>(narrowed<std::uint32_t>(bits.value_or(0)).value_or(0));
-    is_legal = is_legal && std::isfinite(numbers[i]);
-  }
-  if (!is_legal) {
-    json.fail(fmt::format("must be {} finite numbers of {} hexadecimal digits", numbers.size(), kDigits));
-  }
-}
-
-float float_of_bits(const JsonValue& json) {
-  std::array<float, 1> number{};
-  set_bits(number, json);
-  return number[0];
-}
-
-Json shape_to_json(const NoiseShape& shape) {
-  return shape == NoiseShape()
-             ? Json()
-             : Json{bits_of(shape.spectrum), bits_of(shape.curve), bits_of(std::array{shape.repetition}),
-                    bits_of(std::array{shape.curve.scale.origin, shape.curve.scale.spacing})};
-}
-
-NoiseShape shape_from(const JsonValue& json) {
-  NoiseShape shape;
-  if (!json.is_null()) {
-    const std::vector<JsonValue> parts = json.items(4);
-    set_bits(shape.spectrum, parts[0]);
-    set_bits(shape.curve, parts[1]);
-    shape.repetition = float_of_bits(parts[2]);
-    std::array<float, 2> scale{};
-    set_bits(scale, parts[3]);
-    shape.curve.scale = {scale[0], scale[1]};
+/// Calls use(number) with each number of a model.
+template <typename Model, typename Use>
+void for_each_number(Model& model, const Use& use) {
+  const auto use_shape = [&use](auto& shape) {
+    std::ranges::for_each(shape.spectrum, use);
+    std::ranges::for_each(shape.curve, use);
+    use(shape.curve.scale.origin);
+    use(shape.curve.scale.spacing);
+    use(shape.repetition);
+  };
+  std::ranges::for_each(model.sigma, use);
+  std::ranges::for_each(model.shape, use_shape);
+  for (auto& plane : model.opponent) {
+    use(plane.sigma);
+    use_shape(plane.shape);
   }
   return shape;
 }
 
 Json level_to_json(const NoiseModel& level) {
-  Json json{{"sigma", bits_of(level.sigma)}, {"shapes", Json::array()}, {"opponent", Json()}};
-  for (const NoiseShape& shape : level.shape) {
-    json["shapes"].push_back(shape_to_json(shape));
-  }
-  if (level.opponent != NoiseModel().opponent) {
-    for (const PlaneNoise& plane : level.opponent) {
-      json["opponent"].push_back({bits_of(std::array{plane.sigma}), shape_to_json(plane.shape)});
-    }
-  }
-  if (level.area) {
-    json["area"] = to_json(*level.area);
-  }
+  Json json{{"numbers", Json::array()}, {"area", level.area ? to_json(*level.area) : Json()}};
+  for_each_number(level, [&numbers = json["numbers"]](float number) { numbers.push_back(number); });
   return json;
 }
 
 NoiseModel level_from(const JsonValue& json) {
   NoiseModel level;
-  set_bits(level.sigma, json.at("sigma"));
-  const std::vector<JsonValue> shapes = json.at("shapes").items(level.shape.size());
-  std::ranges::transform(shapes, level.shape.begin(), shape_from);
-  if (const std::optional<JsonValue> opponent = json.find("opponent")) {
-    const std::vector<JsonValue> channels = opponent->items(level.opponent.size());
-    std::ranges::transform(channels, level.opponent.begin(), [](const JsonValue& channel) {
-      const std::vector<JsonValue> parts = channel.items(2);
-      return PlaneNoise{float_of_bits(parts[0]), shape_from(parts[1])};
-    });
-  }
+  std::size_t count = 0;
+  for_each_number(level, [&count](float /*number*/) { ++count; });
+  const std::vector<JsonValue> numbers = json.at("numbers").items(count);
+  auto next = numbers.begin();
+  for_each_number(level, [&next](float& number) {
+    constexpr double kMost = std::numeric_limits<float>::max();
+    number = static_cast<float>((next++)->number(-kMost, kMost));
+  });
   if (const std::optional<JsonValue> area = json.find("area")) {
     level.area = region_from(*area);
   }
@@ -214,7 +165,7 @@ std::uint64_t hash_from(const JsonValue& json) {
 }
 
 constexpr int kMostThreads = 1024;
-constexpr std::int64_t kPlanVersion = 2;
+constexpr std::int64_t kPlanVersion = 3;
 constexpr std::int64_t kMostFrames = std::int64_t{1} << 48;  // of which a few can be added
 
 }  // namespace
@@ -256,16 +207,13 @@ JobSettings settings_from(const JsonValue& json) {
 nlohmann::ordered_json to_json(const SegmentPlan& segment) {
   Json levels = Json::array();
   for (const auto& [from, level] : segment.levels) {
-    Json json = level_to_json(level);
-    if (segment.mix > 0) {
-      json["mix"] = bits_of(std::array{segment.mix});
-    }
-    levels.push_back({from, std::move(json)});
+    levels.push_back({from, level_to_json(level)});
   }
   return {{"position", segment.position}, {"seek", optional_to_json(segment.seek)},
           {"before", segment.before},     {"frames", segment.frames},
           {"after", segment.after},       {"checks", hashes_to_text(segment.checks)},
-          {"levels", std::move(levels)},  {"fields", segment.fields}};
+          {"levels", std::move(levels)},  {"mix", segment.mix},
+          {"fields", segment.fields}};
 }
 
 SegmentPlan segment_plan_from(const JsonValue& json) {
@@ -287,10 +235,8 @@ SegmentPlan segment_plan_from(const JsonValue& json) {
   json.at("levels").for_each([&segment](const JsonValue& level) {
     const std::vector<JsonValue> parts = level.items(2);
     segment.levels.emplace_back(parts[0].integer<std::int64_t>(0, kMostFrames), level_from(parts[1]));
-    if (const std::optional<JsonValue> mix = parts[1].find("mix")) {
-      segment.mix = float_of_bits(*mix);
-    }
   });
+  segment.mix = static_cast<float>(json.at("mix").number(0, 1));
   if (segment.levels.empty()) {
     json.at("levels").fail("must have a noise level");
   }

@@ -230,10 +230,11 @@ TEST_F(JobFolderTest, InvalidSegmentsAreReportedInOneSentence) {
   EXPECT_EQ(refusal("/checks", "\"00\""), file + R"("checks" must be hashes of 16 hexadecimal digits each)");
   EXPECT_EQ(refusal("/checks", "\"0000000000000001\""), file + R"("checks" must have a hash of each frame)");
   EXPECT_EQ(refusal("/levels", "[]"), file + R"("levels" must have a noise level)");
-  EXPECT_EQ(refusal("/levels/0/1/sigma", "\"7f8000007f8000007f800000\""),
-            file + R"("levels[0][1].sigma" must be 3 finite numbers of 8 hexadecimal digits)");
-  EXPECT_EQ(refusal("/levels/0/1/shapes", "[]"),
-            file + R"("levels[0][1].shapes" must be an array of 3 elements)");
+  EXPECT_EQ(refusal("/levels/0/1/numbers", "[]"),
+            file + R"("levels[0][1].numbers" must be an array of 510 elements)");
+  EXPECT_EQ(refusal("/levels/0/1/numbers/2", "1e39"),
+            file + R"("levels[0][1].numbers[2]" must be a number from -3.40282e+38 to 3.40282e+38)");
+  EXPECT_EQ(refusal("/mix", "2"), file + R"("mix" must be a number from 0 to 1)");
   std::ofstream(job.segment(0)) << to_json(plan);
   EXPECT_EQ(sentence_of([&] { read_segment_plan(job, 0, 3); }),
             file + R"("frames" must be 3, as in plan.json)");
