@@ -14,7 +14,6 @@
 #include <iterator>
 #include <memory>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -237,7 +236,7 @@ Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& en
 }
 
 void report_noise(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_noise* noise) {
-  denoiser.profile = to_json(found).dump();
+  denoiser.profile = json_text(found);
   limpid_noise result{};
   std::copy(found.noise.sigma.begin(), found.noise.sigma.end(), std::begin(result.sigma));
   result.profile = denoiser.profile.c_str();

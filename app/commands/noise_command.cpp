@@ -270,7 +270,7 @@ void save(const NoiseCommandOptions& options, const std::vector<Finding>& findin
   }
   const Finding& finding = findings.front();
   io::write_text(options.output,
-                 to_json(profile_of(finding.scene.noise, finding.format.color_model)).dump(1) + "\n",
+                 json_text(profile_of(finding.scene.noise, finding.format.color_model), 1) + "\n",
                  options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
 }
 

@@ -17,6 +17,7 @@
 #include "app/console/process.h"
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
+#include "core/settings/json_reader.h"
 
 namespace limpid::app {
 namespace {
@@ -109,14 +110,6 @@ double samples_of(const FrameFormat& format) {
   return samples;
 }
 
-double positive(const nlohmann::json& value) {
-  const auto number = value.get<double>();
-  if (!std::isfinite(number) || number <= 0) {
-    throw Error("a time or size is not positive");
-  }
-  return number;
-}
-
 }  // namespace
 
 fs::path SpeedMemory::default_file() {
@@ -138,18 +131,17 @@ SpeedMemory::Entries SpeedMemory::read(const fs::path& file) {
     return entries;
   }
   try {
-    const auto json = nlohmann::json::parse(read_regular_file(file.string(), kMostSpeedBytes));
-    if (json.at(kVersionKey) != kVersion) {
-      throw Error("its version is not supported");
-    }
-    for (const nlohmann::json& each : json.at("speeds")) {
-      entries.push_back({.hardware = each.at("device").get<std::string>(),
-                         .filter = each.at("filter").get<std::string>(),
-                         .format = each.at("format").get<std::string>(),
-                         .samples = positive(each.at("samples")),
-                         .seconds = positive(each.at("seconds_per_frame"))});
-    }
-  } catch (const std::exception& error) {
+    const JsonDocument document(read_regular_file(file.string(), kMostSpeedBytes), "");
+    document.root().at(kVersionKey).integer(kVersion, kVersion);
+    document.root().at("speeds").for_each([&entries](const JsonValue& each) {
+      constexpr double kMost = 1e12;
+      entries.push_back({.hardware = each.at("device").text(),
+                         .filter = each.at("filter").text(),
+                         .format = each.at("format").text(),
+                         .samples = each.at("samples").number(1, kMost),
+                         .seconds = each.at("seconds_per_frame").number(1 / kMost, kMost)});
+    });
+  } catch (const Error& error) {
     spdlog::warn(fmt::format("{}: the measured speeds are ignored, and measured again: {}", file.string(),
                              error.what()));
     entries.clear();

@@ -60,7 +60,7 @@ void add_reading(const io::ReaderOptions& reader, Words& words) {
 std::string stored_profile(const NoiseProfile& profile) {
   // Command lines that were copied name them.
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-  const std::string text = to_json(profile).dump(2) + "\n";
+  const std::string text = json_text(profile, 2) + "\n";
   return StateFolder("noise", kAll).write(digest_of(text) + ".json", text).string();
 }
 
@@ -286,7 +286,7 @@ void ViewerCommandOptions::remember(const std::string& file, const DenoisingSett
     return;
   }
   try {
-    kept_settings().write(name_of_kept(file), to_json(settings).dump(2) + "\n");
+    kept_settings().write(name_of_kept(file), json_text(settings) + "\n");
   } catch (const Error& error) {
     spdlog::warn(error.what());
   }

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
@@ -220,7 +219,7 @@ NoiseArea::Measured NoiseArea::measure(const PlayedFrame& shown) {
     return {{}, "no noise was found in the box: " + evidence_text(noise)};
   }
   // Rounded as in a file, so that the written result equals the picture.
-  noise_ = parse_noise_profile(to_json(profile_of(noise, options_.format.color_model)).dump());
+  noise_ = parse_noise_profile(json_text(profile_of(noise, options_.format.color_model)));
   const std::string shape = shape_text(noise, options_.format.color_model);
   return {noise_, "noise measured in the box" + (shape.empty() ? "" : ": " + shape)};
 }

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <chrono>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <thread>
 
@@ -62,11 +61,13 @@ void BackgroundWrite::read() {
 }
 
 void BackgroundWrite::take_line(const std::string& line) {
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-  if (!json.is_object()) {
+  try {
+    const JsonDocument document(line, "");
+    if (const std::optional<JsonValue> percent = document.root().find("percent")) {
+      progress_ = percent->number(0, 100) / 100;
+    }
+  } catch (const Error&) {  // not a line of --progress json
     message_ = line;
-  } else if (const auto percent = json.find("percent"); percent != json.end() && percent->is_number()) {
-    progress_ = percent->get<double>() / 100;
   }
 }
 
@@ -267,7 +268,7 @@ std::string FileOutput::stem() const {
 }
 
 void FileOutput::save_settings(const DenoisingSettings& settings) const {
-  save_json(free_path(stem() + "-settings", ".json"), to_json(settings).dump(2));
+  save_json(free_path(stem() + "-settings", ".json"), json_text(settings));
 }
 
 void FileOutput::save_noise(const NoiseSettings& noise) const {
@@ -275,7 +276,7 @@ void FileOutput::save_noise(const NoiseSettings& noise) const {
     return notice_(fmt::format("measure the noise in a box first: {}, or drag with the right mouse button",
                                key_of("set noise area")));
   }
-  save_json(free_path(stem() + "-noise", ".json"), to_json(*noise.noise).dump(2));
+  save_json(free_path(stem() + "-noise", ".json"), json_text(*noise.noise, 2));
 }
 
 void FileOutput::save_json(const std::string& path, const std::string& text) const {

@@ -52,14 +52,14 @@ DenoisingSettings settings_from(const JsonValue& root) {
 
 }  // namespace
 
-nlohmann::ordered_json to_json(const DenoisingSettings& settings) {
+std::string json_text(const DenoisingSettings& settings) {
   nlohmann::ordered_json json{{kSettingsMark, kSettingsVersion}};
   if (!settings.filter.name.empty()) {
     json["filter"] = to_string(settings.filter);
   }
   json.update(to_json(settings.noise));
   json["fields"] = to_string(settings.fields);
-  return json;
+  return json.dump(2);
 }
 
 DenoisingSettings parse_settings(const std::string& text) { return parse_user_document(text, settings_from); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "core/engine/field_control.h"
@@ -28,7 +27,8 @@ struct DenoisingSettings {
 // (core/settings/noise_profile.h). All members but the first are optional. Defaults: the default filter,
 // "auto" for noise and fields, strength 1, mix 0.
 
-nlohmann::ordered_json to_json(const DenoisingSettings& settings);
+/// The settings as indented JSON.
+std::string json_text(const DenoisingSettings& settings);
 
 /// Throws UsageError for a text that is not such a document.
 DenoisingSettings parse_settings(const std::string& text);

@@ -185,6 +185,8 @@ Json to_json(const NoiseProfile& profile) {
   return json;
 }
 
+std::string json_text(const NoiseProfile& profile, int indent) { return to_json(profile).dump(indent); }
+
 NoiseProfile parse_noise_profile(const std::string& text) { return parse_user_document(text, profile_from); }
 
 NoiseProfile read_noise_profile(const std::string& path) {

@@ -27,6 +27,8 @@ namespace limpid {
 // "area": [x, y, width, height], beside "planes", is the only part of the picture that has noise.
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
+/// to_json() as text, in one line if `indent` is negative.
+std::string json_text(const NoiseProfile& profile, int indent = -1);
 
 /// [x, y, width, height], as "area" of noise profiles.
 nlohmann::ordered_json to_json(const Region& region);

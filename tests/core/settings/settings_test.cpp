@@ -75,7 +75,7 @@ TEST(DenoisingSettings, AreReadBackFromTheirFile) {
         std::optional(NoiseProfile{NoiseModel{{7, 3, 4}}, std::nullopt}),
         std::optional(NoiseProfile{noise, ColorModel::kYuv})}) {
     settings.noise.noise = given;
-    const std::string text = to_json(settings).dump();
+    const std::string text = json_text(settings);
     SCOPED_TRACE(text);
     const DenoisingSettings read = parse_settings(text);
     EXPECT_EQ(to_string(read.filter), to_string(settings.filter));
