@@ -23,12 +23,12 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/engine/engine_module.h"
-#include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/metrics.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/noise_settings.h"
+#include "core/stream/noise_tracker.h"
 #include "lib/session.h"
 
 struct limpid_engine {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,10 +11,10 @@
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/denoising_stream.h"
 #include "core/frame/frame.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/noise_settings.h"
+#include "core/stream/stream.h"
 #include "lib/include/limpid.h"
 
 /// Memory of the library that a caller uses.

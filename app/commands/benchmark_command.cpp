@@ -12,7 +12,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,13 +25,13 @@
 #include "app/options/engine_options.h"
 #include "app/options/media_options.h"
 #include "app/options/settings_options.h"
-#include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/noise_text.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/base/system.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/frame_control.h"
+#include "core/stream/noise_control.h"
+#include "core/stream/stream.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -196,13 +195,11 @@ class Benchmark {
     const std::size_t frame_bytes = limpid::frame_bytes(reader.video().format);
     const auto most = std::min(kKeptFrames, static_cast<std::int64_t>(kKeptBytes / frame_bytes) + 1);
     while (static_cast<std::int64_t>(kept_.size()) < std::min(most, options_.frames)) {
-      io::Reader::Item item = reader.read();
-      if (std::holds_alternative<io::Reader::End>(item)) {
+      const std::optional<Frame> frame = next_frame(reader);
+      if (!frame) {
         break;
       }
-      if (const Frame* frame = std::get_if<Frame>(&item)) {
-        kept_.push_back(engine_->in_host_memory(*frame));
-      }
+      kept_.push_back(engine_->in_host_memory(*frame));
     }
     if (kept_.empty()) {
       throw Error(options_.input + ": has no frames that could be decoded");
@@ -212,15 +209,8 @@ class Benchmark {
   Rate decode() {
     io::Reader reader(options_.input, reader_options_);
     RateMeter meter(options_.frames, rewinds_);
-    for (std::int64_t frames = 0; frames < options_.frames;) {
-      const io::Reader::Item item = read(reader);
-      if (std::holds_alternative<io::Reader::End>(item)) {
-        break;
-      }
-      if (std::holds_alternative<Frame>(item)) {
-        meter.count_frame();
-        ++frames;
-      }
+    for (std::int64_t i = 0; i < options_.frames && io::next_frame([&] { return read(reader); }); ++i) {
+      meter.count_frame();
     }
     return meter.rate();
   }
@@ -266,7 +256,7 @@ class Benchmark {
     return meter.rate();
   }
 
-  Rate chain(PipelineCounters& counters, History& history) {
+  Rate chain(StreamCounters& counters, History& history) {
     io::Reader reader(options_.input, reader_options_);
     std::optional<io::Writer> writer;
     if (!options_.codec.empty()) {
@@ -274,27 +264,26 @@ class Benchmark {
       cuda_frames_ = writer->cuda_frames();
     }
     RateMeter meter(options_.frames, rewinds_);
-    FrameControl control(noise_, FieldChoice::kAuto, reach_of(filter_), *engine_, noise_log(noise_));
-    PipelineStages stages;
-    stages.read = [&] { return read(reader); };
-    stages.noise = &control;
-    stages.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
+    NoiseControl control(noise_, FieldChoice::kAuto, reach_of(filter_), *engine_, noise_log(noise_));
+    StreamParts parts;
+    parts.read = [&] { return read(reader); };
+    parts.noise = &control;
+    parts.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame, level);
     };
-    stages.mix = noise_.mix;
+    parts.mix = noise_.mix;
     std::int64_t written = 0;
-    stages.write_frame = [&](const Frame& frame) {
+    parts.write_frame = [&](const Frame& frame) {
       if (writer) {
         writer->write(numbered(frame, written++));
       }
       meter.count_frame();
       history.count_frame();
     };
-    stages.write_packet = [](const io::Packet&) {};
-    PipelineOptions pipeline_options;
-    pipeline_options.frame_limit = options_.frames;
-    pipeline_options.queued_frames = queued_frames(*engine_);
-    run_pipeline(stages, pipeline_options, counters, std::stop_token());
+    StreamOptions stream_options;
+    stream_options.frame_limit = options_.frames;
+    stream_options.queued_frames = queued_frames(*engine_);
+    run_stream(parts, stream_options, counters, {});
     if (writer) {
       writer->finish();
     }
@@ -374,7 +363,7 @@ struct Results {
   Rate chain;
   double slowest_fps = 0;   // of the stages alone
   double possible_fps = 0;  // for the chain, since all stages share the processors
-  PipelineCounters counters;
+  StreamCounters counters;
   std::vector<Part> parts;
 };
 

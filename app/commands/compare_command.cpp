@@ -30,12 +30,12 @@
 #include "app/options/engine_options.h"
 #include "app/options/media_options.h"
 #include "app/options/settings_options.h"
-#include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/frame_control.h"
 #include "core/frame/frame.h"
+#include "core/stream/noise_control.h"
+#include "core/stream/stream.h"
 #include "io/media/filter_chain.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
@@ -169,7 +169,7 @@ class Comparison {
       return known->second;
     }
     std::vector<NoiseModel>& levels = levels_.emplace_back(settings, std::vector<NoiseModel>()).second;
-    FrameControl control(settings, options_.fields.choice(), {.before = 1, .after = 1}, *engine_,
+    NoiseControl control(settings, options_.fields.choice(), {.before = 1, .after = 1}, *engine_,
                          noise_log(settings));
     std::ranges::for_each(input_.frames, [&](const Frame& frame) { control.send(frame); });
     control.flush();

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
-#include <variant>
 
 #include "core/base/error.h"
 #include "io/media/reader.h"
@@ -185,11 +185,8 @@ void write_clip(const std::string& file, const std::vector<ContactSheet>& sheets
   options.overwrite = overwrite;
   options.for_players = true;
   io::Writer writer(file, reader, options);
-  for (io::Reader::Item item = reader.read(); !std::holds_alternative<io::Reader::End>(item);
-       item = reader.read()) {
-    if (const auto* const frame = std::get_if<Frame>(&item)) {
-      writer.write(*frame);
-    }
+  while (const std::optional<Frame> frame = next_frame(reader)) {
+    writer.write(*frame);
   }
   writer.finish();
 }

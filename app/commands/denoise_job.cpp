@@ -26,9 +26,9 @@
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
 #include "core/base/system/posix.h"
-#include "core/engine/frame_control.h"
 #include "core/parameters/parameter.h"
 #include "core/settings/noise_settings.h"
+#include "core/stream/noise_control.h"
 #include "io/media/output_file.h"
 #include "io/media/picture_sequence.h"
 
@@ -494,7 +494,7 @@ class OpenJob {
                          .reader = reader_,
                          .writer = writer_,
                          .filter = filter_,
-                         .noise = control_.noise(),
+                         .noise = control_,
                          .counters = counters_,
                          .diagnostics = {},
                          .output = job_.output,
@@ -522,12 +522,12 @@ class OpenJob {
 
  private:
   void run_to_the_end(FinishedJob& finished) {
-    PipelineOptions options;
+    StreamOptions options;
     options.frame_limit = job_.frames;
     options.queued_frames = queued_frames(*session_.engine);
     options.abandon = session_.interrupts.abandon();
     try {
-      run_pipeline(stages(), options, counters_, session_.interrupts.stop());
+      run_stream(parts(), options, counters_, session_.interrupts.stop());
       finished.complete = (source_ended_ || (job_.frames > 0 && counters_.read.frames == job_.frames)) &&
                           counters_.write.frames == counters_.read.frames;
       if (counters_.write.frames > 0) {
@@ -579,21 +579,21 @@ class OpenJob {
     }
   }
 
-  PipelineStages stages() {
-    PipelineStages stages;
-    stages.read = [this] { return read(); };
-    stages.stop_reading = [this] { failed_ = true; };
-    stages.noise = &control_;
-    stages.make_denoiser = [this](const Frame& frame, const NoiseModel& level) {
+  StreamParts parts() {
+    StreamParts parts;
+    parts.read = [this] { return read(); };
+    parts.stop_reading = [this] { failed_ = true; };
+    parts.noise = &control_;
+    parts.make_denoiser = [this](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame.format, level);
     };
-    stages.mix = job_.settings.noise.mix;
-    stages.write_frame = [this](const Frame& frame) { writer_.write(with_added_grain(added_grain_, frame)); };
-    stages.write_packet = [this](const io::Packet& packet) {
+    parts.mix = job_.settings.noise.mix;
+    parts.write_frame = [this](const Frame& frame) { writer_.write(with_added_grain(added_grain_, frame)); };
+    parts.write_packet = [this](const io::Packet& packet) {
       writer_.write(packet);
       check_strictly(writer_);
     };
-    return stages;
+    return parts;
   }
 
   /// In a range, the frames that its noise levels depend on come first.
@@ -608,7 +608,7 @@ class OpenJob {
     io::Reader::Item item = read_range();
     if (Frame* const frame = std::get_if<Frame>(&item);
         frame != nullptr && std::exchange(needs_lead_, false)) {
-      lead_.emplace(job_.input, job_.reader, *frame, control_.noise().grid());
+      lead_.emplace(job_.input, job_.reader, *frame, control_.grid());
       first_ = std::move(*frame);
       return read();
     }
@@ -638,8 +638,8 @@ class OpenJob {
   FilmGrainTable added_grain_;
   std::atomic<bool>& failed_;
   Filter filter_;
-  FrameControl control_;
-  PipelineCounters counters_;
+  NoiseControl control_;
+  StreamCounters counters_;
   std::int64_t expected_;
   bool needs_lead_;
   std::optional<LevelLead> lead_;

@@ -20,11 +20,11 @@
 #include "app/pipeline/film_grain.h"
 #include "app/pipeline/pipeline.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/noise_control.h"
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/denoising_settings.h"
+#include "core/stream/noise_control.h"
 #include "io/media/diagnostic.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
@@ -106,7 +106,7 @@ struct FinishedJob {
   const io::Writer& writer;
   const Filter& filter;
   const NoiseControl& noise;
-  const PipelineCounters& counters;
+  const StreamCounters& counters;
   io::Diagnostics diagnostics;  ///< of both
   std::string output;           ///< name of the written file
   std::int64_t expected;        ///< number of frames; 0 if not known

@@ -3,9 +3,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <utility>
-#include <variant>
-
 #include "core/base/error.h"
 #include "io/media/filter_chain.h"
 
@@ -16,18 +13,6 @@ io::Reader open_video(const std::string& url, bool local_only, io::ReaderOptions
   io::require_independent_frames("--before", options.before, "this command");
   options.audio = options.subtitles = options.data = false;
   return io::Reader(url, options);
-}
-
-std::optional<Frame> next_frame(io::Reader& reader) {
-  while (true) {
-    io::Reader::Item item = reader.read();
-    if (Frame* frame = std::get_if<Frame>(&item)) {
-      return std::move(*frame);
-    }
-    if (std::holds_alternative<io::Reader::End>(item)) {
-      return std::nullopt;
-    }
-  }
 }
 
 void check_same_kind(const std::string& reference_url, const Frame& reference, const std::string& test_url,

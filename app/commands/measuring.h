@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,6 @@ using Qualities = std::vector<PlaneQuality>;
 
 /// Opens a video and reads only its frames, with these options.
 io::Reader open_video(const std::string& url, bool local_only, io::ReaderOptions options = {});
-/// The next frame; nothing at the end.
-std::optional<Frame> next_frame(io::Reader& reader);
 
 /// Throws Error, with both sources' names, if the frames differ in anything but bit depth and tags.
 void check_same_kind(const std::string& reference_url, const Frame& reference, const std::string& test_url,

@@ -18,7 +18,7 @@
 #include "app/console/process.h"
 #include "app/options/media_options.h"
 #include "core/base/error.h"
-#include "core/engine/field_control.h"
+#include "core/stream/noise_control.h"
 #include "io/screen/audio_output.h"
 
 namespace limpid::app {

@@ -126,8 +126,8 @@ bool PlainInterval::is_due(const ProgressState& state) {
   return true;
 }
 
-Progress::Progress(Console& console, ProgressStyle style, const PipelineCounters& counters,
-                   std::int64_t total, double source_fps, std::string input,
+Progress::Progress(Console& console, ProgressStyle style, const StreamCounters& counters, std::int64_t total,
+                   double source_fps, std::string input,
                    std::function<std::string(const ProgressState&)> outlook)
     : console_(console),
       style_(style),

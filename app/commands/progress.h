@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "app/console/console.h"
-#include "app/pipeline/pipeline.h"
 #include "core/base/not_copyable.h"
+#include "core/stream/stream.h"
 
 namespace limpid::app {
 
@@ -78,7 +78,7 @@ class Progress : NotCopyable {
  public:
   /// `outlook`: returns a text about the time left, which is logged once, after the first seconds of results;
   /// empty for no text.
-  Progress(Console& console, ProgressStyle style, const PipelineCounters& counters, std::int64_t total,
+  Progress(Console& console, ProgressStyle style, const StreamCounters& counters, std::int64_t total,
            double source_fps, std::string input = {},
            std::function<std::string(const ProgressState&)> outlook = {});
   ~Progress();
@@ -110,7 +110,7 @@ class Progress : NotCopyable {
 
   Console& console_;
   const ProgressStyle style_;
-  const PipelineCounters& counters_;
+  const StreamCounters& counters_;
   const std::int64_t total_;
   const double source_fps_;
   const std::string input_;

@@ -13,7 +13,6 @@
 #include <utility>
 #include <variant>
 
-#include "app/commands/command.h"
 #include "app/console/durable_file.h"
 #include "app/console/json_report.h"
 #include "app/player/played_frame.h"

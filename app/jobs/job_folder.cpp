@@ -9,13 +9,10 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string_view>

@@ -108,9 +108,9 @@ void for_each_number(Model& model, const Use& use) {
     use(plane.sigma);
     use_shape(plane.shape);
   }
-  return shape;
 }
 
+// Numbers of JSON are not rounded.
 Json level_to_json(const NoiseModel& level) {
   Json json{{"numbers", Json::array()}, {"area", level.area ? to_json(*level.area) : Json()}};
   for_each_number(level, [&numbers = json["numbers"]](float number) { numbers.push_back(number); });
@@ -520,7 +520,7 @@ class SourceAnalysis {
         engine_(engine),
         control_(options.noise, options.fields, options.reach, *engine, noise_log(options.noise)) {
     source_.reader = std::move(reader);
-    control_.noise().check(source_.reader->video().format);
+    control_.check(source_.reader->video().format);
   }
 
   std::optional<AnalyzedSource> run(const std::function<bool(std::int64_t, std::int64_t)>& progress) {
@@ -543,14 +543,13 @@ class SourceAnalysis {
   void add(const Frame& frame, std::uint64_t hash) {
     if (source_.frames.empty() && options_.reader.start && control_.is_estimated() &&
         source_.reader->can_seek()) {
-      LevelLead lead(options_.path, options_.reader, frame, control_.noise().grid());
+      LevelLead lead(options_.path, options_.reader, frame, control_.grid());
       while (std::optional<Frame> earlier = lead.next()) {
         control_.send(*std::move(earlier));
       }
     }
     control_.send(frame);
-    const bool begins_scene =
-        control_.is_estimated() ? control_.noise().begins_scene() : is_cut_before(frame);
+    const bool begins_scene = control_.is_estimated() ? control_.begins_scene() : is_cut_before(frame);
     source_.frames.push_back({.time = io::presentation_time(frame).value_or(0),
                               .hash = hash,
                               .level = 0,
@@ -576,7 +575,7 @@ class SourceAnalysis {
 
   const AnalysisOptions& options_;
   const std::shared_ptr<Engine>& engine_;
-  FrameControl control_;
+  NoiseControl control_;
   BrightnessHistogram brightness_{};
   std::size_t leveled_ = 0;  // frames that have a level
   AnalyzedSource source_;
@@ -699,64 +698,36 @@ PlannedInput describe(const std::string& name) {
 
 }  // namespace
 
-HashedFrames::HashedFrames(io::Reader& reader, std::int64_t most, Copier copy) : copy_(std::move(copy)) {
-  try {
-    threads_.reserve(kHashing + 1);
-    for (int i = 0; i < kHashing; ++i) {
-      threads_.push_back(start_thread([this] { hash(); }));
-    }
-    threads_.push_back(start_thread([this, &reader, most] {
-      try {
-        read(reader, most);
-      } catch (...) {
-        failure_ = std::current_exception();
-      }
-      tasks_.close();
-      pending_.close();
-    }));
-  } catch (...) {
-    cancel();  // the threads that run wait for tasks
-    throw;
-  }
-}
+HashedFrames::HashedFrames(io::Reader& reader, std::int64_t most, Copier copy)
+    : copy_(std::move(copy)), thread_(start_thread([this, &reader, most] {
+        try {
+          read(reader, most);
+        } catch (const std::system_error&) {
+          failure_ = std::make_exception_ptr(Error(kNoMoreThreads));
+        } catch (...) {
+          failure_ = std::current_exception();
+        }
+        pending_.close();
+      })) {}
 
-HashedFrames::~HashedFrames() { cancel(); }
-
-void HashedFrames::cancel() {
-  tasks_.cancel();
-  pending_.cancel();
-}
+HashedFrames::~HashedFrames() { pending_.cancel(); }
 
 void HashedFrames::read(io::Reader& reader, std::int64_t most) {
   for (std::int64_t frames = 0; most == 0 || frames < most;) {
-    io::Reader::Item item = reader.read();
-    if (std::holds_alternative<io::Reader::End>(item)) {
+    std::optional<Frame> frame = next_frame(reader);
+    if (!frame) {
       return;
     }
-    if (Frame* const frame = std::get_if<Frame>(&item)) {
-      frames += frame->context_only ? 0 : 1;
-      std::promise<HashedFrame> result;
-      if (!pending_.push(result.get_future()) || !tasks_.push({std::move(*frame), std::move(result)})) {
-        return;
-      }
+    frames += frame->context_only ? 0 : 1;
+    const auto hash = [this, frame = *std::move(frame)] {
+      Frame copied = copy_(frame);
+      const std::uint64_t hash_of_copy = io::frame_hash(copied);
+      return HashedFrame{std::move(copied), hash_of_copy};
+    };
+    if (!pending_.push(std::async(std::launch::async, hash))) {
+      return;
     }
   }
-}
-
-void HashedFrames::hash() {
-  while (std::optional<Task> task = tasks_.pop()) {
-    try {
-      task->result.set_value(hash(task->frame));
-    } catch (...) {
-      task->result.set_exception(std::current_exception());
-    }
-  }
-}
-
-HashedFrames::HashedFrame HashedFrames::hash(const Frame& frame) const {
-  Frame copied = copy_(frame);
-  const std::uint64_t hash = io::frame_hash(copied);
-  return {std::move(copied), hash};
 }
 
 std::optional<HashedFrames::HashedFrame> HashedFrames::next() {

@@ -17,17 +17,15 @@
 #include <vector>
 
 #include "app/jobs/job_folder.h"
-#include "app/pipeline/bounded_queue.h"
 #include "core/base/not_copyable.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/field_control.h"
-#include "core/engine/frame_control.h"
-#include "core/engine/noise_control.h"
 #include "core/frame/reach.h"
 #include "core/grain/film_grain.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/json_reader.h"
+#include "core/stream/bounded_queue.h"
+#include "core/stream/noise_control.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -195,24 +193,12 @@ class HashedFrames : NotCopyable {
   std::optional<HashedFrame> next();
 
  private:
-  struct Task {
-    Frame frame;
-    std::promise<HashedFrame> result;
-  };
-
-  void cancel();
   void read(io::Reader& reader, std::int64_t most);
-  void hash();
-  HashedFrame hash(const Frame& frame) const;
-
-  static constexpr std::size_t kAhead = 8;
-  static constexpr int kHashing = 2;  // threads
 
   Copier copy_;
-  BoundedQueue<std::future<HashedFrame>> pending_{kAhead};
-  BoundedQueue<Task> tasks_{kAhead};
-  std::exception_ptr failure_;  // to read; before the queues are closed
-  std::vector<std::jthread> threads_;
+  BoundedQueue<std::future<HashedFrame>> pending_{4};
+  std::exception_ptr failure_;  // to read; before the queue is closed
+  std::jthread thread_;
 };
 
 /// Data of a frame in a plan.

@@ -57,24 +57,18 @@ class SegmentSource {
     if (next_ == std::ssize(segment_.checks)) {
       return io::Reader::End{};
     }
-    for (;;) {
-      io::Reader::Item item = reader_.read();
-      if (std::holds_alternative<io::Reader::End>(item)) {
-        fail();
-      }
-      Frame* const frame = std::get_if<Frame>(&item);
-      if (frame == nullptr || skip_-- > 0) {
-        continue;
-      }
-      if (io::frame_hash(*frame) != segment_.checks[static_cast<std::size_t>(next_)]) {
-        fail();
-      }
-      frame->interlaced = segment_.fields[static_cast<std::size_t>(next_)];
-      frame->index = first_index_ + next_ - segment_.before;
-      frame->context_only = next_ < segment_.before || next_ >= segment_.before + segment_.frames;
-      ++next_;
-      return item;
+    std::optional<Frame> frame = next_frame(reader_);
+    for (; frame && skip_ > 0; --skip_) {
+      frame = next_frame(reader_);
     }
+    if (!frame || io::frame_hash(*frame) != segment_.checks[static_cast<std::size_t>(next_)]) {
+      fail();
+    }
+    frame->interlaced = segment_.fields[static_cast<std::size_t>(next_)];
+    frame->index = first_index_ + next_ - segment_.before;
+    frame->context_only = next_ < segment_.before || next_ >= segment_.before + segment_.frames;
+    ++next_;
+    return *std::move(frame);
   }
 
  private:
@@ -217,26 +211,25 @@ class SegmentRun {
         throw Stopped();
       }
     };
-    PipelineStages stages;
-    stages.read = [&] {
+    StreamParts parts;
+    parts.read = [&] {
       end_if_stopped();
       return source.read();
     };
-    stages.noise = &levels;
-    stages.make_denoiser = [&](const Frame& frame, const NoiseModel& noise) {
+    parts.noise = &levels;
+    parts.make_denoiser = [&](const Frame& frame, const NoiseModel& noise) {
       return engine_->make_denoiser(filter, noise, frame.format);
     };
-    stages.mix = frames_.mix;
-    stages.write_frame = [&](const Frame& frame) {
+    parts.mix = frames_.mix;
+    parts.write_frame = [&](const Frame& frame) {
       target.write(with_added_grain(plan_.settings.added_grain, frame));
       ++written;
     };
-    stages.write_packet = [](const io::Packet&) {};
-    PipelineOptions options;
+    StreamOptions options;
     options.queued_frames = queued_frames(*engine_);
     options.abandon = stop_;
-    PipelineCounters counters;
-    run_pipeline(stages, options, counters, {});
+    StreamCounters counters;
+    run_stream(parts, options, counters, {});
     if (written != frames_.frames) {
       end_if_stopped();
       throw Error(fmt::format("{}: segment {} has {} frames instead of {}", input_.path, number_ + 1, written,

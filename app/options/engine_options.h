@@ -47,7 +47,7 @@ std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<E
 /// default with a GPU.
 int encoder_threads(const Engine& engine);
 
-/// The maximum number of frames that wait to be denoised (PipelineOptions). A GPU may be faster than the
+/// The maximum number of frames that wait to be denoised (StreamOptions). A GPU may be faster than the
 /// decoder. The queue then holds the frames that libavcodec's threads deliver in bursts.
 std::size_t queued_frames(const Engine& engine);
 

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "app/options/command_line.h"
-#include "core/engine/field_control.h"
-#include "core/engine/noise_control.h"
 #include "core/filter/filter.h"
 #include "core/settings/denoising_settings.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/noise_settings.h"
+#include "core/stream/noise_control.h"
 
 namespace limpid::app {
 

@@ -7,13 +7,12 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/engine/frame_control.h"
 #include "core/grain/film_grain.h"
 #include "core/grain/grain_model.h"
+#include "core/stream/noise_control.h"
 #include "io/media/film_grain.h"
 
 namespace limpid::app {
@@ -122,21 +121,6 @@ void require_format(const std::string& input, const FrameFormat& format) {
   }
 }
 
-/// Passes all frames to `take`.
-template <typename Take>
-void read_frames(io::Reader& reader, std::int64_t most, const Take& take) {
-  for (std::int64_t count = 0; most == 0 || count < most;) {
-    io::Reader::Item item = reader.read();
-    if (std::holds_alternative<io::Reader::End>(item)) {
-      return;
-    }
-    if (Frame* const frame = std::get_if<Frame>(&item)) {
-      take(std::move(*frame));
-      ++count;
-    }
-  }
-}
-
 io::ReaderOptions options_for_grain(io::ReaderOptions options) {
   options.audio = options.subtitles = options.data = false;
   options.context_before = options.context_after = 0;
@@ -161,7 +145,7 @@ FilmGrainTable film_grain_of_video(const FilmGrainRequest& request, Engine& engi
   const auto add = [&](const NoiseModel& model, const Frame& frame) {
     estimated.add(io::presentation_time(frame).value_or(0), model);
   };
-  FrameControl control(request.noise, request.fields, {.before = 1, .after = 1}, engine,
+  NoiseControl control(request.noise, request.fields, {.before = 1, .after = 1}, engine,
                        [&](const NoiseEstimate& estimate, const NoiseModel&, const Frame& frame) {
                          add(estimate.as_measured(), frame);
                        });
@@ -169,20 +153,23 @@ FilmGrainTable film_grain_of_video(const FilmGrainRequest& request, Engine& engi
     while (control.receive()) {
     }
   };
-  std::int64_t count = 0;
-  read_frames(reader, request.frames, [&](Frame frame) {
-    own.add(io::presentation_time(frame).value_or(0), io::film_grain_of(frame));
+  for (std::int64_t count = 0; request.frames == 0 || count < request.frames; ++count) {
+    std::optional<Frame> frame = next_frame(reader);
+    if (!frame) {
+      break;
+    }
+    own.add(io::presentation_time(*frame).value_or(0), io::film_grain_of(*frame));
     constexpr std::int64_t kEach = 8;
-    if (count++ % kEach == 0) {
-      correlations.add(frame);
+    if (count % kEach == 0) {
+      correlations.add(*frame);
     }
     if (request.noise.noise) {
-      add(request.noise.noise->noise, frame);
+      add(request.noise.noise->noise, *frame);
     } else {
-      control.send(std::move(frame));
+      control.send(*std::move(frame));
       drop_leveled();
     }
-  });
+  }
   control.flush();
   drop_leveled();
   return own.has_any() ? own.take() : estimated.take(reader.video().format, correlations.result());

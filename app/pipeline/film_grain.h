@@ -5,10 +5,9 @@
 #include <string>
 
 #include "core/engine/denoiser.h"
-#include "core/engine/field_control.h"
-#include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
 #include "core/grain/film_grain.h"
+#include "core/stream/noise_control.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {

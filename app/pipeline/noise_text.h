@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "core/stream/noise_control.h"
 
 namespace limpid::app {
 

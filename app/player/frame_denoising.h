@@ -10,12 +10,12 @@
 #include <stop_token>
 #include <utility>
 
-#include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/noise_text.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
 #include "app/player/quality_control.h"
-#include "core/engine/noise_control.h"
+#include "core/stream/noise_control.h"
+#include "core/stream/stream.h"
 
 namespace limpid::app {
 

@@ -9,11 +9,11 @@
 #include <stop_token>
 #include <utility>
 
-#include "app/pipeline/denoise_stage.h"
 #include "app/player/frame_store.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
 #include "core/frame/reach.h"
+#include "core/stream/stream.h"
 
 namespace limpid::app {
 

@@ -17,14 +17,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/pipeline/denoise_stage.h"
-#include "app/pipeline/pipeline.h"
 #include "app/player/frame_store.h"
 #include "app/player/played_frame.h"
 #include "app/player/player_queues.h"
 #include "core/base/error.h"
-#include "core/engine/noise_control.h"
 #include "core/frame/reach.h"
+#include "core/stream/noise_control.h"
+#include "core/stream/stream.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {
@@ -522,8 +521,8 @@ class LoopRendering {
     std::size_t leveled = 0;
     std::size_t filtered = 0;
     GivenLevels noise([&](const Frame& /*frame*/) { return levels[leveled++].level; });
-    PipelineStages stages;
-    stages.read = [&]() -> io::Reader::Item {
+    StreamParts parts;
+    parts.read = [&]() -> io::Reader::Item {
       if (read == decoded_->frames.size()) {
         return io::Reader::End();
       }
@@ -532,18 +531,18 @@ class LoopRendering {
       ++read;
       return frame;
     };
-    stages.noise = &noise;
-    stages.make_denoiser = [&](const Frame& first, const NoiseModel& level) {
+    parts.noise = &noise;
+    parts.make_denoiser = [&](const Frame& first, const NoiseModel& level) {
       return stages_.make_refiner(request.settings, first, level);
     };
-    stages.mix = request.settings.noise.mix;
-    stages.write_frame = [&](const Frame& result) {
+    parts.mix = request.settings.noise.mix;
+    parts.write_frame = [&](const Frame& result) {
       frames[filtered++]->denoised = kept_copy(*stages_.engine, result);
       set_status({LoopStatus::State::kComputing,
                   static_cast<double>(filtered) / static_cast<double>(frames.size())});
     };
-    PipelineCounters counters;
-    run_pipeline(stages, {.abandon = request.superseded}, counters, {});
+    StreamCounters counters;
+    run_stream(parts, {.abandon = request.superseded}, counters, {});
     return filtered < frames.size()
                ? nullptr
                : std::make_shared<LoopFrames>(LoopFrames{.frames = {frames.begin(), frames.end()},

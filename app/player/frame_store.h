@@ -9,12 +9,11 @@
 #include <iterator>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "app/pipeline/denoise_stage.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
+#include "core/stream/stream.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {
@@ -54,15 +53,8 @@ inline StoredFrame stored_frame(Frame frame, double frames_per_second) {
 /// The next frame of a source, with its time, or nothing at the end. `frames_per_second`: of the source, at
 /// least roughly.
 inline std::optional<StoredFrame> next_frame(const FrameSource& source, double frames_per_second) {
-  for (;;) {
-    io::Reader::Item item = source.read();
-    if (std::holds_alternative<io::Reader::End>(item)) {
-      return std::nullopt;
-    }
-    if (Frame* const frame = std::get_if<Frame>(&item)) {
-      return stored_frame(std::move(*frame), frames_per_second);
-    }
-  }
+  std::optional<Frame> frame = io::next_frame(source.read);
+  return frame ? std::optional(stored_frame(*std::move(frame), frames_per_second)) : std::nullopt;
 }
 
 /// Consecutive frames of a source.

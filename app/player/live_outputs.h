@@ -27,7 +27,6 @@
 
 #include "app/console/console.h"
 #include "app/console/text.h"
-#include "app/pipeline/bounded_queue.h"
 #include "app/pipeline/pipeline.h"
 #include "app/player/measurements.h"
 #include "app/player/osd.h"
@@ -35,8 +34,9 @@
 #include "core/base/not_copyable.h"
 #include "core/base/thread.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/field_control.h"
 #include "core/frame/frame.h"
+#include "core/stream/bounded_queue.h"
+#include "core/stream/noise_control.h"
 #include "io/media/camera.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"

@@ -6,13 +6,12 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "app/pipeline/denoise_stage.h"
 #include "app/player/osd.h"
 #include "app/player/player.h"
 #include "app/player/viewer_options.h"
+#include "core/stream/stream.h"
 
 namespace limpid::app {
 

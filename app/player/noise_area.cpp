@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "app/pipeline/noise_text.h"
-#include "core/engine/noise_tracker.h"
 #include "core/settings/noise_settings.h"
+#include "core/stream/noise_tracker.h"
 
 namespace limpid::app {
 namespace {

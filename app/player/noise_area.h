@@ -11,9 +11,9 @@
 #include "app/player/view.h"
 #include "app/player/viewer_options.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
 #include "core/frame/region.h"
+#include "core/stream/noise_control.h"
 #include "io/screen/window.h"
 
 namespace limpid::app {

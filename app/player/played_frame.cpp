@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "app/player/played_frame.h"
 
-#include <algorithm>
-
 namespace limpid::app {
 
 FilterSettings filter_settings(const PlayerSettings& settings) {

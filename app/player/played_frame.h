@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "app/pipeline/denoise_stage.h"
 #include "app/player/frame_store.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
 #include "core/frame/region.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/filter_settings.h"
+#include "core/stream/noise_control.h"
+#include "core/stream/stream.h"
 
 namespace limpid::app {
 

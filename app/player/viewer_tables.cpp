@@ -17,9 +17,9 @@
 #include "app/player/properties.h"
 #include "app/player/viewer.h"
 #include "core/base/error.h"
-#include "core/engine/noise_tracker.h"
 #include "core/filter/filter.h"
 #include "core/settings/noise_settings.h"
+#include "core/stream/noise_tracker.h"
 #include "io/screen/control_layer.h"
 
 namespace limpid::app {

@@ -17,9 +17,9 @@
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
 #include "core/base/system/posix.h"
-#include "core/engine/noise_control.h"
 #include "core/settings/json_reader.h"
 #include "core/settings/noise_settings.h"
+#include "core/stream/noise_control.h"
 #include "io/media/writer.h"
 #include "io/screen/control_layer.h"
 

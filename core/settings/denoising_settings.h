@@ -3,9 +3,8 @@
 
 #include <string>
 
-#include "core/engine/field_control.h"
-#include "core/engine/noise_control.h"
 #include "core/settings/filter_settings.h"
+#include "core/stream/noise_control.h"
 
 namespace limpid {
 

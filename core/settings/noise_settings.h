@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/noise_control.h"
 #include "core/frame/region.h"
 #include "core/settings/json_reader.h"
+#include "core/stream/noise_control.h"
 
 namespace limpid {
 

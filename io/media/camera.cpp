@@ -17,7 +17,6 @@ extern "C" {
 #include <limits>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "core/base/error.h"
 #include "io/media/libav.h"

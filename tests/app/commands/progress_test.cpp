@@ -86,7 +86,7 @@ TEST(Progress, LineOfALongRunFitsATerminal) {
 
 TEST(Progress, BusySharesComeFromTheStagesCounters) {
   Console console;
-  PipelineCounters counters;
+  StreamCounters counters;
   counters.write.busy_ns = 1'000'000'000'000'000;  // before the beginning
   Progress progress(console, ProgressStyle::kNone, counters, 10, 25);
   counters.denoise.busy_ns = 1'000'000'000'000'000;
@@ -110,7 +110,7 @@ TEST(Progress, ShowsWhatADeviceDoes) {
   EXPECT_EQ(json["busy"]["download"], 0.09);
 
   Console console;
-  PipelineCounters counters;
+  StreamCounters counters;
   Progress progress(console, ProgressStyle::kNone, counters, 10, 25);
   counters.filter.frames = 1;
   counters.download.busy_ns = 1'000'000'000'000'000;
@@ -128,7 +128,7 @@ TEST(Progress, JsonIsNullWhereNothingIsKnown) {
 
 TEST(Progress, ACompleteRunHasAHundredPerCentOfWhatThereWas) {
   Console console;
-  PipelineCounters counters;
+  StreamCounters counters;
   Progress progress(console, ProgressStyle::kNone, counters, 15, 25);
   counters.write.frames = 14;  // audio made the container's duration longer
   EXPECT_EQ(progress.state(true).total, 15) << "it was interrupted";
@@ -167,7 +167,7 @@ TEST(Progress, ALineAboutTheTimeLeftComesOnce) {
   const std::shared_ptr<spdlog::logger> before = spdlog::default_logger();
   Console console;
   set_up_logging(console, {});
-  PipelineCounters counters;
+  StreamCounters counters;
   int asked = 0;
   testing::internal::CaptureStderr();
   {

@@ -63,8 +63,8 @@ class Endurance : public io::MediaTest {
     options.codec = codec;
     options.overwrite = io::Overwrite::kAlways;
     io::Writer writer(to, reader, options);
-    PipelineCounters counters;
-    PipelineStages stages;
+    StreamCounters counters;
+    StreamParts stages;
     stages.read = [&] { return reader.read(); };
     GivenLevels levels([](const Frame&) { return NoiseModel{{10, 10, 10}}; });
     stages.noise = &levels;
@@ -78,9 +78,9 @@ class Endurance : public io::MediaTest {
       }
     };
     stages.write_packet = [&](const io::Packet& packet) { writer.write(packet); };
-    PipelineOptions pipeline_options;
+    StreamOptions pipeline_options;
     pipeline_options.frame_limit = frame_limit;
-    run_pipeline(stages, pipeline_options, counters, {});
+    run_stream(stages, pipeline_options, counters, {});
     writer.finish();
     return {counters.write.frames, reader.copies(), writer.copies()};
   }

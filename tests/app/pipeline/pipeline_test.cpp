@@ -108,10 +108,10 @@ struct Script {
   std::vector<NoiseModel> levels;  // in the order of set_noise()
   GivenLevels given{[](const Frame&) { return NoiseModel(); }};
   NoiseModel first_level;
-  PipelineCounters counters;
+  StreamCounters counters;
 
-  PipelineStages stages() {
-    PipelineStages result;
+  StreamParts stages() {
+    StreamParts result;
     result.read = [this]() -> io::Reader::Item {
       if (source.empty()) {
         return io::Reader::End{};
@@ -155,7 +155,7 @@ TEST_P(PipelineWithLatency, EveryFrameComesOutOnceAndInOrder) {
     script.source.emplace_back(make_packet(i));
     script.source.emplace_back(make_frame(i));
   }
-  run_pipeline(script.stages(), {}, script.counters, {});
+  run_stream(script.stages(), {}, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(kFrames));
   ASSERT_EQ(script.packets.size(), std::size_t{kFrames});
   EXPECT_EQ(script.counters.write.frames, kFrames);
@@ -219,7 +219,7 @@ TEST(Pipeline, KeepsAsManyFramesUnderWayAsTheDenoiserCanWorkOn) {
   }
   std::size_t most = 0;
   std::promise<void> all_read;
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   const auto read = stages.read;
   stages.read = [&] {
     io::Reader::Item item = read();
@@ -232,9 +232,9 @@ TEST(Pipeline, KeepsAsManyFramesUnderWayAsTheDenoiserCanWorkOn) {
     all_read.get_future().wait();
     return std::make_unique<Counting>(most);
   };
-  PipelineOptions options;
+  StreamOptions options;
   options.queued_frames = kFrames;
-  run_pipeline(stages, options, script.counters, {});
+  run_stream(stages, options, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(kFrames));
   EXPECT_EQ(most, 3U);
 }
@@ -244,7 +244,7 @@ TEST(Pipeline, NoFrameWaitsForTheNext) {
   script.concurrency = 4;
   script.source.emplace_back(make_frame(0));
   std::promise<void> written;
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   const auto read = stages.read;
   stages.read = [&]() -> io::Reader::Item {
     if (script.source.empty()) {
@@ -257,7 +257,7 @@ TEST(Pipeline, NoFrameWaitsForTheNext) {
     write(frame);
     written.set_value();
   };
-  run_pipeline(stages, {}, script.counters, {});
+  run_stream(stages, {}, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(1));
 }
 
@@ -296,7 +296,7 @@ TEST(Pipeline, FramesAreSentUntilTheNextResultIsReady) {
   for (int i = 0; i < 10; ++i) {
     script.source.emplace_back(make_frame(i));
   }
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   const auto read = stages.read;
   std::promise<void> written;
   stages.read = [&] {
@@ -316,7 +316,7 @@ TEST(Pipeline, FramesAreSentUntilTheNextResultIsReady) {
     }
   };
   stages.make_denoiser = [](const Frame&, const NoiseModel&) { return std::make_unique<OfSeveral>(); };
-  run_pipeline(stages, {}, script.counters, {});
+  run_stream(stages, {}, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(10));
 }
 
@@ -340,9 +340,9 @@ TEST(Pipeline, TheEndIsToldBeforeAnyResultIsAwaited) {
   for (int i = 0; i < 10; ++i) {
     script.source.emplace_back(make_frame(i));
   }
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   stages.make_denoiser = [](const Frame&, const NoiseModel&) { return std::make_unique<OfSeveral>(); };
-  run_pipeline(stages, {}, script.counters, {});
+  run_stream(stages, {}, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(10));
 }
 
@@ -378,7 +378,7 @@ TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
     script.source.emplace_back(make_frame(i));
   }
   constexpr std::chrono::milliseconds kPause{5};
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   std::promise<void> made;
   stages.make_denoiser = [&, make = stages.make_denoiser](const Frame& frame, const NoiseModel& level) {
     made.set_value();
@@ -392,7 +392,7 @@ TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
     return NoiseModel{};
   });
   stages.noise = &levels;
-  run_pipeline(stages, {}, script.counters, {});
+  run_stream(stages, {}, script.counters, {});
   EXPECT_GE(script.counters.denoise.latency.latencies().milliseconds(1), 0.98 * kPause.count());
 }
 
@@ -403,16 +403,16 @@ TEST(Pipeline, CountsWhatEachStageDoes) {
   for (int i = 0; i < kFrames; ++i) {
     script.source.emplace_back(make_frame(i));
   }
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   const auto write = stages.write_frame;
   stages.write_frame = [&](const Frame& frame) {
     std::this_thread::sleep_for(kPause);
     write(frame);
   };
-  PipelineOptions options;
+  StreamOptions options;
   options.queued_frames = 1;
   options.queued_results = 1;
-  run_pipeline(stages, options, script.counters, {});
+  run_stream(stages, options, script.counters, {});
   EXPECT_EQ(script.counters.read.frames, kFrames);
   EXPECT_EQ(script.counters.denoise.frames, kFrames);
   EXPECT_EQ(script.counters.write.frames, kFrames);
@@ -434,11 +434,11 @@ TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
   for (int i = 0; i < kFrames; ++i) {
     script.source.emplace_back(make_frame(i));
   }
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
     return std::make_unique<PassThroughDevice>(0, 2, &script.levels);
   };
-  run_pipeline(stages, {}, script.counters, {});
+  run_stream(stages, {}, script.counters, {});
   const nlohmann::ordered_json json = to_json(script.counters);
   std::vector<std::string> names;
   for (const auto& [name, stage] : json.items()) {
@@ -481,7 +481,7 @@ std::deque<io::Reader::Item> waiting_frames(const Waiting& waiting, std::int64_t
 
 /// Called for each frame by the stage that blocks the others: while it has the first frame, exactly `ahead`
 /// frames are read, however long it takes; for other frames at most as many.
-void expect_read_ahead(const PipelineCounters& counters, const Frame& frame, std::int64_t ahead) {
+void expect_read_ahead(const StreamCounters& counters, const Frame& frame, std::int64_t ahead) {
   if (frame.index == 0) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (counters.read.frames < ahead && std::chrono::steady_clock::now() < deadline) {
@@ -500,7 +500,7 @@ constexpr std::int64_t kWithoutNoise = 2;
 TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
   class Waited final : public HoldingDenoiser {
    public:
-    Waited(const PipelineCounters& counters, std::int64_t ahead) : counters_(counters), ahead_(ahead) {}
+    Waited(const StreamCounters& counters, std::int64_t ahead) : counters_(counters), ahead_(ahead) {}
     void send(Frame frame) override {
       expect_read_ahead(counters_, frame, ahead_);
       HoldingDenoiser::send(std::move(frame));
@@ -508,7 +508,7 @@ TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
     int concurrency() const override { return 1; }
 
    private:
-    const PipelineCounters& counters_;
+    const StreamCounters& counters_;
     std::int64_t ahead_;
   };
 
@@ -518,13 +518,13 @@ TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
     SCOPED_TRACE(testing::Message() << waiting.most << " of side " << waiting.side);
     Script script;
     script.source = waiting_frames(waiting, kFrames);
-    PipelineStages stages = script.stages();
+    StreamParts stages = script.stages();
     stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
       return std::make_unique<Waited>(script.counters, 1 + waiting.most + kWithoutNoise);
     };
-    PipelineOptions options;
+    StreamOptions options;
     options.queued_frames = 32;
-    run_pipeline(stages, options, script.counters, {});
+    run_stream(stages, options, script.counters, {});
     EXPECT_EQ(script.frames, first_numbers(kFrames));
   }
 }
@@ -537,14 +537,14 @@ TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
     SCOPED_TRACE(testing::Message() << waiting.most << " of side " << waiting.side);
     Script script;
     script.source = waiting_frames(waiting, kFrames);
-    PipelineStages stages = script.stages();
+    StreamParts stages = script.stages();
     const auto write = stages.write_frame;
     stages.write_frame = [&](const Frame& frame) {
       // The writer has one, the denoiser another one that finds no room, and three wait to be denoised.
       expect_read_ahead(script.counters, frame, 1 + waiting.most + 1 + 3 + kWithoutNoise);
       write(frame);
     };
-    run_pipeline(stages, {}, script.counters, {});
+    run_stream(stages, {}, script.counters, {});
     EXPECT_EQ(script.frames, first_numbers(kFrames));
   }
 }
@@ -559,19 +559,19 @@ TEST(Pipeline, LongSegmentsOfPacketsDontBlock) {
   for (int i = 0; i < kPackets; ++i) {
     script.source.emplace_back(make_packet(kPackets + i));
   }
-  run_pipeline(script.stages(), {}, script.counters, {});
+  run_stream(script.stages(), {}, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(1));
   EXPECT_EQ(script.packets.size(), std::size_t{2 * kPackets});
 }
 
 TEST(Pipeline, EmptySourceMakesNoDenoiser) {
   Script script;
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   stages.make_denoiser = [](const Frame&, const NoiseModel&) -> std::unique_ptr<Denoiser> {
     ADD_FAILURE() << "there is no frame to make a denoiser for";
     return nullptr;
   };
-  run_pipeline(stages, {}, script.counters, {});
+  run_stream(stages, {}, script.counters, {});
   EXPECT_TRUE(script.frames.empty());
 }
 
@@ -580,10 +580,10 @@ TEST(Pipeline, StopsAtTheFrameLimit) {
   for (int i = 0; i < 20; ++i) {
     script.source.emplace_back(make_frame(i));
   }
-  PipelineOptions options;
+  StreamOptions options;
   options.frame_limit = 7;
   script.latency = 2;
-  run_pipeline(script.stages(), options, script.counters, {});
+  run_stream(script.stages(), options, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(7));
 }
 
@@ -592,12 +592,12 @@ TEST(Pipeline, TellsTheDenoiserOfNewNoiseModelsOnly) {
   for (int i = 0; i < 6; ++i) {
     script.source.emplace_back(make_frame(i));
   }
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   GivenLevels levels([](const Frame& frame) {
     return frame.index < 3 ? NoiseModel{{5, 5, 5}} : NoiseModel{{9, 9, 9}};
   });
   stages.noise = &levels;
-  run_pipeline(stages, {}, script.counters, {});
+  run_stream(stages, {}, script.counters, {});
   EXPECT_EQ(script.first_level, (NoiseModel{{5, 5, 5}}));
   EXPECT_EQ(script.levels, (std::vector<NoiseModel>{{{9, 9, 9}}}));
 }
@@ -614,12 +614,12 @@ TEST(Pipeline, TheDenoiserGetsTheMix) {
   Script script;
   script.source.emplace_back(make_frame(0));
   float mix = 0;
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   stages.mix = 0.25F;
   stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
     return std::make_unique<MixedDenoiser>(&script.levels, &mix);
   };
-  run_pipeline(stages, {}, script.counters, {});
+  run_stream(stages, {}, script.counters, {});
   EXPECT_EQ(mix, 0.25F);
 }
 
@@ -627,7 +627,7 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWay) {
   Script script;
   script.latency = 2;
   std::stop_source stop;
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   std::int64_t next = 0;
   stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // endless
   const auto write = stages.write_frame;
@@ -637,7 +637,7 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWay) {
       stop.request_stop();
     }
   };
-  run_pipeline(stages, {}, script.counters, stop.get_token());
+  run_stream(stages, {}, script.counters, stop.get_token());
   EXPECT_GT(script.frames.size(), 10U);
   EXPECT_EQ(script.frames, first_numbers(script.counters.read.frames));
 }
@@ -647,7 +647,7 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
   std::stop_source stop;
   std::latch all_written(3);
   std::latch source_released(1);
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   std::int64_t next = 0;
   stages.read = [&]() -> io::Reader::Item {
     if (next == 3) {
@@ -668,7 +668,7 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
     all_written.wait();
     source_released.count_down();
   });
-  run_pipeline(stages, {}, script.counters, stop.get_token());
+  run_stream(stages, {}, script.counters, stop.get_token());
   EXPECT_EQ(script.frames, first_numbers(3));
 }
 
@@ -696,7 +696,7 @@ TEST(Pipeline, AbandonedFramesAreDropped) {
   for (int i = 0; i < 100; ++i) {
     script.source.emplace_back(make_frame(i));
   }
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   EndlessDenoiser* denoiser = nullptr;
   std::latch made{1};
   stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
@@ -707,7 +707,7 @@ TEST(Pipeline, AbandonedFramesAreDropped) {
   };
   std::stop_source stop;
   std::stop_source abandon;
-  PipelineOptions options;
+  StreamOptions options;
   options.abandon = abandon.get_token();
   const std::jthread user([&] {
     made.wait();
@@ -715,22 +715,22 @@ TEST(Pipeline, AbandonedFramesAreDropped) {
     stop.request_stop();
     abandon.request_stop();
   });
-  run_pipeline(stages, options, script.counters, stop.get_token());
+  run_stream(stages, options, script.counters, stop.get_token());
   EXPECT_TRUE(script.frames.empty());
 }
 
 TEST(Pipeline, NothingIsFilteredIfTheRunIsAbandonedBeforeItsDenoiserIsMade) {
   Script script;
   script.source.emplace_back(make_frame(0));
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   std::stop_source abandon;
   stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
     abandon.request_stop();
     return std::make_unique<EndlessDenoiser>(0, 1, &script.levels);
   };
-  PipelineOptions options;
+  StreamOptions options;
   options.abandon = abandon.get_token();
-  run_pipeline(stages, options, script.counters, {});
+  run_stream(stages, options, script.counters, {});
   EXPECT_TRUE(script.frames.empty());
 }
 
@@ -755,14 +755,14 @@ TEST(Pipeline, DenoisedFramesAreWrittenWhenDenoisingFails) {
       {[] { throw std::bad_alloc(); }, "there is not enough memory"}};
   for (const auto& [fail, sentence] : failures) {
     Script script;
-    PipelineStages stages = script.stages();
+    StreamParts stages = script.stages();
     std::int64_t next = 0;
     stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // endless
     stages.make_denoiser = [&fail = fail](const Frame&, const NoiseModel&) {
       return std::make_unique<Failing>(fail);
     };
     try {
-      run_pipeline(stages, {}, script.counters, {});
+      run_stream(stages, {}, script.counters, {});
       FAIL() << "the failure was swallowed";
     } catch (const DenoisingFailure& failure) {
       EXPECT_EQ(failure.what(), sentence);
@@ -794,13 +794,13 @@ TEST(Pipeline, EarlierFramesAreWrittenWhenNoiseEstimationFails) {
   constexpr std::int64_t kFailing = 5;
   Script script;
   script.latency = 2;
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   std::int64_t next = 0;
   stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // endless
   FailingEstimate noise(kFailing);
   stages.noise = &noise;
   try {
-    run_pipeline(stages, {}, script.counters, {});
+    run_stream(stages, {}, script.counters, {});
     FAIL() << "the failure was swallowed";
   } catch (const DenoisingFailure& failure) {
     EXPECT_STREQ(failure.what(), "it broke");
@@ -814,7 +814,7 @@ TEST(Pipeline, AFailureDoesNotWaitForTheSource) {
     SCOPED_TRACE(of_denoising);
     const auto fail = [] { throw Error("it broke"); };
     Script script;
-    PipelineStages stages = script.stages();
+    StreamParts stages = script.stages();
     std::latch told_to_stop(1);
     bool given = false;
     stages.read = [&]() -> io::Reader::Item {
@@ -834,7 +834,7 @@ TEST(Pipeline, AFailureDoesNotWaitForTheSource) {
     } else {
       stages.write_frame = [&](const Frame&) { fail(); };
     }
-    EXPECT_THROW(run_pipeline(stages, {}, script.counters, {}), Error);
+    EXPECT_THROW(run_stream(stages, {}, script.counters, {}), Error);
   }
 }
 
@@ -844,7 +844,7 @@ class PipelineFailure : public testing::TestWithParam<Stage> {};
 
 TEST_P(PipelineFailure, AnyStageEndsTheRunWithItsMessage) {
   Script script;
-  PipelineStages stages = script.stages();
+  StreamParts stages = script.stages();
   std::int64_t next = 0;
   stages.read = [&]() -> io::Reader::Item {  // endless
     ++next;
@@ -875,7 +875,7 @@ TEST_P(PipelineFailure, AnyStageEndsTheRunWithItsMessage) {
       break;
   }
   try {
-    run_pipeline(stages, {}, script.counters, {});
+    run_stream(stages, {}, script.counters, {});
     FAIL() << "the failure was swallowed";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "it broke");

@@ -441,7 +441,7 @@ TEST(NoiseStatistics, ThreadsDoNotMatter) {
 TEST(NoiseStatistics, ClippedBlocksOfEitherFrameAreLeftOut) {
   const FrameFormat format = gray_format(160, 120);
   const auto flat = [&](double brightness, unsigned seed) {
-    return render(
+    return test::render(
         format, [=](int, int, int) { return brightness; }, 8, seed);
   };
   const auto blocks_of = [](const Frame& frame, const Frame& before) {

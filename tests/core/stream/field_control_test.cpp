@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The frames of a stream that are filtered by field.
-#include "core/engine/field_control.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/stream/noise_control.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/oracle/pictures.h"
 

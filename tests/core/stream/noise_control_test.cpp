@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/engine/noise_control.h"
+#include "core/stream/noise_control.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/engine/noise_tracker.h"
 #include "core/engines.h"
+#include "core/stream/noise_tracker.h"
 #include "tests/core/noise/scenes.h"
 #include "tests/oracle/pictures.h"
 

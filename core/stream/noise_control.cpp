@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/engine/noise_control.h"
+#include "core/stream/noise_control.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,42 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/frame/combing.h"
 
 namespace limpid {
+
+void FieldControl::decide(Frame& frame) {
+  if (choice_ != FieldChoice::kAuto) {
+    frame.interlaced = choice_ == FieldChoice::kInterlaced;
+    return;
+  }
+  if (frame.begins_anew) {
+    reset();
+  }
+  const bool is_flagged = frame.interlaced;
+  const float share = combed_share(frame);
+  before_ = frame;
+  const bool is_by_field = share >= (is_flagged ? kManyBlocksOfInterlaced : kManyBlocks);
+  by_field_ = is_by_field ? 1 + hold_ : std::max(by_field_ - 1, 0);
+  combed_ = share > 0 ? 1 + kHold : std::max(combed_ - 1, 0);
+  frame.interlaced = by_field_ > 0;
+  frame.combed = is_flagged || combed_ > 0;
+}
+
+void FieldControl::reset() {
+  before_.reset();
+  by_field_ = combed_ = 0;
+}
+
+float FieldControl::combed_share(const Frame& frame) const {
+  // Frames decoded by a GPU may be converted in host memory when their size changes.
+  if (!before_ && frame.interlaced) {
+    return limpid::combed_share(engine_.in_host_memory(frame));
+  }
+  const bool is_comparable = before_ && before_->format == frame.format && before_->memory == frame.memory;
+  return is_comparable ? engine_.combed_share(frame, *before_) : 0;
+}
+
 namespace {
 
 // The best sigma for filtering subsampled chroma is greater than its noise level, even for white noise.
@@ -44,13 +78,41 @@ NoiseModel scaled(const NoiseModel& noise, const Strength& strength, bool estima
 
 }  // namespace
 
+void NoiseControl::begin() {
+  tracker_.emplace(engine_);
+  waiting_.clear();
+  leveled_.clear();
+  found_ = {};
+  first_ = last_ = {};
+  sums_ = {};
+  frames_ = 0;
+}
+
+void NoiseControl::set(const NoiseSettings& settings) {
+  const bool switches = settings.noise.has_value() != settings_.noise.has_value();
+  settings_ = settings;
+  if (switches) {
+    begin();
+  }
+}
+
+void NoiseControl::reset() {
+  if (fields_) {
+    fields_->reset();
+  }
+  begin();
+}
+
 void NoiseControl::observe(const Frame& frame) {
   if (is_estimated()) {
-    tracker_.observe(frame);
+    tracker_->observe(frame);
   }
 }
 
 void NoiseControl::send(Frame frame) {
+  if (fields_) {
+    fields_->decide(frame);
+  }
   observe(frame);
   waiting_.push_back(std::move(frame));
   if (std::ssize(waiting_) > look_ahead()) {
@@ -120,7 +182,7 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
     found_ = {settings_.noise->noise, settings_.noise->chroma_strength};
     level = scaled(found_, settings_.strength, false);
   } else {
-    found_ = tracker_.take();
+    found_ = tracker_->take();
     level = scaled(found_, settings_.strength, true);
   }
   // Given levels are used unchanged. Models describe the noise of the video, not the best sigma for

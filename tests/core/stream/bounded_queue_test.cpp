@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "app/pipeline/bounded_queue.h"
+#include "core/stream/bounded_queue.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace limpid::app {
+namespace limpid {
 namespace {
 
 template <typename Condition>
@@ -180,4 +180,4 @@ TEST(BoundedQueue, SeveralProducersAndConsumersLoseNothing) {
 }
 
 }  // namespace
-}  // namespace limpid::app
+}  // namespace limpid

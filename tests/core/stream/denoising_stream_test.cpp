@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core/engine/denoising_stream.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/engines.h"
 #include "core/settings/filter_settings.h"
+#include "core/stream/stream.h"
 #include "tests/core/noise/scenes.h"
 
 namespace limpid {

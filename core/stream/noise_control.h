@@ -8,13 +8,71 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/not_copyable.h"
 #include "core/engine/denoiser.h"
-#include "core/engine/leveler.h"
-#include "core/engine/noise_tracker.h"
 #include "core/frame/frame.h"
+#include "core/frame/reach.h"
 #include "core/noise/noise_model.h"
+#include "core/stream/noise_tracker.h"
 
 namespace limpid {
+
+/// The frames that are filtered by field.
+enum class FieldChoice : std::uint8_t {
+  kAuto,         ///< frames that are combed in many places; fewer places if they are flagged as interlaced
+  kProgressive,  ///< none
+  kInterlaced,   ///< all
+};
+
+/// Selects the frames of a stream that are filtered by field (Frame::interlaced), and those whose noise is
+/// estimated by field (Frame::combed).
+///
+/// In areas without motion, and for chroma, filtering whole pictures has better results than filtering
+/// fields, also for combed frames. Noise estimation would measure combing as noise, so it uses fields
+/// wherever there may be combing.
+///
+/// Telecined film alternates between combed and complete frames. Temporal filters do not combine fields with
+/// whole pictures. Therefore, after a frame filtered by field, the next kHold frames are also filtered by
+/// field. After a combed frame, noise is estimated by field in the next kHold frames, because not all combing
+/// is detected.
+class FieldControl {
+ public:
+  /// Two cycles of 3:2 pulldown.
+  static constexpr int kHold = 10;
+  /// Minimum share of combed blocks in a frame that is filtered by field. Combed blocks of progressive video
+  /// are often mistaken texture.
+  static constexpr float kManyBlocks = 0.25F;
+  static constexpr float kManyBlocksOfInterlaced = 0.07F;
+
+  /// `reach`: the reach of the filter. `engine` reads the frames and must outlive this object.
+  FieldControl(FieldChoice choice, const Reach& reach, Engine& engine)
+      : choice_(choice), hold_(is_over_time(reach) ? kHold : 0), engine_(engine) {}
+
+  /// The filter's reach, extended by the frames that the decisions depend on.
+  static Reach reach_with(FieldChoice choice, Reach reach) {
+    if (choice == FieldChoice::kAuto) {
+      reach.before += 1 + (is_over_time(reach) ? kHold : 0);
+    }
+    return reach;
+  }
+
+  /// Sets the flags of the next frame of the stream. The first frame has none to be compared with: if it is
+  /// flagged as interlaced, its rows alone decide, otherwise it is not filtered by field.
+  void decide(Frame& frame);
+  /// Begins a new stream.
+  void reset();
+
+ private:
+  static bool is_over_time(const Reach& reach) { return reach.before > 0 || reach.after > 0; }
+  float combed_share(const Frame& frame) const;
+
+  FieldChoice choice_;
+  int hold_;
+  Engine& engine_;
+  std::optional<Frame> before_;
+  int by_field_ = 0;  ///< remaining frames to filter by field
+  int combed_ = 0;    ///< remaining frames to mark as combed
+};
 
 /// Maximum noise level, in 8-bit code values.
 inline constexpr float kMaxSigma = 255;
@@ -68,7 +126,52 @@ struct LevelGrid {
   std::int64_t lead() const { return before + 2 * section; }
 };
 
-/// The noise level according to NoiseSettings, estimated or given.
+/// A frame and its noise model.
+struct LeveledFrame {
+  Frame frame;
+  NoiseModel level;
+  NoiseEstimate noise = {};  ///< as NoiseControl has estimated it or the user has given it
+};
+
+/// Gives each frame of a stream its noise model. One thread at a time.
+class Leveler : NotCopyable {
+ public:
+  virtual ~Leveler() = default;
+
+  /// Takes the next frame of the stream.
+  virtual void send(Frame frame) = 0;
+  /// The next frame with its level. Returns nothing until more frames are sent or the stream is flushed.
+  virtual std::optional<LeveledFrame> receive() = 0;
+  /// Ends the stream: all remaining frames can then be received.
+  virtual void flush() = 0;
+  /// True if levels are estimated, which takes time.
+  virtual bool is_estimated() const = 0;
+};
+
+/// Levels that are known in advance, from a function that is called once per frame in order.
+class GivenLevels final : public Leveler {
+ public:
+  explicit GivenLevels(std::function<NoiseModel(const Frame&)> level_of) : level_of_(std::move(level_of)) {}
+
+  void send(Frame frame) override { frames_.push_back(std::move(frame)); }
+  std::optional<LeveledFrame> receive() override {
+    if (frames_.empty()) {
+      return std::nullopt;
+    }
+    Frame frame = std::move(frames_.front());
+    frames_.pop_front();
+    const NoiseModel level = level_of_(frame);
+    return LeveledFrame{std::move(frame), level};
+  }
+  void flush() override {}
+  bool is_estimated() const override { return false; }
+
+ private:
+  std::function<NoiseModel(const Frame&)> level_of_;
+  std::deque<Frame> frames_;
+};
+
+/// The noise level according to NoiseSettings, estimated or given, and the frames that are filtered by field.
 class NoiseControl final : public Leveler {
  public:
   /// Receives the noise of each frame, estimated or given, and its level for the filter, except for frames
@@ -79,12 +182,23 @@ class NoiseControl final : public Leveler {
   /// `engine` measures the frames if the level is estimated, and must outlive this object.
   NoiseControl(const NoiseSettings& settings, Engine& engine, Listener listener = {},
                Latency latency = Latency::kLookAhead)
-      : settings_(settings), tracker_(engine), listener_(std::move(listener)), latency_(latency) {}
+      : engine_(engine), settings_(settings), listener_(std::move(listener)), latency_(latency) {
+    begin();
+  }
+  /// Also marks frames by a FieldControl. `reach`: the reach of the filter.
+  NoiseControl(const NoiseSettings& settings, FieldChoice fields, const Reach& reach, Engine& engine,
+               Listener listener = {}, Latency latency = Latency::kLookAhead)
+      : NoiseControl(settings, engine, std::move(listener), latency) {
+    fields_.emplace(fields, reach, engine);
+  }
 
   /// Throws UsageError if the settings do not match frames of this format.
   void check(const FrameFormat& format) const;
-  /// Sets the noise of later frames. Must not switch between given and estimated levels.
-  void set(const NoiseSettings& settings) { settings_ = settings; }
+  /// Sets the noise of later frames. If it is given and was estimated, or the reverse, no frame may be
+  /// waiting for its level.
+  void set(const NoiseSettings& settings);
+  /// Drops the frames without a level and begins a new stream.
+  void reset();
 
   /// The number of later frames that must be sent before a frame's level is known, unless the stream is
   /// flushed.
@@ -105,7 +219,7 @@ class NoiseControl final : public Leveler {
   std::optional<LeveledFrame> receive() override;
   void flush() override;
   /// NoiseTracker::begins_scene() of the last frame that was sent. Requires estimated levels.
-  bool begins_scene() const { return tracker_.begins_scene(); }
+  bool begins_scene() const { return tracker_->begins_scene(); }
   /// The level of a frame, from itself and the frames before. No other frame may be waiting for its level.
   NoiseModel level_for(const Frame& frame);
 
@@ -125,12 +239,15 @@ class NoiseControl final : public Leveler {
   // Gives all frames of a scene one estimate.
   static constexpr int kLookAhead = NoiseTracker::kFramesToAverage - 1;
 
+  void begin();
   void observe(const Frame& frame);
   NoiseModel level_of(const Frame& frame);
   void level_first();
 
+  Engine& engine_;
   NoiseSettings settings_;
-  NoiseTracker tracker_;
+  std::optional<FieldControl> fields_;
+  std::optional<NoiseTracker> tracker_;
   Listener listener_;
   Latency latency_;
   std::deque<Frame> waiting_;  // frames without a level

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace limpid::app {
+namespace limpid {
 
 /// A queue between two threads that holds at most `capacity` units. Each item has a cost in these units. An
 /// item whose cost exceeds the capacity is accepted when the queue is empty, which avoids a deadlock.
@@ -110,4 +110,4 @@ class BoundedQueue {
   bool closed_ = false;
 };
 
-}  // namespace limpid::app
+}  // namespace limpid

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/engine/noise_tracker.h"
+#include "core/stream/noise_tracker.h"
 
 #include <gtest/gtest.h>
 
