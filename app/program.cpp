@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/console/version.h"
+#include "app/console/text.h"
 
 namespace limpid::app {
 

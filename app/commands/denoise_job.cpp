@@ -18,7 +18,7 @@
 #include <utility>
 #include <variant>
 
-#include "app/commands/filter_figures.h"
+#include "app/commands/progress.h"
 #include "app/console/logging.h"
 #include "app/console/text.h"
 #include "app/options/media_options.h"

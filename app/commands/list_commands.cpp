@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/commands/command.h"
-#include "app/commands/filter_figures.h"
+#include "app/commands/progress.h"
 #include "app/console/json_report.h"
 #include "app/options/command_line.h"
 #include "app/options/settings_options.h"

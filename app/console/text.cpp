@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/console/console.h"
+#include "io/media/libav_setup.h"
 
 namespace limpid::app {
 
@@ -90,6 +91,22 @@ std::string shell_line(const std::vector<std::string>& words) {
     line += (line.empty() ? "" : " ") + (is_plain ? word : is_hidden ? escaped(word) : shell_quoted(word));
   }
   return line;
+}
+
+namespace {
+
+// CMake sets all of them.
+constexpr std::string_view kVersion = LIMPID_VERSION;
+constexpr std::string_view kCompiler = LIMPID_COMPILER;
+constexpr std::string_view kCuda = LIMPID_CUDA_VERSION;
+
+}  // namespace
+
+std::string version() { return std::string(kVersion); }
+
+std::string version_text() {
+  return fmt::format("limpid {}\nFFmpeg {}\ncompiler {}\nCUDA {}", kVersion, io::ffmpeg_version(), kCompiler,
+                     kCuda);
 }
 
 }  // namespace limpid::app

@@ -30,4 +30,10 @@ std::string shell_quoted(const std::string& text);
 /// Control characters are escaped, so that a terminal shows them.
 std::string shell_line(const std::vector<std::string>& words);
 
+/// The program's alone.
+std::string version();
+
+/// The version of the program, its build options and the machine's features, in a few lines.
+std::string version_text();
+
 }  // namespace limpid::app

@@ -16,7 +16,7 @@
 
 #include "app/console/durable_file.h"
 #include "app/console/logging.h"
-#include "app/console/version.h"
+#include "app/console/text.h"
 #include "app/options/engine_options.h"
 #include "app/options/media_options.h"
 #include "app/pipeline/noise_text.h"

@@ -12,7 +12,6 @@
 #include "io/media/segments.h"
 #include "io/media/source.h"
 #include "io/media/traits.h"
-#include "io/media/writer/encoder_thread.h"
 #include "io/media/writer/losses.h"
 #include "io/media/writer/sinks.h"
 #include "io/media/writer/tracks.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "app/commands/filter_figures.h"
-
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
 
@@ -13,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/progress.h"
 #include "core/filter/filter.h"
 
 namespace limpid::app {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/filter_figures.h"
 #include "app/console/logging.h"
 #include "app/console/text.h"
 #include "core/base/error.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Calls of an encoder that cannot be interrupted are abandoned.
-#include "io/media/writer/encoder_thread.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "io/media/encoder.h"
 #include "io/media/pixel_format.h"
 #include "io/media/writer.h"
 
