@@ -134,6 +134,12 @@ nlohmann::ordered_json to_json(const ViewerReport& report) {
   for (const auto& [filter, frames] : report.filters) {
     json["quality"].push_back({{"filter", filter}, {"frames_shown", frames}});
   }
+  for (const Recording& each : report.recordings) {
+    json["recordings"].push_back({{"file", each.file},
+                                  {"encoder", each.encoder},
+                                  {"frames", each.frames},
+                                  {"frames_dropped", each.dropped}});
+  }
   return json;
 }
 

@@ -301,8 +301,8 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
     throw Error(file + ": exists; -y overwrites it");
   }
   writer.overwrite = overwrite;
-  writer.begin_at_zero = true;  // the camera may have run for days
-  writer.for_players = true;    // cameras and screens deliver more chroma than most players support
+  writer.live = true;         // the camera may have run for days
+  writer.for_players = true;  // cameras and screens deliver more chroma than most players support
   static constexpr std::array<std::string_view, 4> kOfAac{".mkv", ".mp4", ".mov", ".m4v"};
   if (writer.audio_codec.empty() &&
       std::ranges::find(kOfAac, lower_case(std::filesystem::path(file).extension().string())) !=
@@ -368,7 +368,9 @@ ViewerReport run(Shown& shown, LiveOutputs& outputs, ViewerCommandOptions& viewi
   }
   // Before a window is destroyed, which may take time.
   outputs.finish(failure);
-  return shown.report();
+  ViewerReport report = shown.report();
+  report.recordings = outputs.recorder().recordings();
+  return report;
 }
 
 /// The choice of a microphone, and its level.

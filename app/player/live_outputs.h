@@ -190,6 +190,7 @@ class FrameSink : NotCopyable {
  public:
   FrameSink(std::string name, io::Writer writer)
       : name_(std::move(name)),
+        encoder_(writer.codec_with_preset()),
         writer_(std::move(writer)),
         queue_(kQueuedFrames),
         thread_(start_thread([this] { run(); })) {}
@@ -246,6 +247,8 @@ class FrameSink : NotCopyable {
   bool has_failed() const { return failed_; }
 
   const std::string& name() const { return name_; }
+  /// Such as "libx264, preset veryfast".
+  const std::string& encoder() const { return encoder_; }
   std::int64_t offered() const { return offered_; }
   std::int64_t written() const { return written_; }
   std::int64_t dropped() const { return dropped_; }
@@ -334,6 +337,7 @@ class FrameSink : NotCopyable {
   }
 
   const std::string name_;
+  const std::string encoder_;
   io::Writer writer_;
   BoundedQueue<std::variant<Frame, std::shared_ptr<io::Packet>>> queue_;
   std::atomic<std::int64_t> offered_ = 0;
@@ -462,6 +466,11 @@ class LiveOutput : NotCopyable {
   }
   /// True if the output begins with the source.
   bool is_requested() const { return options_.begins; }
+  /// Those that are complete.
+  std::vector<Recording> recordings() const {
+    const std::scoped_lock lock(mutex_);
+    return recordings_;
+  }
   /// Name of the output that finish() has ended; empty if there was none.
   std::string last_name() const {
     const std::scoped_lock lock(mutex_);
@@ -541,7 +550,7 @@ class LiveOutput : NotCopyable {
     news_.push_back({options_.is_camera
                          ? fmt::format("loopback to {}: select the camera \"{}\" in the meeting program",
                                        name, printable(io::virtual_camera_name(name)))
-                         : "recording to " + name,
+                         : fmt::format("recording to {}: {}", name, current_->encoder()),
                      false});
     spdlog::info(news_.back().text);
   }
@@ -586,6 +595,7 @@ class LiveOutput : NotCopyable {
     try {
       sink.finish();
       spdlog::info(sink.frames_text());
+      recordings_.push_back({sink.name(), sink.encoder(), sink.written(), sink.dropped()});
       news_.push_back({options_.is_camera ? "loopback off"
                        : sink.written() > 0
                            ? fmt::format("recorded: {}, {}", sink.name(), time_text(sink.seconds()))
@@ -622,6 +632,7 @@ class LiveOutput : NotCopyable {
   bool has_failed_ = false;
   std::exception_ptr failure_;  ///< the first of all
   std::deque<News> news_;
+  std::vector<Recording> recordings_;
 };
 
 /// The recordings and the virtual camera of a live source. If one fails, the other one and the window

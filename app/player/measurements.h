@@ -21,12 +21,20 @@ using FilterCounts = std::map<std::string, std::int64_t>;
 /// "2 by recursive:profile=np, 1 by vbm4d:profile=np"
 std::string to_text(const FilterCounts& counts);
 
+struct Recording {
+  std::string file;
+  std::string encoder;  ///< such as "libx264, preset veryfast"
+  std::int64_t frames = 0;
+  std::int64_t dropped = 0;  ///< because the encoder was too slow
+};
+
 /// Counts and times of the shown frames, for reports.
 struct ViewerReport {
   std::int64_t shown = 0;
   std::int64_t dropped = 0;
   std::int64_t interlaced = 0;  ///< of the frames shown: those filtered by field
   FilterCounts filters;         ///< of the frames shown
+  std::vector<Recording> recordings;
   // Empty unless times are kept: a camera may run for days.
   std::vector<double> shown_at;        ///< seconds of the steady clock at which each frame was shown
   std::vector<double> times;           ///< times of these frames in the source

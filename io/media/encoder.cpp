@@ -347,10 +347,7 @@ const AVCodec& choose_codec(const std::string& url, const AVOutputFormat& contai
 
 Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
                  const WriterOptions& options, std::vector<std::string>& warnings)
-    : url_(url),
-      source_(source),
-      source_format_(pixel_format(source.format)),
-      begins_at_zero_(options.begin_at_zero) {
+    : url_(url), source_(source), source_format_(pixel_format(source.format)), is_live_(options.live) {
   codec_ = &choose_codec(url, container, source, options);
   if (options.codec.empty() && codec_->id == AV_CODEC_ID_TIFF) {
     stores_floats_ = options.pixel_format.empty() ? source.format.is_float()
@@ -676,6 +673,11 @@ void Encoder::set_quality(const AVOutputFormat& container, const WriterOptions& 
       set_option(key, value);
     }
   }
+  for (const auto& [key, value] : traits.live) {
+    if (key != nullptr && options.live && options.preset.empty()) {
+      set_option(key, value);
+    }
+  }
   const bool sets_quality =
       !options.crf.empty() || !options.bitrate.empty() || !options.encoder_options.empty();
   for (const auto& [key, value] : traits.high_quality) {
@@ -779,6 +781,9 @@ void Encoder::set_film_grain(const WriterOptions& options) {
 
 void Encoder::set_option(const std::string& key, const std::string& value) {
   const int code = av_opt_set(context_.get(), key.c_str(), value.c_str(), AV_OPT_SEARCH_CHILDREN);
+  if (key == "preset" || key == "cpu-used") {
+    preset_ = ", " + key + " " + value;
+  }
   if (code == AVERROR_OPTION_NOT_FOUND) {
     muxer_options_.emplace_back(key, value);
   } else if (code < 0) {
@@ -845,7 +850,7 @@ void Encoder::send(const Frame& frame) {
     duration = duration_of(*properties);
   }
   if (first_pts_ == AV_NOPTS_VALUE) {
-    first_pts_ = begins_at_zero_ ? pts : 0;
+    first_pts_ = is_live_ ? pts : 0;
     zero_ = av_rescale_q(first_pts_, time_base, kMicrosecond);
   }
   // Encoders with a constant quantizer take it from each frame, whose properties are the source's.

@@ -66,6 +66,8 @@ class Encoder {
   const AVCodec& codec() const { return stores_floats_ ? *avcodec_find_encoder(AV_CODEC_ID_TIFF) : *codec_; }
   /// The format of the samples that the encoder receives, in any memory.
   AVPixelFormat target_format() const { return target_format_; }
+  /// The preset that was set, as ", preset veryfast"; empty if none was.
+  const std::string& preset() const { return preset_; }
   const std::vector<std::pair<std::string, std::string>>& muxer_options() const { return muxer_options_; }
 
   /// The frames that send() accepts, in a GPU's memory; null if it accepts frames in host memory.
@@ -152,7 +154,8 @@ class Encoder {
   std::int64_t copies_ = 0;
 
   std::int64_t sent_ = 0;
-  bool begins_at_zero_;
+  bool is_live_;
+  std::string preset_;
   std::optional<std::int64_t> zero_;
   std::int64_t first_pts_ = AV_NOPTS_VALUE;  ///< time of the first frame in the source's time base
   std::int64_t last_pts_ = AV_NOPTS_VALUE;

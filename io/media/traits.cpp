@@ -273,6 +273,7 @@ namespace {
 /// An encoder needs a row if it differs from the default.
 constexpr std::array kEncoders{
     EncoderTraits{.name = "libx264",
+                  .live = {{{"preset", "veryfast"}}},
                   .high_quality = {{{"crf", "12"}}},
                   .joins_segments = true,
                   .stores_stereo = true,
@@ -282,6 +283,7 @@ constexpr std::array kEncoders{
                   .light_level = "cll"},
     // x265 prints to stderr unless its log is off.
     EncoderTraits{.name = "libx265",
+                  .live = {{{"preset", "ultrafast"}}},
                   .high_quality = {{{"crf", "14"}}},
                   .joins_segments = true,
                   .faulty_captions = true,
@@ -293,16 +295,22 @@ constexpr std::array kEncoders{
                   .own_parameters = "log-level=none",
                   .mastering_display = "master-display",
                   .light_level = "max-cll"},
-    EncoderTraits{.name = "libvpx", .caps_rate = true},
-    EncoderTraits{.name = "libvpx-vp9", .high_quality = {{{"crf", "14"}, {"b", "0"}}}, .caps_rate = true},
+    EncoderTraits{
+        .name = "libvpx", .live = {{{"deadline", "realtime"}, {"cpu-used", "8"}}}, .caps_rate = true},
+    EncoderTraits{.name = "libvpx-vp9",
+                  .live = {{{"deadline", "realtime"}, {"cpu-used", "8"}}},
+                  .high_quality = {{{"crf", "14"}, {"b", "0"}}},
+                  .caps_rate = true},
     // The default of libaom takes a second for each small frame.
     EncoderTraits{.name = "libaom-av1",
                   .instead_of_preset = {{{"cpu-used", "6"}, {"row-mt", "1"}}},
+                  .live = {{{"usage", "realtime"}, {"cpu-used", "8"}}},
                   .high_quality = {{{"crf", "16"}}},
                   .picture_quality = EncoderTraits::PictureQuality::kCrf,
                   .worst_quantizer = 63,
                   .caps_rate = true},
     EncoderTraits{.name = "libsvtav1",
+                  .live = {{{"preset", "12"}}},
                   .high_quality = {{{"crf", "14"}}},
                   .picture_quality = EncoderTraits::PictureQuality::kCrf,
                   .worst_quantizer = 63,

@@ -111,6 +111,7 @@ struct EncoderTraits {
   int quantizer = 0;
   /// Used without a preset.
   Options instead_of_preset = {};
+  Options live = {};  ///< replace them for WriterOptions::live
   /// Used for WriterOptions::encoding "high", unless other options set the quality. bench/encodings.py chose
   /// them.
   Options high_quality = {};

@@ -144,8 +144,8 @@ struct Writer::State {
   const SegmentWriter* segment = nullptr;  ///< `sink`, if that is a SegmentWriter
   std::unique_ptr<SegmentJoiner> joiner;   ///< null unless segments replace the encoder
   bool joins_segments = false;
-  bool begins_at_zero = false;
-  std::vector<Packet> early;  ///< from before the first frame, with `begins_at_zero`
+  bool is_live = false;
+  std::vector<Packet> early;  ///< from before the first frame, with `is_live`
   std::int64_t frames = 0;    ///< that have been encoded or joined
   bool flushed = false;       ///< the end of the stream has been sent to the encoder
   bool drained = false;       ///< the encoder has no more packets
@@ -157,7 +157,7 @@ Writer::State::State(std::string target_url, const Source& from, const WriterOpt
       filter(filter_for(from, given, container)),
       rotation(filtered(from, filter.get()), container, diagnostics),
       ditherer(ditherer_for(filtered(from, filter.get()), given)),
-      begins_at_zero(given.begin_at_zero) {
+      is_live(given.live) {
   require_displayable(from);
   const Source source = filtered(from, filter.get());
   std::ranges::for_each(source.filter_losses,
@@ -234,7 +234,7 @@ void Writer::State::encode(const Frame& frame) {
 }
 
 void Writer::State::write(const Packet& packet) {
-  if (!begins_at_zero) {
+  if (!is_live) {
     return sink->write_packet(packet);
   }
   const std::int64_t time = packet.get().pts;
@@ -382,6 +382,7 @@ std::int64_t Writer::copies() const {
   return of_filter + state_->rotation.copies() + state_->encoder().copies();
 }
 std::string Writer::codec() const { return state_->encoder().codec().name; }
+std::string Writer::codec_with_preset() const { return codec() + state_->encoder().preset(); }
 std::string Writer::pixel_format() const { return name_of(state_->encoder().target_format()); }
 std::string Writer::container() const { return state_->container.name; }
 

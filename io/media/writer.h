@@ -46,8 +46,9 @@ struct WriterOptions {
   std::string audio_bitrate;
   std::int64_t frames = 0;  ///< maximum number of frames to write; chapters are cut to them; 0: all
                             ///< of the source
-  /// Times begin at zero with the first frame. Packets of earlier times are left out.
-  bool begin_at_zero = false;
+  /// For a live source: times begin at zero with the first frame, packets of earlier times are left out, and
+  /// the encoder's preset keeps pace unless `preset` is set.
+  bool live = false;
   /// Chain of libavfilter's filters that frames pass through before the encoder, in ffmpeg's syntax. Frames
   /// are turned upright. Empty: no filters.
   std::string after;
@@ -214,6 +215,8 @@ class Writer {
 
   /// libav's names of the selected codec and formats.
   std::string codec() const;
+  /// The codec with the preset that was set, such as "libx264, preset veryfast".
+  std::string codec_with_preset() const;
   std::string pixel_format() const;
   std::string container() const;
 

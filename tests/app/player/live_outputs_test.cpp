@@ -207,7 +207,7 @@ class LiveOutputTest : public io::MediaTest {
               io::WriterOptions writer;
               writer.codec = "ffv1";
               writer.overwrite = overwrite;
-              writer.begin_at_zero = true;
+              writer.live = true;
               return io::Writer(name, *reader_, writer);
             }};
   }
@@ -252,7 +252,7 @@ class LiveOutputTest : public io::MediaTest {
 TEST_F(LiveOutputTest, OneFileFollowsTheOther) {
   LiveOutput recorder(options(path("out.mkv")));
   recorder.begin();
-  EXPECT_EQ(next_news(recorder).text, "recording to " + path("out.mkv"));
+  EXPECT_EQ(next_news(recorder).text, "recording to " + path("out.mkv") + ": ffv1");
   offer(recorder, 5);
   EXPECT_TRUE(recorder.status().starts_with("REC 0:00 ")) << recorder.status();
   EXPECT_EQ(recorder.toggle(), "recording ends");
@@ -262,7 +262,7 @@ TEST_F(LiveOutputTest, OneFileFollowsTheOther) {
   for (const std::string name : {"out-2.mkv", "out-3.mkv"}) {
     EXPECT_EQ(recorder.toggle(), "recording begins");
     recorder.serve();
-    EXPECT_EQ(next_news(recorder).text, "recording to " + path(name));
+    EXPECT_EQ(next_news(recorder).text, "recording to " + path(name) + ": ffv1");
     offer(recorder, 4);
     if (name == "out-2.mkv") {
       recorder.toggle();
@@ -279,7 +279,7 @@ TEST_F(LiveOutputTest, OneFileFollowsTheOther) {
 TEST_F(LiveOutputTest, NamesRecordingsByTheTimeAndReplacesNone) {
   constexpr std::size_t kRecordings = 4;
   LiveOutput recorder(options(""));
-  const std::regex name("recording to (webcam-\\d{4}-\\d\\d-\\d\\d-\\d{6}(-\\d)?\\.mkv)");
+  const std::regex name("recording to (webcam-\\d{4}-\\d\\d-\\d\\d-\\d{6}(-\\d)?\\.mkv): ffv1");
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kRecordings; ++i) {
     recorder.toggle();
@@ -340,7 +340,7 @@ TEST_F(LiveOutputTest, FailedStartsAreReportedAndMayBeRepeated) {
   LiveOutput recorder(options(path("folder/out.mkv")));
   recorder.begin();
   std::filesystem::rename("folder", "elsewhere");
-  EXPECT_EQ(next_news(recorder).text, "recording to " + path("folder/out.mkv"));
+  EXPECT_EQ(next_news(recorder).text, "recording to " + path("folder/out.mkv") + ": ffv1");
   recorder.toggle();
   EXPECT_EQ(next_news(recorder).text, "nothing has been recorded");
   recorder.toggle();

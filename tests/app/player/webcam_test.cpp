@@ -357,6 +357,33 @@ TEST_F(WebcamTest, RecordingsAreMadeForPlayersUnlessToldOtherwise) {
   EXPECT_FALSE(told_of("archive.mkv", {"-c", "ffv1"}));
 }
 
+TEST_F(WebcamTest, RecordingsUseAPresetThatKeepsPaceAndNameIt) {
+  const auto encoder_of = [&](const std::string& name, const std::vector<std::string>& options) {
+    const Outcome outcome = limpid(
+        joined({"webcam", "testsrc2=s=128x96:r=20", "--input-format", "lavfi", "--no-window", "--frames", "3",
+                "--filter", "bilateral", "--sigma", "2", "--json", "--record", path(name)},
+               options));
+    expect_success(outcome);
+    const nlohmann::json recording = nlohmann::json::parse(outcome.out)["recordings"][0];
+    EXPECT_EQ(recording["file"], path(name));
+    EXPECT_EQ(recording["frames"], 3);
+    const std::string encoder = recording["encoder"];
+    EXPECT_NE(outcome.err.find("recording to " + path(name) + ": " + encoder), std::string::npos)
+        << outcome.err;
+    return encoder;
+  };
+  EXPECT_EQ(encoder_of("quick.mkv", {}), "libx264, preset veryfast");
+  EXPECT_NE(read_file(path("quick.mkv")).find("subme=2"), std::string::npos) << "as x264 describes veryfast";
+  EXPECT_EQ(encoder_of("chosen.mkv", {"--preset", "medium"}), "libx264, preset medium");
+  EXPECT_NE(read_file(path("chosen.mkv")).find("subme=7"), std::string::npos) << "as x264 describes medium";
+  EXPECT_EQ(encoder_of("hevc.mkv", {"-c", "libx265"}), "libx265, preset ultrafast");
+  EXPECT_EQ(encoder_of("av1.mkv", {"-c", "libsvtav1"}), "libsvtav1, preset 12");
+  EXPECT_EQ(encoder_of("aom.mkv", {"-c", "libaom-av1"}), "libaom-av1, cpu-used 8");
+  EXPECT_EQ(encoder_of("clip.webm", {}), "libvpx-vp9, cpu-used 8");
+  EXPECT_EQ(encoder_of("vp8.mkv", {"-c", "libvpx"}), "libvpx, cpu-used 8");
+  EXPECT_EQ(encoder_of("archive.mkv", {"-c", "ffv1"}), "ffv1");
+}
+
 /// Milliseconds from a change before a camera to that in the window, sorted. `lamp` makes the change, the
 /// window is at 600, 500.
 template <typename Lamp>

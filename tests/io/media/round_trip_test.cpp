@@ -160,7 +160,7 @@ TEST_F(RoundTripTest, TimesCanCountFromTheFirstFrameThatIsWritten) {
   const std::string in = make("in.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.8 -c:v ffv1");
   for (const std::string name : {"out.mkv", "out.mp4"}) {
     Reader reader(in);
-    Writer writer(path(name), reader, {.begin_at_zero = true});
+    Writer writer(path(name), reader, {.live = true});
     constexpr std::size_t kFirstKept = 5;
     constexpr std::size_t kFrames = 20;
     for (std::size_t i = 0; i < kFrames; ++i) {
