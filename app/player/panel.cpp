@@ -46,6 +46,9 @@ constexpr float kPassageWidth = 980;
 /// Height of the time line.
 constexpr float kTimeLine = 18;
 
+constexpr const char* kCurve = "Noise by brightness";
+constexpr const char* kFilters = "More filters";
+
 float window_units(const ControlItems& items) { return ImGui::GetIO().DisplaySize.x / items.scale(); }
 
 // The noise of a plane by brightness.
@@ -61,13 +64,12 @@ void draw_curve(const PlaneNoise& noise, ImVec2 size) {
                  at.y + size.y * (1 - curve[i] / highest)};
   }
   list->AddText({at.x + 4, at.y + 2}, kPlotInk, fmt::format("{:.1f}", noise.sigma * highest).c_str());
-  list->AddText({at.x + 4, at.y + size.y - ImGui::GetFontSize() - 2}, kPlotInk, "0");
+  const float bottom = at.y + size.y - ImGui::GetFontSize() - 2;
+  list->AddText({at.x + 4, bottom}, kPlotInk, "0, dark");
+  list->AddText({at.x + size.x - ImGui::CalcTextSize("bright").x - 4, bottom}, kPlotInk, "bright");
   list->AddPolyline(points.data(), static_cast<int>(points.size()), kPlotLine, 0,
                     std::max(size.y / 40, 1.5F));
   ImGui::Dummy(size);
-  ImGui::TextUnformatted("dark");
-  ImGui::SameLine(size.x - ImGui::CalcTextSize("bright").x);
-  ImGui::TextUnformatted("bright");
 }
 
 void draw_heading(const char* text) {
@@ -75,6 +77,16 @@ void draw_heading(const char* text) {
   ImGui::PushStyleColor(ImGuiCol_Text, kHeadingInk);
   ImGui::TextUnformatted(text);
   ImGui::PopStyleColor();
+}
+
+// A part of the panel that opens and closes `other`, so that the panel keeps its place for one.
+bool draw_section(ControlItems& items, const char* title, const char* other) {
+  const bool is_open = ImGui::CollapsingHeader(title);
+  if (ImGui::IsItemToggledOpen()) {
+    ImGui::GetStateStorage()->SetInt(ImGui::GetID(other), 0);
+  }
+  items.note(title, "");
+  return is_open;
 }
 
 void draw_strength(ControlItems& items) {
@@ -103,10 +115,8 @@ void draw_noise_figure(ControlItems& items) {
   text += (remark.empty() ? "" : "   ") + remark;
   ImGui::TextWrapped("%s", text.c_str());
   items.note("noise figure", "Noise standard deviation in 8-bit code values, without the strength");
-  const bool is_open = ImGui::CollapsingHeader("Noise by brightness");
-  items.note("plots", "");
-  if (is_open) {
-    draw_curve(noise.plane(0), {ImGui::GetContentRegionAvail().x, 64 * items.scale()});
+  if (draw_section(items, kCurve, kFilters)) {
+    draw_curve(noise.plane(0), {ImGui::GetContentRegionAvail().x, 48 * items.scale()});
   }
 }
 
@@ -135,15 +145,10 @@ void draw_quality(ControlItems& items) {
   const PlayedFrame& shown = *v.shown();
   const std::string chosen = short_text(filter_settings(settings));
   const std::string used = short_text(filter_settings(shown.is_refined ? shown.settings : shown.used));
-  // Two lines are free, so that the controls below stay where they are when another filter is shown.
-  const float below = ImGui::GetCursorPosY() + 2 * ImGui::GetTextLineHeightWithSpacing();
   ImGui::PushStyleColor(ImGuiCol_Text, ImGui::GetColorU32(ImGuiCol_Text, 0.75F));
   ImGui::TextWrapped("%s%s", chosen.c_str(), used == chosen ? "" : ("; shown: " + used).c_str());
   ImGui::PopStyleColor();
-  ImGui::SetCursorPosY(std::max(ImGui::GetCursorPosY(), below));
-  const bool is_open = ImGui::CollapsingHeader("More filters");
-  items.note("more filters", "");
-  if (is_open) {
+  if (draw_section(items, kFilters, kCurve)) {
     const bool has_profiles = !filter_type(settings.filter.name).profiles.empty();
     items.list("filter", has_profiles ? ImGui::GetContentRegionAvail().x * 0.6F : -1);
     if (has_profiles) {
@@ -177,6 +182,25 @@ void draw_compare(ControlItems& items) {
   ImGui::NewLine();
 }
 
+void draw_save(ControlItems& items) {
+  constexpr const char* kList = "save list";
+  if (ImGui::Button("Save")) {
+    ImGui::OpenPopup(kList);
+  }
+  items.note("save", "");
+  if (ImGui::BeginPopup(kList)) {
+    for (const auto& [line, label] : {std::pair{"save-settings", "Settings"},
+                                      {"save-noise", "Noise profile"},
+                                      {"save-pictures", "Pictures"}}) {
+      if (ImGui::Selectable(label)) {
+        items.viewer().request(line);
+      }
+      items.note(line, tooltip_of(line));
+    }
+    ImGui::EndPopup();
+  }
+}
+
 void draw_camera(ControlItems& items) {
   const Viewer& v = items.viewer();
   draw_heading("Camera");
@@ -196,17 +220,7 @@ void draw_camera(ControlItems& items) {
     ImGui::ProgressBar(1 - level / kLeast, {-1, 0}, fmt::format("level {:.0f} dB", level).c_str());
     items.note("level of audio", "Level of the microphone, in decibels below the greatest");
   }
-}
-
-void draw_files(ControlItems& items) {
-  const bool is_open = ImGui::CollapsingHeader("Save");
-  items.note("save", "");
-  if (is_open) {
-    items.button("save-settings", "Settings");
-    items.button("save-noise", "Noise");
-    items.button("save-pictures", "Pictures");
-    ImGui::NewLine();
-  }
+  draw_save(items);
 }
 
 // What a narrow bar has no place for.
@@ -237,7 +251,6 @@ void draw_panel_rows(ControlItems& items) {
     draw_camera(items);
   }
   draw_playing(items);
-  draw_files(items);
 }
 
 void draw_passage(ControlItems& items) {
@@ -287,7 +300,7 @@ void draw_write_row(ControlItems& items) {
   items.button("write", v.state().passage == Passage{} ? "Write file" : "Write passage");
   ImGui::EndDisabled();
   items.button("copy-command", "Copy command");
-  ImGui::NewLine();
+  draw_save(items);
   if (writes) {
     draw_progress(items, 0);
   }

@@ -259,7 +259,7 @@ TEST(ControlsTest, SlidersAndListsChangeSettings) {
     EXPECT_TRUE(script.waits([&] { return viewer.number("strength") > 2; }));
     const double steps = viewer.number("strength") / 0.05;
     EXPECT_NEAR(steps, std::round(steps), 1e-3) << "the value is what is shown";
-    script.click("more filters");
+    script.click("More filters");
     script.click("filter");
     script.click("set filter bm3d");
     EXPECT_TRUE(script.has("filter", "bm3d"));
@@ -533,12 +533,24 @@ INSTANTIATE_TEST_SUITE_P(Sizes, WindowSizes,
 
 TEST(ControlsTest, TheWholePanelIsInSightIn720Rows) {
   ControlsScript script;
+  script.player_options.settings.noise.noise.reset();
   script.options.window.size = {1280, 720};
   script.play([&] {
     EXPECT_TRUE(script.shows(1));
     press("6");  // with the gain
-    EXPECT_LT(script.find("gain").y, script.find("save").y);
-    EXPECT_LT(script.find("save").y, script.find("write").y);
+    const auto expect_in_sight = [&] {
+      script.find("set zoom 8:1");
+      const auto& items = script.viewer().controls().items();
+      const io::Rectangle last = *items.place("set zoom 8:1");
+      EXPECT_LT(last.y + last.height, items.place("output file")->y);
+    };
+    expect_in_sight();
+    script.click("More filters");
+    script.find("filter");
+    expect_in_sight();
+    script.click("Noise by brightness");
+    EXPECT_TRUE(script.waits([&] { return !script.has_control("filter"); })) << "it closes the other part";
+    expect_in_sight();
   });
 }
 
@@ -546,7 +558,7 @@ TEST(ControlsTest, AnOpenListGetsTheKeysAndEscNeverQuits) {
   ControlsScript script;
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(script.shows(1));
-    script.click("more filters");
+    script.click("More filters");
     script.click("filter");
     script.find("set filter bm3d");
     press("DOWN");
