@@ -18,7 +18,7 @@ namespace {
 constexpr std::chrono::milliseconds kControlsStay{2000};
 constexpr std::chrono::milliseconds kTooltipDelay{600};
 // In units of 1/96 inch.
-constexpr double kPanelWidth = 328;
+constexpr double kPanelWidth = 336;
 constexpr double kBarHeight = 54;
 constexpr float kLabelWidth = 76;
 constexpr float kFieldWidth = 58;
@@ -346,7 +346,7 @@ void Controls::draw(Viewer& viewer, io::Size window, double scale, int labels, C
     items_.put_tooltips_above(above - 4 * items_.scale());
     draw_bar(items_, window, bar, open_);
   }
-  if (open_) {
+  if (open_ && !viewer.state().help) {  // the keys take its place
     draw_panel(window);
   }
   if (viewer.state().asks_to_quit) {

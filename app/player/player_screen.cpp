@@ -171,10 +171,11 @@ std::optional<std::filesystem::path> PlayerScreen::draw(Viewer& viewer, FileList
   draw_picture(viewer);
   begin();
   const Side side = shown_side(*viewer.shown(), viewer.state().side);
-  if (side == Side::kSplit || side == Side::kPair) {
+  const bool has_keys = viewer.state().help;
+  if ((side == Side::kSplit || side == Side::kPair) && !has_keys) {
     draw_line();
   }
-  if (options_.overlay) {
+  if (options_.overlay && !has_keys) {
     draw_labels(viewer);
   }
   draw_box(viewer.area(), viewer.state().side);
@@ -307,8 +308,11 @@ void PlayerScreen::draw_text(const Viewer& viewer) {
     std::vector<KeyGroup> groups;
     std::ranges::copy_if(key_groups(), std::back_inserter(groups),
                          [&](const KeyGroup& each) { return viewer.is_in_scope(each.scope); });
-    const TextBox box = help_box(key_help_lines(groups), line, size);
-    return box.draw((size.width - box.size().width) / 2, std::max((size.height - box.size().height) / 2, 0));
+    const int bar = shows_controls() ? Controls::bar_height(scale()) : 0;
+    const io::Size whole{window_->size().width, window_->size().height - bar};
+    const TextBox box = help_box(key_help_lines(groups), line, whole);
+    return box.draw((whole.width - box.size().width) / 2,
+                    std::max((whole.height - box.size().height) / 2, 0));
   }
   if (state.pixels && has_frame) {
     tell(viewer.pixel_text());

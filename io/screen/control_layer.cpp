@@ -98,7 +98,7 @@ void set_style(float scale) {
   style.FramePadding = {8, 5};
   style.ItemSpacing = {8, 6};
   style.GrabMinSize = 14;
-  style.ScrollbarSize = 14;
+  style.ScrollbarSize = 10;
   style.Colors[ImGuiCol_WindowBg] = {0.07F, 0.07F, 0.08F, 0.88F};
   style.Colors[ImGuiCol_PopupBg] = {0.10F, 0.10F, 0.11F, 0.97F};
   style.Colors[ImGuiCol_PlotHistogram] = style.Colors[ImGuiCol_SliderGrab];

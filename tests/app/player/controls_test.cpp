@@ -554,6 +554,17 @@ TEST(ControlsTest, TheWholePanelIsInSightIn720Rows) {
   });
 }
 
+TEST(ControlsTest, TheTableOfKeysTakesThePlaceOfThePanel) {
+  ControlsScript script;
+  script.play([&] {
+    script.find("strength");
+    press("?");
+    EXPECT_TRUE(script.waits([&] { return !script.has_control("strength"); }));
+    press("ESC");
+    script.find("strength");
+  });
+}
+
 TEST(ControlsTest, AnOpenListGetsTheKeysAndEscNeverQuits) {
   ControlsScript script;
   script.play([&](const Viewer& viewer) {

@@ -337,9 +337,9 @@ TEST(ControlsTest, AnOpenPanelAndItsBarTakeTheirOwnSpace) {
   Controls controls(true);
   EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{1280, 720}));
   controls.open_panel(true);
-  EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{952, 666}));
-  EXPECT_EQ(controls.stage({1920, 1080}, 2), (io::Size{1264, 972}));
-  EXPECT_EQ(controls.stage({640, 360}, 1), (io::Size{312, 306}));
+  EXPECT_EQ(controls.stage({1280, 720}, 1), (io::Size{944, 666}));
+  EXPECT_EQ(controls.stage({1920, 1080}, 2), (io::Size{1248, 972}));
+  EXPECT_EQ(controls.stage({640, 360}, 1), (io::Size{304, 306}));
   EXPECT_EQ(controls.stage({540, 960}, 1), (io::Size{540, 453})) << "the panel is below";
 }
 
