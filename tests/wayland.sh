@@ -42,7 +42,7 @@ for shell in desktop kiosk; do
     mv wayland-screenshot*.png /$shell.png
     cat log
     grep -q "set_title(\"sample_noisy.mkv - limpid\")" log
-    grep -q "shown: the end" log
+    grep -q " frames shown" log
     [[ $shell == desktop ]] || grep -q "xdg_toplevel.*configure(1280, 800" log
     # Noise needs many bytes: a window without a picture has few.
     [[ $(stat -c %s /$shell.png) -gt 300000 ]]'

@@ -422,7 +422,6 @@ class LoopRendering {
       kept_.clear();
     } else {
       end = {LoopStatus::State::kComplete, 1};
-      spdlog::debug(fmt::format("loop: {} frames are complete", frames->frames.size()));
       keep(frames);
       deliver_(request.superseded, frames);
     }

@@ -374,7 +374,6 @@ void Viewer::handle_end() {
   }
   state_.ended = true;
   screen_.redraw();
-  spdlog::debug("shown: the end");
 }
 
 // Does what remains before run() ends.

@@ -461,11 +461,10 @@ TEST_F(ScriptedPreviewTest, AFolderOfPicturesIsASequence) {
                  {"empty: is a folder without numbered pictures"});
 }
 
-TEST_F(ScriptedPreviewTest, ASignalHasItsExitCode) {
-  const std::string clip = make_clip("clip.mkv", 4);
+TEST_F(PreviewTest, ASignalHasItsExitCode) {
   for (const auto& [signal, code] : {std::pair{SIGTERM, 143}, {SIGHUP, 129}, {SIGINT, 130}}) {
-    Process process(headless({"preview", clip, "--sigma", "0", "--log-level", "debug"}));
-    expect_said(process, "shown: the end");
+    Process process(preview({}));
+    expect_picture(find_window("clip.mkv"));
     process.send_signal(signal);
     EXPECT_EQ(process.wait().exit_code, code);
   }
@@ -613,9 +612,9 @@ TEST_F(ScriptedPreviewTest, APassageIsPlayedOnceOrAgainAndAgain) {
   const std::string clip =
       make("clip.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=20:size=64x48:duration=2", "-c:v", "ffv1"});
   const auto play = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"preview",  clip,      "--start", "0.49",        "--end",
-                                       "1",        "--sigma", "5",       "--filter",    "bilateral",
-                                       "--engine", "cpu",     "--json",  "--log-level", "debug"};
+    std::vector<std::string> arguments{"preview",  clip,      "--start", "0.49",     "--end",
+                                       "1",        "--sigma", "5",       "--filter", "bilateral",
+                                       "--engine", "cpu",     "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome outcome = run(headless(arguments));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -627,7 +626,6 @@ TEST_F(ScriptedPreviewTest, APassageIsPlayedOnceOrAgainAndAgain) {
   EXPECT_NE(once["command"].get<std::string>().find("--start 0.490 --end 1.000"), std::string::npos);
   const Outcome again = play({"--loop", "--frames", "40"});
   EXPECT_EQ(nlohmann::json::parse(again.out)["frames_shown"], 40);
-  EXPECT_NE(again.err.find("loop: 10 frames are complete"), std::string::npos) << again.err;
   expect_failure(limpid({"preview", clip, "--start", "2"}), 2,
                  {"--start: 2 s is not before the end of", "2.000 s"});
   expect_failure(limpid({"preview", clip, "--start", "1", "--end", "1"}), 2,

@@ -35,14 +35,6 @@ Connection open_display(const std::string& display) {
   return connection;
 }
 
-std::size_t occurrences(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) {
-    ++count;
-  }
-  return count;
-}
-
 }  // namespace
 
 void ScreenTest::SetUp() {
@@ -240,15 +232,6 @@ io::RgbImage read_png(const std::string& path) {
   io::RgbImage image;
   io::DisplayConverter(reader.video().format, reader.display()).convert(std::get<Frame>(item), image);
   return image;
-}
-
-void expect_said(Process& process, const std::string& text, int count) {
-  const auto give_up = std::chrono::steady_clock::now() + 30s;
-  while (occurrences(process.err_so_far(), text) < static_cast<std::size_t>(count)) {
-    ASSERT_LT(std::chrono::steady_clock::now(), give_up)
-        << "'" << text << "' isn't in " << process.err_so_far();
-    std::this_thread::sleep_for(3ms);
-  }
 }
 
 }  // namespace limpid::test

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "io/screen/display.h"
@@ -85,7 +87,17 @@ class Eye {
 /// The picture in a PNG file, read by libav.
 io::RgbImage read_png(const std::string& path);
 
-/// Waits until `process` has said `text` on standard error `count` times; fails the test if it doesn't.
-void expect_said(Process& process, const std::string& text, int count = 1);
+/// Waits until the condition is true; false if that takes too long.
+template <typename Condition>
+bool comes_true(const Condition& condition) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= give_up) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  }
+  return true;
+}
 
 }  // namespace limpid::test
