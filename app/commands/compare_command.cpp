@@ -238,8 +238,7 @@ class Comparison {
   /// `clip`: the one that the frame is of, or was made from.
   io::RgbImage crop_of(const Frame& frame, const Clip& clip) const {
     const Frame shown = clip.after == nullptr ? frame : clip.after->filter(frame);
-    io::RgbImage image;
-    io::DisplayConverter(shown.format, clip.display).convert(shown, image);
+    const io::RgbImage image = io::screen_picture(shown, clip.display);
     return crop(image, place_crop(options_.at, options_.crop, image.width, image.height));
   }
 

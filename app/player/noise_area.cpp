@@ -168,32 +168,31 @@ std::optional<Region> flattest_region(const Frame& frame, const Region& within, 
   return Region{best.x * kBlock, best.y * kBlock, width * kBlock, height * kBlock};
 }
 
-Region stored_region(io::Rectangle part, const FrameFormat& format, const io::DisplayProperties& display) {
-  const io::Orientation& turned = display.orientation;
+namespace {
+
+// A part of the displayed picture with its mirroring applied, or taken back.
+io::Rectangle mirrored(const io::Rectangle& part, const FrameFormat& format, const io::Orientation& turned) {
   const int width = turned.transposed ? format.height : format.width;
   const int height = turned.transposed ? format.width : format.height;
-  part.x = turned.mirrored_x ? width - part.x - part.width : part.x;
-  part.y = turned.mirrored_y ? height - part.y - part.height : part.y;
-  return turned.transposed ? Region{part.y, part.x, part.height, part.width}
-                           : Region{part.x, part.y, part.width, part.height};
+  return {turned.mirrored_x ? width - part.x - part.width : part.x,
+          turned.mirrored_y ? height - part.y - part.height : part.y, part.width, part.height};
 }
-
-namespace {
 
 // The part of the displayed picture that shows a region of the stored frame.
 io::Rectangle displayed_part(const Region& region, const ViewerOptions& options) {
   const io::Orientation& turned = options.display.orientation;
-  const FrameFormat& format = options.format;
-  const int width = turned.transposed ? format.height : format.width;
-  const int height = turned.transposed ? format.width : format.height;
-  io::Rectangle part = turned.transposed ? io::Rectangle{region.y, region.x, region.height, region.width}
-                                         : io::Rectangle{region.x, region.y, region.width, region.height};
-  part.x = turned.mirrored_x ? width - part.x - part.width : part.x;
-  part.y = turned.mirrored_y ? height - part.y - part.height : part.y;
-  return part;
+  return mirrored(turned.transposed ? io::Rectangle{region.y, region.x, region.height, region.width}
+                                    : io::Rectangle{region.x, region.y, region.width, region.height},
+                  options.format, turned);
 }
 
 }  // namespace
+
+Region stored_region(const io::Rectangle& part, const FrameFormat& format,
+                     const io::DisplayProperties& display) {
+  const auto [x, y, width, height] = mirrored(part, format, display.orientation);
+  return display.orientation.transposed ? Region{y, x, height, width} : Region{x, y, width, height};
+}
 
 NoiseArea::Measured NoiseArea::measure(const PlayedFrame& shown) {
   constexpr int kLeast = NoiseTracker::kLeastSide;

@@ -65,7 +65,8 @@ class NoiseBox {
 std::optional<Region> flattest_region(const Frame& frame, const Region& within, int least);
 
 /// The region of the stored frame that a part of the displayed picture shows.
-Region stored_region(io::Rectangle part, const FrameFormat& format, const io::DisplayProperties& display);
+Region stored_region(const io::Rectangle& part, const FrameFormat& format,
+                     const io::DisplayProperties& display);
 
 /// The area of the picture in which the noise is measured.
 class NoiseArea {

@@ -52,12 +52,25 @@ struct PlayerSettings {
 };
 
 /// The filter with its profile and its own parameters.
-FilterSettings filter_settings(const PlayerSettings& settings);
+inline FilterSettings filter_settings(const PlayerSettings& settings) {
+  FilterSettings filter = settings.filter;
+  const FilterType& type = filter_type(filter.name);
+  if (type.profiles.empty()) {
+    filter.profile.reset();
+  }
+  std::erase_if(filter.parameters,
+                [&](const auto& parameter) { return find_parameter(type, parameter.first) == nullptr; });
+  return filter;
+}
 /// The filter of files. Throws UsageError for settings that contradict each other.
-Filter offline_filter(const PlayerSettings& settings);
+inline Filter offline_filter(const PlayerSettings& settings) {
+  return make_filter(filter_settings(settings), false, "--");
+}
 /// The filter of live video, which waits for no later frames unless a delay is set. Throws UsageError as
 /// offline_filter() does.
-Filter live_filter(const PlayerSettings& settings);
+inline Filter live_filter(const PlayerSettings& settings) {
+  return make_filter(live(filter_settings(settings), false, 0), false, "--");
+}
 
 /// One of the qualities that a player chooses from.
 struct QualityRung {

@@ -368,7 +368,6 @@ class SettingsPair {
   struct Comparison {
     std::optional<PlayerSettings> next;  ///< settings to request
     bool has_result = false;             ///< the frame is a new result
-    bool is_complete = false;            ///< both results exist
   };
   /// The next step, given the shown frame.
   Comparison compare(const std::shared_ptr<const PlayedFrame>& shown, const PlayerSettings& used) {
@@ -379,8 +378,7 @@ class SettingsPair {
         keep(shown, used);
         comparison.has_result = true;
       }
-      comparison.is_complete = result(1 - own, shown->sequence, used) != nullptr;
-      if (comparison.is_complete && second_ == choice_) {
+      if (result(1 - own, shown->sequence, used) != nullptr && second_ == choice_) {
         return comparison;
       }
     } else if (requested_ == used) {

@@ -181,13 +181,12 @@ void FileOutput::save_pictures(const PlayedFrame& frame, int column, bool noisy_
   if (frame.is_waiting) {
     return notice_("the frame is not denoised yet");
   }
-  io::DisplayConverter converter(options_.shown_format(), options_.shown_display());
-  io::RgbImage noisy;
-  io::RgbImage denoised;
-  converter.convert(options_.shown(frame.noisy), noisy);
-  converter.convert(
-      options_.shown(engine_ != nullptr ? engine_->in_host_memory(frame.denoised) : frame.denoised),
-      denoised);
+  const auto picture_of = [&](const Frame& each) {
+    return io::screen_picture(options_.shown(engine_ != nullptr ? engine_->in_host_memory(each) : each),
+                              options_.shown_display());
+  };
+  const io::RgbImage noisy = picture_of(frame.noisy);
+  const io::RgbImage denoised = picture_of(frame.denoised);
   io::RgbImage split = noisy_left ? denoised : noisy;
   for (int y = 0; y < split.height; ++y) {
     std::copy_n((noisy_left ? noisy : denoised).row(y), column, split.row(y));

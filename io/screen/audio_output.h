@@ -36,7 +36,6 @@ class Tempo : NotCopyable {
 
  private:
   struct Graph;
-  void begin();
 
   const int rate_;
   double speed_ = 1;

@@ -56,8 +56,6 @@ void write_png(const std::string& path, const RgbImage& image, Overwrite overwri
 
 namespace {
 
-// Rows that one task converts; a multiple of the tiles in which pictures are transposed.
-constexpr int kStripRows = 16;
 // Light, in cd/m2, of a PQ code value of 0 to 1 (SMPTE ST 2084).
 double pq_light(double value) {
   constexpr double kM1 = 2610.0 / 16384;
@@ -90,17 +88,19 @@ double decoded_light(double code, Transfer transfer) {
   return 0;
 }
 
+using Rgb = std::array<float, 3>;
+
 // Coded RGB of 0 to 1 in wide gamut or HDR to the display's RGB.
 class LightMapper {
  public:
   explicit LightMapper(const DisplayProperties& properties)
       : properties_(properties), curve_(tone_curve(properties)) {}
 
-  void map(float& red, float& green, float& blue) const {
+  Rgb map(const Rgb& coded) const {
     const auto decode = [&](float code) {
       return decoded_light(code > 0 ? std::min(double{code}, 1.0) : 0.0, properties_.transfer);
     };
-    std::array light{decode(red), decode(green), decode(blue)};
+    std::array light{decode(coded[0]), decode(coded[1]), decode(coded[2])};
     if (properties_.transfer == Transfer::kHlg) {
       const double luminance = weigh(kLuminance2020, light);
       const double gain = properties_.peak / kReferenceWhite *
@@ -116,9 +116,7 @@ class LightMapper {
     const auto code = [&](double each) {
       return static_cast<float>(std::pow(std::clamp(each * gain, 0.0, 1.0), 1 / kDisplayGamma));
     };
-    red = code(light[0]);
-    green = code(light[1]);
-    blue = code(light[2]);
+    return {code(light[0]), code(light[1]), code(light[2])};
   }
 
  private:
@@ -131,26 +129,67 @@ class LightMapper {
   ToneCurve curve_;
 };
 
-// Where between two samples of a plane a position lies.
-struct Between {
-  int first;     // index of the sample before it, -1 if it lies before the first
-  float weight;  // of the next sample
-};
+// A frame's code values as RGB.
+template <typename Sample>
+class CodedPicture {
+ public:
+  CodedPicture(const Frame& frame, const DisplayProperties& properties)
+      : frame_(frame),
+        properties_(properties),
+        luma_(luma_normalization(frame.format, properties.range)),
+        chroma_(chroma_normalization(frame.format, properties.range)),
+        matrix_(yuv_to_rgb(properties.matrix)) {}
 
-Between between(int position, double origin, int shift) {
-  const double t = (position - origin) / (1 << shift);
-  const double floor = std::floor(t);
-  return {static_cast<int>(floor), static_cast<float>(t - floor)};
-}
-
-void load_row(const Plane& plane, const FrameFormat& format, int y, Normalization normalization, float* out) {
-  visit_samples(format, [&]<typename Sample>(Sample) {
-    const auto* const samples = plane.row<const Sample>(y);
-    for (int x = 0; x < plane.width; ++x) {
-      out[x] = (static_cast<float>(samples[x]) - normalization.offset) * normalization.scale;
+  // At a pixel of the stored picture.
+  Rgb at(int x, int y) const {
+    const float first = value(0, x, y, luma_);
+    switch (frame_.format.color_model) {
+      case ColorModel::kGray:
+        return {first, first, first};
+      case ColorModel::kRgb:
+        return {first, value(1, x, y, luma_), value(2, x, y, luma_)};
+      case ColorModel::kYuv:
+        break;
     }
-  });
-}
+    const float u = chroma(1, x, y);
+    const float v = chroma(2, x, y);
+    return {first + matrix_.red_v * v, first + matrix_.green_u * u + matrix_.green_v * v,
+            first + matrix_.blue_u * u};
+  }
+
+ private:
+  float value(int plane, int x, int y, const Normalization& normalization) const {
+    const auto sample = static_cast<float>(frame_.planes[plane].template row<const Sample>(y)[x]);
+    return (sample - normalization.offset) * normalization.scale;
+  }
+  // Interpolates between value_at(i) and value_at(i + 1) at a position of luma.
+  template <typename ValueAt>
+  static float interpolate(int position, double origin, int shift, const ValueAt& value_at) {
+    const double t = (position - origin) / (1 << shift);
+    const double before = std::floor(t);
+    const auto weight = static_cast<float>(t - before);
+    const float first = value_at(static_cast<int>(before));
+    return weight > 0 ? first + weight * (value_at(static_cast<int>(before) + 1) - first) : first;
+  }
+  float chroma(int number, int x, int y) const {
+    const Plane& plane = frame_.planes[number];
+    const FrameFormat& format = frame_.format;
+    const auto in_column = [&](int column) {
+      return interpolate(y, properties_.chroma_y, format.chroma_shift_y, [&](int row) {
+        return value(number, std::clamp(column, 0, plane.width - 1), std::clamp(row, 0, plane.height - 1),
+                     chroma_);
+      });
+    };
+    return format.chroma_shift_x > 0 ? interpolate(x, properties_.chroma_x, format.chroma_shift_x, in_column)
+                                     : in_column(x);
+  }
+
+  const Frame& frame_;
+  const DisplayProperties& properties_;
+  const Normalization luma_;
+  const Normalization chroma_;
+  const YuvToRgb matrix_;
+};
 
 // A value of 0 to 1 as a byte. NaN becomes 0.
 inline std::uint32_t to_byte(float value) {
@@ -160,192 +199,35 @@ inline std::uint32_t to_byte(float value) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(clamped));
 }
 
-inline Pixel to_pixel(float r, float g, float b) {
-  return 0xFF000000U | to_byte(r) << 16 | to_byte(g) << 8 | to_byte(b);
-}
-
 }  // namespace
 
-struct DisplayConverter::State {
-  explicit State(int threads) : arena(threads > 0 ? threads : tbb::task_arena::automatic) {
-    arena.initialize();  // oneTBB would wait for ever after a failure at the first use
-    require_threads(std::min(arena.max_concurrency(), tbb::info::default_concurrency()) - 1);
-  }
-
-  // Rows of floats that one task works in.
-  struct Scratch {
-    explicit Scratch(const State& state)
-        : red(state.format.width), green(state.format.width), blue(state.format.width) {
-      const int chroma_width = state.format.plane_width(1);
-      if (state.format.color_model == ColorModel::kYuv) {
-        upper.resize(chroma_width);
-        blend.resize(chroma_width + 2);
-      }
-    }
-    std::vector<float> red, green, blue;  // or Y, U and V
-    std::vector<float> upper;             // a row of chroma
-    std::vector<float> blend;  // a row of chroma at the height of a row of luma, a sample more at both ends
-  };
-
-  void chroma_row(const Plane& plane, int y, Scratch& scratch, std::vector<float>& out) const;
-  void convert_row(const Frame& frame, int y, Scratch& scratch, Pixel* out) const;
-  void convert_strip(const Frame& frame, int first, int last, RgbImage& image) const;
-
-  FrameFormat format;
-  DisplayProperties properties;
-  Normalization luma;
-  Normalization chroma;
-  YuvToRgb matrix;
-  std::unique_ptr<LightMapper> light;  // none for SDR of BT.709's primaries
-  tbb::task_arena arena;
-};
-
-// A row of chroma at the positions of row `y` of luma.
-void DisplayConverter::State::chroma_row(const Plane& plane, int y, Scratch& scratch,
-                                         std::vector<float>& out) const {
-  const auto [above, weight] = between(y, properties.chroma_y, format.chroma_shift_y);
-  const int upper = std::clamp(above, 0, plane.height - 1);
-  const int lower = std::clamp(above + 1, 0, plane.height - 1);
-  const bool wide = format.chroma_shift_x > 0;
-  float* const row = wide ? scratch.blend.data() + 1 : out.data();
-  load_row(plane, format, upper, chroma, row);
-  if (weight > 0 && lower != upper) {
-    load_row(plane, format, lower, chroma, scratch.upper.data());
-    const float* const other = scratch.upper.data();
-    for (int x = 0; x < plane.width; ++x) {
-      row[x] += weight * (other[x] - row[x]);
-    }
-  }
-  if (!wide) {
-    return;
-  }
-  row[-1] = row[0];
-  row[plane.width] = row[plane.width - 1];
-  const int factor = 1 << format.chroma_shift_x;
-  for (int phase = 0; phase < factor; ++phase) {
-    const auto [before, next] = between(phase, properties.chroma_x, format.chroma_shift_x);
-    const int count = (format.width - phase + factor - 1) / factor;
-    const float* const from = row + std::clamp(before, -1, 0);
-    for (int i = 0; i < count; ++i) {
-      out[static_cast<std::size_t>(i) * factor + phase] = from[i] + next * (from[i + 1] - from[i]);
-    }
-  }
-}
-
-void DisplayConverter::State::convert_row(const Frame& frame, int y, Scratch& scratch, Pixel* out) const {
-  const int width = format.width;
-  float* const r = scratch.red.data();
-  float* const g = scratch.green.data();
-  float* const b = scratch.blue.data();
-  load_row(frame.planes[0], format, y, luma, r);
-  switch (format.color_model) {
-    case ColorModel::kGray:
-      std::copy_n(r, width, g);
-      std::copy_n(r, width, b);
-      break;
-    case ColorModel::kRgb:
-      load_row(frame.planes[1], format, y, luma, g);
-      load_row(frame.planes[2], format, y, luma, b);
-      break;
-    case ColorModel::kYuv:
-      chroma_row(frame.planes[1], y, scratch, scratch.green);
-      chroma_row(frame.planes[2], y, scratch, scratch.blue);
-      if (light == nullptr) {
-        for (int x = 0; x < width; ++x) {
-          out[x] = to_pixel(r[x] + matrix.red_v * b[x], r[x] + matrix.green_u * g[x] + matrix.green_v * b[x],
-                            r[x] + matrix.blue_u * g[x]);
-        }
-        return;
-      }
-      for (int x = 0; x < width; ++x) {
-        const float luma_value = r[x];
-        const float u = g[x];
-        const float v = b[x];
-        r[x] = luma_value + matrix.red_v * v;
-        g[x] = luma_value + matrix.green_u * u + matrix.green_v * v;
-        b[x] = luma_value + matrix.blue_u * u;
-      }
-      break;
-  }
-  if (light != nullptr) {
-    for (int x = 0; x < width; ++x) {
-      light->map(r[x], g[x], b[x]);
-    }
-  }
-  for (int x = 0; x < width; ++x) {
-    out[x] = to_pixel(r[x], g[x], b[x]);
-  }
-}
-
-// Rows first to last - 1 of the stored picture.
-void DisplayConverter::State::convert_strip(const Frame& frame, int first, int last, RgbImage& image) const {
+RgbImage screen_picture(const Frame& frame, const DisplayProperties& properties) {
   const auto& [transposed, mirrored_x, mirrored_y] = properties.orientation;
-  Scratch scratch(*this);
-  if (!transposed) {
-    for (int y = first; y < last; ++y) {
-      Pixel* const row = image.row(mirrored_y ? image.height - 1 - y : y);
-      convert_row(frame, y, scratch, row);
-      if (mirrored_x) {
-        std::reverse(row, row + image.width);
+  const FrameFormat& format = frame.format;
+  const bool maps_light = properties.transfer != Transfer::kSdr || properties.wide_gamut;
+  const LightMapper light(properties);
+  RgbImage image;
+  image.resize(transposed ? format.height : format.width, transposed ? format.width : format.height);
+  tbb::task_arena arena;
+  arena.initialize();  // oneTBB would wait for ever after a failure at the first use
+  require_threads(std::min(arena.max_concurrency(), tbb::info::default_concurrency()) - 1);
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    const CodedPicture<Sample> picture(frame, properties);
+    const auto convert_row = [&](int row) {
+      for (int column = 0; column < image.width; ++column) {
+        int x = mirrored_x ? image.width - 1 - column : column;
+        int y = mirrored_y ? image.height - 1 - row : row;
+        if (transposed) {
+          std::swap(x, y);
+        }
+        const Rgb coded = picture.at(x, y);
+        const auto [red, green, blue] = maps_light ? light.map(coded) : coded;
+        image.row(row)[column] = 0xFF000000U | to_byte(red) << 16 | to_byte(green) << 8 | to_byte(blue);
       }
-    }
-    return;
-  }
-  std::vector<Pixel> strip(static_cast<std::size_t>(format.width) * (last - first));
-  for (int y = first; y < last; ++y) {
-    convert_row(frame, y, scratch, strip.data() + static_cast<std::ptrdiff_t>(y - first) * format.width);
-  }
-  for (int x = 0; x < format.width; ++x) {
-    Pixel* const row = image.row(mirrored_y ? image.height - 1 - x : x);
-    const Pixel* const column = strip.data() + x;
-    for (int y = first; y < last; ++y) {
-      row[mirrored_x ? image.width - 1 - y : y] =
-          column[static_cast<std::ptrdiff_t>(y - first) * format.width];
-    }
-  }
-}
-
-DisplayConverter::DisplayConverter(const FrameFormat& format, const DisplayProperties& properties,
-                                   int threads)
-    : state_(std::make_unique<State>(threads)) {
-  format.validate("frame");
-  state_->format = format;
-  state_->properties = properties;
-  state_->luma = luma_normalization(format, properties.range);
-  state_->chroma = chroma_normalization(format, properties.range);
-  state_->matrix = yuv_to_rgb(properties.matrix);
-  if (properties.transfer != Transfer::kSdr || properties.wide_gamut) {
-    state_->light = std::make_unique<LightMapper>(properties);
-  }
-}
-
-DisplayConverter::~DisplayConverter() = default;
-
-int DisplayConverter::width() const {
-  return state_->properties.orientation.transposed ? state_->format.height : state_->format.width;
-}
-
-int DisplayConverter::height() const {
-  return state_->properties.orientation.transposed ? state_->format.width : state_->format.height;
-}
-
-double DisplayConverter::pixel_aspect() const {
-  const double aspect = state_->properties.pixel_aspect;
-  return state_->properties.orientation.transposed ? 1 / aspect : aspect;
-}
-
-void DisplayConverter::convert(const Frame& frame, RgbImage& image) const {
-  if (frame.format != state_->format) {
-    throw Error("frame " + std::to_string(frame.index) + " is " + limpid::to_string(frame.format) +
-                " instead of " + limpid::to_string(state_->format));
-  }
-  image.resize(width(), height());
-  const int rows = state_->format.height;
-  run_in(state_->arena, [&] {
-    for_each_index((rows + kStripRows - 1) / kStripRows, 1, [&](int strip) {
-      state_->convert_strip(frame, strip * kStripRows, std::min((strip + 1) * kStripRows, rows), image);
-    });
+    };
+    run_in(arena, [&] { for_each_index(image.height, 1, convert_row); });
   });
+  return image;
 }
 
 std::string to_string(const DisplayProperties& properties, ColorModel color_model) {

@@ -29,7 +29,7 @@ struct PictureDrawing {
 };
 
 /// Draws frames of one format as upright pictures in the drawing area of a Window, by shaders of OpenGL:
-/// matrix, range, depth, position of chroma, rotation and tone mapping as in DisplayConverter. Samples reach
+/// matrix, range, depth, position of chroma, rotation and tone mapping as in screen_picture(). Samples reach
 /// the GPU as they are stored. Belongs to the thread of the window, which must exist longer.
 class PicturePainter : NotCopyable {
  public:

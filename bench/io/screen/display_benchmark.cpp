@@ -20,11 +20,8 @@ void BM_ConvertForDisplay(benchmark::State& state, const FrameFormat& format, io
   properties.transfer = transfer;
   properties.wide_gamut = transfer != io::Transfer::kSdr;
   properties.orientation.transposed = transposed;
-  const io::DisplayConverter converter(format, properties);
-  io::RgbImage image;
   while (state.KeepRunning()) {
-    converter.convert(frame, image);
-    benchmark::DoNotOptimize(image.pixels.data());
+    benchmark::DoNotOptimize(io::screen_picture(frame, properties).pixels.data());
   }
 }
 

@@ -798,7 +798,7 @@ TEST(FilesTest, AFileIsChosenWithThePointerAndWithKeys) {
     EXPECT_TRUE(script.says("settings of soft.json"));
     press("?");
     EXPECT_TRUE(script.has("help", "on"));
-    script.click("set noise file");
+    script.click("open");
     EXPECT_TRUE(lists(true));
     EXPECT_EQ(viewer.text("help"), "off");
     script.click("cancel files");

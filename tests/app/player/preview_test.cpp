@@ -177,9 +177,7 @@ TEST_F(PreviewTest, ViewsSplitAndZoomShowWhatTheySay) {
 
   // The pictures are the clip's own.
   io::Reader reader(clip());
-  RgbImage first;
-  io::DisplayConverter(reader.video().format, reader.display())
-      .convert(std::get<Frame>(reader.read()), first);
+  const RgbImage first = io::screen_picture(std::get<Frame>(reader.read()), reader.display());
   EXPECT_EQ(saved.noisy.pixels, first.pixels);
 
   const auto after = [&](const std::string& key) {
@@ -219,12 +217,10 @@ TEST_F(PreviewTest, KeysMoveToTheRightFrame) {
   EXPECT_LT(roughness(pictures(0).denoised), roughness(first.denoised)) << "with a higher level";
 
   io::Reader reader(clip());
-  RgbImage expected;
   const auto shows_frame = [&](std::int64_t frame) {
     reader.seek(static_cast<double>(frame) / 10);
-    io::DisplayConverter(reader.video().format, reader.display())
-        .convert(std::get<Frame>(reader.read()), expected);
-    return pictures(frame).noisy.pixels == expected.pixels;
+    return pictures(frame).noisy.pixels ==
+           io::screen_picture(std::get<Frame>(reader.read()), reader.display()).pixels;
   };
   for (const auto& [key, frame] : {std::pair{"Right", 50}, {"period", 51}, {"comma", 50}, {"comma", 49}}) {
     type({key});
@@ -335,8 +331,7 @@ TEST_F(PreviewTest, ARealClipIsSplitAndSeeksToTheRightFrame) {
     for (; next <= index; ++next) {
       frame = std::get<Frame>(reader.read());
     }
-    RgbImage expected;
-    io::DisplayConverter(reader.video().format, reader.display()).convert(frame, expected);
+    const RgbImage expected = io::screen_picture(frame, reader.display());
     const Pictures saved = pictures(index);
     EXPECT_EQ(saved.noisy.pixels, expected.pixels) << index;
     EXPECT_LT(roughness(saved.denoised), roughness(saved.noisy)) << index;
@@ -393,8 +388,7 @@ TEST_F(ScriptedPreviewTest, TakesAPictureOfExactlyTheFrameAskedFor) {
   io::Reader reader(clip);
   RgbImage expected;
   for (int i = 0; i < 9; ++i) {
-    io::DisplayConverter(reader.video().format, reader.display())
-        .convert(std::get<Frame>(reader.read()), expected);
+    expected = io::screen_picture(std::get<Frame>(reader.read()), reader.display());
   }
   EXPECT_LE(distance(read_png(path("nine.png")), expected), kRounding);
 }
@@ -417,7 +411,7 @@ TEST_F(ScriptedPreviewTest, ItsPicturesAreWhatDenoiseMakesOfTheFrame) {
     expect_success(run(headless(preview)));
     for (std::optional<Frame> next; !next || next->index < frame - 1;) {
       next = std::get<Frame>(reader.read());
-      io::DisplayConverter(reader.video().format, reader.display()).convert(*next, expected);
+      expected = io::screen_picture(*next, reader.display());
     }
     EXPECT_LE(distance(read_png(picture), expected), kRounding) << frame;
   }

@@ -652,13 +652,10 @@ TEST_F(ScreenTest, AScreenThatPlaysAClipIsALiveSource) {
   int reds = 0;
   int blues = 0;
   io::Reader recording(path("screen.mkv"));
-  const io::DisplayConverter converter(recording.video().format, recording.display());
   for (io::Reader::Item item = recording.read(); !std::holds_alternative<io::Reader::End>(item);
        item = recording.read()) {
     if (const Frame* const frame = std::get_if<Frame>(&item)) {
-      io::RgbImage picture;
-      converter.convert(*frame, picture);
-      const Pixel pixel = picture.row(24)[32];
+      const Pixel pixel = io::screen_picture(*frame, recording.display()).row(24)[32];
       reds += red(pixel) > 240 && blue(pixel) < 15 ? 1 : 0;
       blues += blue(pixel) > 240 && red(pixel) < 15 ? 1 : 0;
     }

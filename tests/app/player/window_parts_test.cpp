@@ -70,11 +70,10 @@ TEST(SettingsPairTest, BothSettingsAreRequestedUntilBothResultsExist) {
   pair.begin_comparison();
   SettingsPair::Comparison comparison = pair.compare(played_with(a), a);
   EXPECT_TRUE(comparison.has_result);
-  EXPECT_FALSE(comparison.is_complete);
   EXPECT_EQ(comparison.next, b);
   EXPECT_FALSE(pair.compare(played_with(a), b).next) << "B is under way";
   comparison = pair.compare(played_with(b), b);
-  EXPECT_TRUE(comparison.is_complete);
+  EXPECT_TRUE(comparison.has_result);
   EXPECT_EQ(comparison.next, a) << "the user's choice";
   EXPECT_FALSE(pair.choice());
   EXPECT_FALSE(pair.restore(a));

@@ -229,9 +229,7 @@ bool Eye::sees_blue(int x, int y) const {
 io::RgbImage read_png(const std::string& path) {
   io::Reader reader(path);
   const io::Reader::Item item = reader.read();
-  io::RgbImage image;
-  io::DisplayConverter(reader.video().format, reader.display()).convert(std::get<Frame>(item), image);
-  return image;
+  return io::screen_picture(std::get<Frame>(item), reader.display());
 }
 
 }  // namespace limpid::test

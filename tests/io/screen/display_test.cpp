@@ -8,14 +8,11 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
 #include <tuple>
 
-#include "core/base/error.h"
 #include "io/media/reader.h"
 #include "tests/io/media/media.h"
 #include "tests/oracle/samples.h"
@@ -136,8 +133,7 @@ int greatest_error(const RgbImage& image, const Orientation& orientation, const 
 
 int conversion_error(const FrameFormat& format, const DisplayProperties& properties) {
   const Frame frame = random_frame(format);
-  RgbImage image;
-  DisplayConverter(format, properties).convert(frame, image);
+  const RgbImage image = screen_picture(frame, properties);
   return greatest_error(image, properties.orientation,
                         [&](int x, int y) { return coded_rgb(frame, properties, x, y); });
 }
@@ -190,14 +186,9 @@ TEST(DisplayTest, AllEightOrientationsAreTurnedUpright) {
   for (int bits = 0; bits < 8; ++bits) {
     DisplayProperties properties;
     properties.chroma_y = 0.5;
-    properties.pixel_aspect = 2;
     properties.orientation = {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0};
     const FrameFormat format = make_format(ColorModel::kYuv, 8, 1, 1);
     EXPECT_LE(conversion_error(format, properties), 1) << bits;
-    const DisplayConverter converter(format, properties);
-    const bool transposed = properties.orientation.transposed;
-    EXPECT_EQ(converter.width(), transposed ? format.height : format.width);
-    EXPECT_EQ(converter.pixel_aspect(), transposed ? 0.5 : 2);
   }
 }
 
@@ -257,8 +248,7 @@ TEST(DisplayTest, HdrAndWideGamutComeOutAsTheStandardsSay) {
       properties.transfer = transfer;
       properties.wide_gamut = true;
       properties.peak = peak;
-      RgbImage image;
-      DisplayConverter(format, properties).convert(frame, image);
+      const RgbImage image = screen_picture(frame, properties);
       const int error = greatest_error(image, {}, [&](int x, int y) {
         Rgb rgb = coded_rgb(frame, properties, x, y);
         for (double& channel : rgb) {
@@ -287,19 +277,15 @@ TEST(DisplayTest, HdrPixelsAreTheSameAlone) {
     DisplayProperties properties;
     properties.transfer = transfer;
     properties.wide_gamut = true;
-    RgbImage image;
-    DisplayConverter(format, properties).convert(frame, image);
+    const RgbImage image = screen_picture(frame, properties);
     FrameFormat single = format;
     single.width = single.height = 1;
-    const DisplayConverter converter(single, properties);
     for (int x = 0; x < format.width; ++x) {
       const Frame pixel = allocate_frame(single);
       for (int p = 0; p < single.plane_count(); ++p) {
         pixel.planes[p].row<float>(0)[0] = frame.planes[p].row<float>(0)[x];
       }
-      RgbImage alone;
-      converter.convert(pixel, alone);
-      EXPECT_EQ(alone.row(0)[0], image.row(0)[x]) << x;
+      EXPECT_EQ(screen_picture(pixel, properties).row(0)[0], image.row(0)[x]) << x;
     }
   }
 }
@@ -312,33 +298,11 @@ TEST(DisplayTest, ReferenceWhiteOfHdrIsBrightAndItsPeakIsWhite) {
   const Frame frame = random_frame(format);
   const auto shown = [&](double code) {
     set_sample(frame, 0, 0, 0, std::round(code * 1023));
-    RgbImage image;
-    DisplayConverter(format, properties).convert(frame, image);
-    return green(image.row(0)[0]);
+    return green(screen_picture(frame, properties).row(0)[0]);
   };
   EXPECT_EQ(shown(0), 0);
   EXPECT_GT(shown(0.5807), 200);  // 203 cd/m2
   EXPECT_EQ(shown(0.7518), 255);  // 1000 cd/m2
-}
-
-TEST(DisplayTest, OneThreadIsThatOfTheCaller) {
-  FrameFormat format = make_format(ColorModel::kGray, 8);
-  format.height = 4000;
-  const Frame frame = random_frame(format);
-  const DisplayConverter converter(format, {}, 1);
-  const auto threads = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
-  };
-  const auto before = threads();
-  RgbImage image;
-  converter.convert(frame, image);
-  EXPECT_EQ(threads(), before);
-}
-
-TEST(DisplayTest, OtherFormatsAreTurnedDown) {
-  const DisplayConverter converter(make_format(ColorModel::kYuv, 8, 1, 1), {});
-  RgbImage image;
-  EXPECT_THROW(converter.convert(allocate_frame(make_format(ColorModel::kGray, 8)), image), Error);
 }
 
 using DisplayPropertiesTest = MediaTest;
@@ -387,10 +351,8 @@ TEST_F(DisplayPropertiesTest, RotationIsThatOfPlayers) {
     Reader expected(make("expected.y4m", "-i " + turned));
     const Frame frame = std::get<Frame>(reader.read());
     const Frame truth = std::get<Frame>(expected.read());
-    RgbImage image;
-    RgbImage expected_image;
-    DisplayConverter(frame.format, reader.display()).convert(frame, image);
-    DisplayConverter(truth.format, expected.display()).convert(truth, expected_image);
+    const RgbImage image = screen_picture(frame, reader.display());
+    const RgbImage expected_image = screen_picture(truth, expected.display());
     ASSERT_EQ(image.width, expected_image.width) << degrees;
     for (const auto& [x, y] : {std::pair{2, 2}, std::pair{image.width - 3, 2}, std::pair{2, image.height - 3},
                                std::pair{image.width - 3, image.height - 3}}) {
