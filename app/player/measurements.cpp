@@ -70,8 +70,10 @@ std::string result_label(const PlayedFrame& frame, const ResultState& state) {
     return "denoised, final";
   }
   if (frame.refined_part) {
-    return fmt::format("denoised, final {}{}", state.view_is_final ? "in view" : "beside the line",
-                       left.empty() ? "" : "; the rest in " + left);
+    const char* const place = state.view_is_final ? "in view"
+                              : state.has_line    ? "beside the line"
+                                                  : "in a part";
+    return fmt::format("denoised, final {}{}", place, left.empty() ? "" : "; the rest in " + left);
   }
   const std::string coming = left.empty() ? ", final to come" : ", final in " + left;
   return fmt::format("denoised, draft ({}){}", filter, state.final_in ? coming : "");

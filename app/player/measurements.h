@@ -56,6 +56,7 @@ struct ResultState {
   bool is_live = false;
   bool is_late = false;        ///< settings that were requested some time ago are to come
   bool view_is_final = false;  ///< all that is seen of a frame that is refined in part
+  bool has_line = false;       ///< beside which it is refined first
   std::optional<double>
       final_in;  ///< seconds until the result of `limpid denoise`, if it will come; 0: unknown
 };

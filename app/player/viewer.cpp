@@ -451,6 +451,7 @@ std::string Viewer::result_label() const {
   state.is_live = is_live();
   state.is_late = Clock::now() - asked_at_ > kHintAfter && shown_->settings != player_->settings();
   state.view_is_final = view_is_final();
+  state.has_line = state_.side == Side::kSplit;
   if (awaits_final()) {
     const double passed =
         std::chrono::duration<double>(Clock::now() - std::max(asked_at_, handed_at_)).count();

@@ -393,6 +393,20 @@ TEST_F(ScriptedPreviewTest, TakesAPictureOfExactlyTheFrameAskedFor) {
   EXPECT_LE(distance(read_png(path("nine.png")), expected), kRounding);
 }
 
+TEST_F(ScriptedPreviewTest, BothPicturesAreSideBySide) {
+  const std::string clip = make_clip("clip.mkv", 1);
+  expect_success(run(headless({"preview", clip, "--sigma", "0", "--profile", "fast", "--screenshot",
+                               path("both.png"), "--no-osd", "--view", "side", "--window-size", "128x48"})));
+  const RgbImage both = read_png(path("both.png"));
+  io::Reader reader(clip);
+  const RgbImage picture = io::screen_picture(std::get<Frame>(reader.read()), reader.display());
+  for (int y = 0; y < picture.height; ++y) {
+    for (int x = 0; x < both.width; ++x) {
+      ASSERT_LE(distance(both.row(y)[x], picture.row(y)[x % picture.width]), kRounding) << x << ", " << y;
+    }
+  }
+}
+
 // Of what a window takes no later frames for while it plays.
 TEST_F(ScriptedPreviewTest, ItsPicturesAreWhatDenoiseMakesOfTheFrame) {
   const std::string clip = make_clip("clip.mkv", 12);

@@ -296,6 +296,35 @@ TEST(ViewerTest, SavedPicturesOfAPauseAreRefined) {
   EXPECT_EQ(bytes_of("clip-000004-denoised.png"), bytes_of("clip-000004-noisy.png"));
 }
 
+TEST(ViewerTest, TheLabelIsFinalInViewUntilThePictureIsMoved) {
+  for (const auto& [dx, dy] : {std::pair{100, 0}, {-100, 0}, {0, 100}, {0, -100}}) {
+    ViewerScript script;
+    script.options.format = oracle::yuv(512, 384, 1, 1);
+    script.picture = oracle::draw_picture(script.options.format);
+    script.options.window.size = {512, 384};
+    script.options.side = Side::kDenoised;
+    script.options.zoom = 4;
+    script.options.keep_open = true;
+    script.player_options.settings.filter = {.name = "vbm4d", .profile = "np", .parameters = {}};
+    script.stages.refining_reach = [](const PlayerSettings&) { return Reach{1, 1}; };
+    std::atomic<int> begun = 0;
+    script.stages.make_refiner = [&](const PlayerSettings&, const Frame& frame, const NoiseModel& level) {
+      return frame.format == script.options.format
+                 ? std::make_unique<NeverDone>(begun)
+                 : script.stages.engine->make_denoiser(FilterText("bilateral").filter(), level, frame.format);
+    };
+    script.play([&, x = dx, y = dy](Viewer& viewer) {
+      EXPECT_TRUE(script.labels("denoised, final in view"));
+      io::WindowEvent drag;
+      drag.kind = io::WindowEvent::Kind::kDrag;
+      drag.x = 100 + (drag.dx = x);
+      drag.y = 100 + (drag.dy = y);
+      viewer.handle(drag);
+      EXPECT_EQ(script.label(), "denoised, final in a part") << x << ", " << y;
+    });
+  }
+}
+
 TEST(ViewerTest, AStillPictureHasNoRateAndARecordingItsSign) {
   for (const bool still : {false, true}) {
     ViewerScript script;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/console/text.h"
 #include "app/player/noise_area.h"
 #include "app/player/osd.h"
 #include "app/player/player_screen.h"
@@ -60,6 +61,22 @@ PlayerSettings settings_named(const std::string& filter) {
   PlayerSettings settings;
   settings.filter.name = filter;
   return settings;
+}
+
+TEST(FileOutputTest, TheExpectedSizeIsThatOfTheEncodingAndThePassage) {
+  ViewerOptions options;
+  options.format = oracle::yuv(1000, 500, 1, 1);
+  options.encoders = {"libx264", "libx264", "ffv1"};
+  options.frame_count = 1000;
+  options.duration = 40;
+  FileOutput output(options, nullptr, [](const std::string&) {});
+  EXPECT_EQ(output.description({}), "H.264, ~" + size_text(65'000'000)) << "1.04 bits a pixel";
+  EXPECT_EQ(output.description({10.0, 20.0}), "H.264, ~" + size_text(16'250'000));
+  EXPECT_EQ(output.description({10.0, std::nullopt}), "H.264, ~" + size_text(48'750'000));
+  output.set_encoding(Encoding::kSmall);
+  EXPECT_EQ(output.description({}), "H.264, ~" + size_text(18'125'000)) << "0.29 bits a pixel";
+  output.set_encoding(Encoding::kLossless);
+  EXPECT_EQ(output.description({}), "FFV1, ~" + size_text(290'000'000)) << "4.64 bits a pixel";
 }
 
 TEST(SettingsPairTest, BothSettingsAreRequestedUntilBothResultsExist) {

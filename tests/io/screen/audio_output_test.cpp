@@ -166,7 +166,8 @@ TEST_F(AudioOutputTest, HalfSpeedTakesTwiceTheTimeAndPositionsAreThoseOfTheSourc
   audio->set_speed(0.5);
   audio->seek(0);
   const std::vector<Reading> readings = play(*audio);
-  const double length = static_cast<double>(played().sound.size()) / kRate;
+  const Played told = played();
+  const double length = static_cast<double>(told.sound.size()) / kRate;
   EXPECT_NEAR(length, 1.2, 0.25) << "the filter keeps the last samples";
   ASSERT_GT(readings.size(), 10U);
   const Reading& last = readings.back();
@@ -174,6 +175,11 @@ TEST_F(AudioOutputTest, HalfSpeedTakesTwiceTheTimeAndPositionsAreThoseOfTheSourc
   const Reading& middle = readings[readings.size() / 2];
   const double heard = static_cast<double>(middle.before - readings.front().before) / kRate;
   EXPECT_NEAR(middle.position - readings.front().position, heard / 2, 0.06);
+  const auto time_of = [&](std::size_t sample) {
+    return (static_cast<double>(sample) - static_cast<double>(told.silence)) / kRate / 2;
+  };
+  EXPECT_GT(middle.position, time_of(middle.before) - 0.03);
+  EXPECT_LT(middle.position, time_of(middle.after) + 0.012) << "what the filter holds is not heard yet";
 }
 
 TEST_F(AudioOutputTest, JoinedRecordingsMayChangeTheirChannelsRateAndClock) {
