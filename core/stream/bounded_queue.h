@@ -21,33 +21,19 @@ class BoundedQueue {
   /// Waits for free capacity. Returns false, and drops the item, if the queue is closed or cancelled.
   bool push(T item, std::size_t cost = 1) {
     std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return closed_ || items_.empty() || used_ + cost <= capacity_; });
-    if (closed_) {
-      return false;
-    }
-    used_ += cost;
-    items_.emplace_back(std::move(item), cost);
-    filled_.notify_one();
-    return true;
+    room_.wait(lock, [&] { return closed_ || has_room(cost); });
+    return add(item, cost);
   }
 
   /// Takes the item and returns true if there is free capacity.
   bool try_push(T item, std::size_t cost = 1) {
     const std::scoped_lock lock(mutex_);
-    if (closed_ || (!items_.empty() && used_ + cost > capacity_)) {
-      return false;
-    }
-    used_ += cost;
-    items_.emplace_back(std::move(item), cost);
-    filled_.notify_one();
-    return true;
+    return has_room(cost) && add(item, cost);
   }
 
   /// Waits for an item. Returns nothing if the queue is empty and closed, or cancelled.
   std::optional<T> pop() {
-    std::unique_lock lock(mutex_);
-    filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
-    return take();
+    return pop_unless([] { return false; });
   }
 
   /// Returns the next item. Waits for an item until `enough` returns true. `enough` is called again at each
@@ -56,7 +42,14 @@ class BoundedQueue {
   std::optional<T> pop_unless(const Enough& enough) {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return closed_ || !items_.empty() || enough(); });
-    return take();
+    std::optional<T> item;
+    if (!items_.empty()) {
+      item.emplace(std::move(items_.front().first));
+      used_ -= items_.front().second;
+      items_.pop_front();
+      room_.notify_one();
+    }
+    return item;
   }
   void wake() {
     const std::scoped_lock lock(mutex_);
@@ -89,15 +82,14 @@ class BoundedQueue {
   }
 
  private:
-  std::optional<T> take() {
-    std::optional<T> item;
-    if (!items_.empty()) {
-      item.emplace(std::move(items_.front().first));
-      used_ -= items_.front().second;
-      items_.pop_front();
-      room_.notify_one();
+  bool has_room(std::size_t cost) const { return items_.empty() || used_ + cost <= capacity_; }
+  bool add(T& item, std::size_t cost) {
+    if (!closed_) {
+      used_ += cost;
+      items_.emplace_back(std::move(item), cost);
+      filled_.notify_one();
     }
-    return item;
+    return !closed_;
   }
 
   const std::size_t capacity_;
