@@ -5,8 +5,6 @@ extern "C" {
 #include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
-#include <libavutil/channel_layout.h>
-#include <libavutil/samplefmt.h>
 }
 
 #include <algorithm>
@@ -42,7 +40,6 @@ struct Tempo::Graph {
   FilterGraphHandle graph{avfilter_graph_alloc()};
   AVFilterContext* source = nullptr;
   AVFilterContext* sink = nullptr;
-  std::int64_t next = 0;  ///< time of the next sample
 
   Graph(int rate, double speed) {
     const std::string samples = std::to_string(rate);
@@ -72,29 +69,21 @@ void Tempo::reset() {
 
 double Tempo::held() const { return std::max(taken_ - returned_, 0.0); }
 
-std::vector<float> Tempo::filter(const float* samples, std::size_t count) {
-  if (graph_ == nullptr) {
-    return {samples, samples + count};
-  }
-  const FrameHandle frame = make_frame();
-  frame->format = AV_SAMPLE_FMT_FLT;
-  frame->sample_rate = rate_;
-  frame->nb_samples = static_cast<int>(count / kStereo);
-  av_channel_layout_default(&frame->ch_layout, kStereo);
-  frame->pts = graph_->next;
-  graph_->next += frame->nb_samples;
-  taken_ += static_cast<double>(frame->nb_samples) / rate_;
+std::vector<float> Tempo::filter(AVFrame& frame) {
   std::vector<float> result;
-  if (frame->nb_samples == 0) {
+  const auto take = [&result](const AVFrame& samples) {
+    const auto* const first = reinterpret_cast<const float*>(samples.data[0]);
+    result.insert(result.end(), first, first + std::ptrdiff_t{samples.nb_samples} * kStereo);
+  };
+  if (graph_ == nullptr) {
+    take(frame);
     return result;
   }
-  check(av_frame_get_buffer(frame.get(), 0), "audio", "can't change its speed");
-  std::copy_n(samples, count, reinterpret_cast<float*>(frame->data[0]));
-  check(av_buffersrc_add_frame(graph_->source, frame.get()), "audio", "can't change its speed");
+  taken_ += static_cast<double>(frame.nb_samples) / rate_;
+  check(av_buffersrc_add_frame(graph_->source, &frame), "audio", "can't change its speed");
   for (const FrameHandle made = make_frame(); av_buffersink_get_frame(graph_->sink, made.get()) >= 0;
        av_frame_unref(made.get())) {
-    const auto* const first = reinterpret_cast<const float*>(made->data[0]);
-    result.insert(result.end(), first, first + std::ptrdiff_t{made->nb_samples} * kStereo);
+    take(*made);
     returned_ += speed_ * made->nb_samples / rate_;
   }
   return result;
@@ -164,7 +153,7 @@ struct AudioOutput::State {
  private:
   void go_to(double seconds);
   FrameHandle decode_some();
-  void queue(const AVFrame& samples);
+  void queue(AVFrame& samples);
 
   // Used by the thread only.
   std::optional<AudioGraph> graph_{std::in_place, AudioGraph::Format{}, 0, "audio"};
@@ -186,7 +175,7 @@ void AudioOutput::State::run() {
       changed.wait_for(lock, kInterval);
     } else {
       lock.unlock();
-      const FrameHandle samples = decode_some();
+      FrameHandle samples = decode_some();
       lock.lock();
       if (samples != nullptr && !target) {
         queue(*samples);
@@ -245,12 +234,12 @@ FrameHandle AudioOutput::State::decode_some() {
 }
 
 /// With the mutex held.
-void AudioOutput::State::queue(const AVFrame& samples) {
-  std::vector<float> louder = tempo.filter(reinterpret_cast<const float*>(samples.data[0]),
-                                           static_cast<std::size_t>(samples.nb_samples) * kStereo);
+void AudioOutput::State::queue(AVFrame& samples) {
+  const std::int64_t end = samples.pts + samples.nb_samples;
+  std::vector<float> louder = tempo.filter(samples);
   std::ranges::for_each(louder, [this](float& sample) { sample *= volume; });
   SDL_QueueAudio(device.id(), louder.data(), static_cast<Uint32>(louder.size() * sizeof(float)));
-  queued_until = static_cast<double>(samples.pts + samples.nb_samples) / kRate;
+  queued_until = static_cast<double>(end) / kRate;
 }
 
 AudioOutput::AudioOutput(std::unique_ptr<State> state) : state_(std::move(state)) {

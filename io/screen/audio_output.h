@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,8 @@
 
 #include "core/base/not_copyable.h"
 #include "io/media/reader.h"
+
+struct AVFrame;
 
 namespace limpid::io {
 
@@ -27,8 +28,8 @@ class Tempo : NotCopyable {
   /// if libavfilter refuses.
   void set_speed(double speed);
   double speed() const { return speed_; }
-  /// Takes samples, and returns those that are ready.
-  std::vector<float> filter(const float* samples, std::size_t count);
+  /// Takes a frame of samples whose times continue the last ones, and returns the samples that are ready.
+  std::vector<float> filter(AVFrame& frame);
   /// Drops the samples that have not been returned.
   void reset();
   /// Their length in seconds, at the speed 1.
