@@ -22,7 +22,7 @@ ENCODERS = {
     "libvpx-vp9": ("webm", [[], ["-crf", "18", "-b:v", "0"], ["-crf", "14", "-b:v", "0"], ["-crf", "10", "-b:v", "0"]]),
     "mpeg2video": ("mkv", [["-q:v", "2"], ["-q:v", "1", "-qmin", "1"]]),
     "ffv1": ("mkv", [[]]),
-    "prores_ks": ("mov", [["-profile:v", "standard"], ["-profile:v", "hq"]]),
+    "prores_ks": ("mkv", [["-profile:v", "standard"], ["-profile:v", "hq"]]),
 }
 PIXELS = {"prores_ks": "yuv422p10"}  # others: yuv420p
 
