@@ -41,6 +41,8 @@ FORESTS = {"Chroma": (24, 40, 400), "SingleChroma": (24, 60, 500), "Luma": (32, 
 OF_COLORS = {"kColorBase": ("kBase", True), "kColorWhite": ("kWhite", True), "kColorFlattest": ("kFlattest", True),
              "kColorUniformity": ("kUniformity", False), "kColorLowest": ("kLowestLevel", True),
              "kColorTexture": ("kTexture", True)}
+# Weights of cases beside those of the others, of which there are many: noise of real cameras, of HDR and of photons.
+WEIGHTS = {"still": 8, "hdr": 4, "micro": 4}
 DEEP = re.compile("drawn-scene.*gray|low|micro.*16bit|stars|thermal|hdr.*lamps")  # noise of any level in samples of many bits
 PARTIAL = re.compile("screen|slides-|picture-in|pip")  # noise in a part of the picture: not fitted to as single pictures
 UNIT = 64  # features are multiples of 1/64
@@ -189,7 +191,8 @@ def fitted(samples, kind):
     _, numbers, counts = np.unique([sample.recording for sample in samples], return_inverse=True, return_counts=True)
     return Forest(Samples(np.array([sample.features for sample in samples]),
                           np.array([sample.losses for sample in samples]),
-                          np.array([1 if sample.is_last else 0.4 for sample in samples]) / np.sqrt(counts[numbers]),
+                          np.array([(1 if sample.is_last else 0.4) * WEIGHTS.get(sample.case["name"].split("-")[0], 1)
+                                    for sample in samples]) / np.sqrt(counts[numbers]),
                           numbers), trees, leaves, tries)
 
 

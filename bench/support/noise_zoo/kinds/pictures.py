@@ -11,6 +11,7 @@ from drawn import text_page
 from kinds.drawn_cases import SCENES
 from noise import generator
 from recipes import Made, recipe
+from simulator import Settings, simulated
 
 # The tables of quantizers in Annex K of the JPEG standard, for a quality of 50.
 LUMA = np.array([16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22,
@@ -79,6 +80,14 @@ def shot(material, name, gray, kind, sigma, quality):
     return Made(Clip([truth])) if sigma == 0 else Made(Clip([truth]), Clip([noisy]))
 
 
+def sensor(material, name, iso, scale, quality):
+    """A picture of the simulated camera."""
+    entry = material.entry(name)
+    settings = Settings(iso=iso, scale=scale, seed=int(generator(name, iso).integers(1 << 30)))
+    truth, noisy = simulated(material.data / entry["file"], 0, 1, entry["down"], (384, 216), settings)
+    return Made(truth, Clip([jpeg(noisy.frames[0], quality)]) if quality else noisy)
+
+
 def recipes(material):
     drawn = [f"board_{side}_{seed}" for side in BOARDS for seed in range(4)] + [f"page_{seed}" for seed in range(8)] + \
         [f"scene_{name}{end}" for name in SCENES for end in ("", "_striped")] + \
@@ -94,5 +103,9 @@ def recipes(material):
                      for _ in range(5)]
         variants += [("enlarged", round(float(2**own.uniform(1, 4)), 1), int(own.choice((0, 90, 75)))) for _ in range(2)]
         variants += [("grain", round(float(2**own.uniform(1, 4.3)), 1), int(own.choice((0, 0, 90, 75)))) for _ in range(4)]
-        for kind, sigma, quality in variants:
+        shots = [(int(own.choice((1600, 3200, 6400, 12800))), float(own.choice((1, 1, 1.5))), int(own.choice((0, 95, 90, 80))))
+                 for _ in range(0 if name in drawn else 5)]
+        for iso, scale, quality in dict.fromkeys(shots):
+            yield recipe(f"{name}-sensor-{iso}-{scale}-{quality}", False, sensor, material, name, iso, scale, quality)
+        for kind, sigma, quality in dict.fromkeys(variants):
             yield recipe(f"{name}-{kind}-{sigma}-{quality}", False, shot, material, name, gray, kind, sigma, quality)
