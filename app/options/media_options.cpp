@@ -22,7 +22,7 @@ constexpr const char* kLocalOnly =
     "Open only files and pipes: no network, no devices, no other protocols of FFmpeg";
 
 constexpr const char* kBefore = "Filters of FFmpeg before the denoiser, such as crop=1440:1080 [none]";
-constexpr const char* kAfter = "Filters of FFmpeg after the denoiser, such as bwdif,scale=1280:720 [none]";
+constexpr const char* kAfter = "Filters of FFmpeg after the denoiser, such as hflip,scale=1280:720 [none]";
 
 // Each kind of value: to JSON, from JSON, from the command line. `standard` is the default of a flag.
 

@@ -32,7 +32,7 @@ bool differs_markedly(float a, float b, const FrameFormat& format) {
 class NoiseLog {
  public:
   NoiseLog(const NoiseSettings& settings, bool is_watched)
-      : settings_(settings), again_(is_watched ? spdlog::level::debug : spdlog::level::info) {}
+      : settings_(settings), severity_(is_watched ? spdlog::level::debug : spdlog::level::info) {}
 
   void operator()(const NoiseEstimate& estimate, const NoiseModel& level, const Frame& frame) {
     const Strength& strength = settings_.strength;
@@ -62,11 +62,10 @@ class NoiseLog {
         return;
       }
     }
-    const spdlog::level::level_enum severity = last_ ? again_ : spdlog::level::info;
     last_ = estimate;
     const std::string shape = shape_text(estimate, frame.format.color_model);
     const std::string evidence = evidence_text(estimate);
-    spdlog::log(severity,
+    spdlog::log(severity_,
                 fmt::format("noise: estimated sigma {}{}{}{} (from frame {} on)",
                             plane_levels_text(estimate, frame.format), shape.empty() ? "" : ", " + shape,
                             evidence.empty() ? "" : ", " + evidence, filtered.empty() ? "" : "; " + filtered,
@@ -93,7 +92,7 @@ class NoiseLog {
   }
 
   NoiseSettings settings_;
-  spdlog::level::level_enum again_;  // of estimates behind the first
+  spdlog::level::level_enum severity_;  // of estimates
   bool told_faint_ = false;
   bool told_common_ = false;
   bool told_none_ = false;   // prints the warning once per run

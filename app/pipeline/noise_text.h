@@ -60,7 +60,8 @@ std::string_view source_name(NoiseSource source);
 std::string shape_text(const NoiseModel& noise, ColorModel color_model);
 
 /// Logs estimates that are new or have changed markedly, and the levels of the filter if there is a strength.
-/// Warns if `settings` result in no denoising. `is_watched`: estimates behind the first are debug messages.
+/// Warns if `settings` result in no denoising. `is_watched`: estimates are debug messages, as a
+/// window shows them.
 NoiseControl::Listener noise_log(const NoiseSettings& settings, bool is_watched = false);
 
 }  // namespace limpid::app

@@ -207,7 +207,10 @@ const AVCodec* default_codec(const AVOutputFormat& container, const std::string&
   if (best != nullptr) {
     return best;
   }
-  const AVCodecID id = av_guess_codec(&container, nullptr, url.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
+  AVCodecID id = av_guess_codec(&container, nullptr, url.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
+  if (traits_of(container).name == "mpeg") {
+    id = AV_CODEC_ID_MPEG2VIDEO;  // the muxer's default, MPEG-1, has no fields and few pixel aspects
+  }
   const AVCodec* const openjpeg =
       id == AV_CODEC_ID_JPEG2000 ? avcodec_find_encoder_by_name("libopenjpeg") : nullptr;
   return openjpeg != nullptr ? openjpeg : avcodec_find_encoder(id);

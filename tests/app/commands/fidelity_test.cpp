@@ -583,6 +583,16 @@ TEST_F(FidelityTest, FieldsStayFields) {
   EXPECT_FALSE(warned_of("bwdif")) << warnings();
 }
 
+TEST_F(FidelityTest, AnMpgKeepsFieldsAndAspectByDefault) {
+  const std::string file =
+      make("in.mpg", {"-f", "lavfi", "-i", "testsrc2=s=80x72:r=50:d=0.4", "-vf",
+                      "interlace=scan=bff,setsar=6/5", "-c:v", "mpeg2video", "-flags", "+ilme+ildct"});
+  const Probed target = denoised(file, "out.mpg", {});
+  EXPECT_EQ(target.video()["codec_name"], "mpeg2video");
+  EXPECT_EQ(target.video()["field_order"], "bb");
+  EXPECT_EQ(target.frame()["sample_aspect_ratio"], "6:5");
+}
+
 TEST_F(FidelityTest, HevcCodedAsFieldsIsRefusedUntilTheyAreJoined) {
   const std::string file =
       make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=s=64x64:r=25:d=0.4", "-vf", "separatefields", "-c:v",
