@@ -119,7 +119,7 @@ def test_other_frames_of_pyav_are_refused_with_a_way():
 
 
 def test_the_example_of_the_readme_denoises_a_file(tmp_path, monkeypatch, program):
-    text = README.read_text().split("from file to file:\n\n")[1]
+    text = README.read_text().split("here without the audio:\n\n")[1]
     example = textwrap.dedent(re.match(r"(    .*\n)+", text)[0]).replace("libx264", "ffv1").replace('"crf": "18"', '"level": "3"')
     assert len(example.splitlines()) <= 10
     program("limpid-samples", "--size", "96x64", "--frames", "8", "--sigma", "20", "--noisy", tmp_path / "noisy.mkv")
