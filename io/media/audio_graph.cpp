@@ -27,9 +27,9 @@ std::vector<Pointer> planes_from(const AVFrame& frame, int first) {
   const int channels = frame.ch_layout.nb_channels;
   const std::ptrdiff_t offset =
       std::ptrdiff_t{first} * av_get_bytes_per_sample(format) * (planar ? 1 : channels);
-  std::vector<Pointer> planes;
-  for (int plane = 0; plane < (planar ? channels : 1); ++plane) {
-    planes.push_back(frame.extended_data[plane] + offset);
+  std::vector<Pointer> planes(planar ? channels : 1);
+  for (std::size_t plane = 0; plane < planes.size(); ++plane) {
+    planes[plane] = frame.extended_data[plane] + offset;
   }
   return planes;
 }

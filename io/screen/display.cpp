@@ -202,12 +202,13 @@ inline std::uint32_t to_byte(float value) {
 }  // namespace
 
 RgbImage screen_picture(const Frame& frame, const DisplayProperties& properties) {
-  const auto& [transposed, mirrored_x, mirrored_y] = properties.orientation;
+  const auto& turn = properties.orientation;
   const FrameFormat& format = frame.format;
   const bool maps_light = properties.transfer != Transfer::kSdr || properties.wide_gamut;
   const LightMapper light(properties);
   RgbImage image;
-  image.resize(transposed ? format.height : format.width, transposed ? format.width : format.height);
+  image.resize(turn.transposed ? format.height : format.width,
+               turn.transposed ? format.width : format.height);
   tbb::task_arena arena;
   arena.initialize();  // oneTBB would wait for ever after a failure at the first use
   require_threads(std::min(arena.max_concurrency(), tbb::info::default_concurrency()) - 1);
@@ -215,9 +216,9 @@ RgbImage screen_picture(const Frame& frame, const DisplayProperties& properties)
     const CodedPicture<Sample> picture(frame, properties);
     const auto convert_row = [&](int row) {
       for (int column = 0; column < image.width; ++column) {
-        int x = mirrored_x ? image.width - 1 - column : column;
-        int y = mirrored_y ? image.height - 1 - row : row;
-        if (transposed) {
+        int x = turn.mirrored_x ? image.width - 1 - column : column;
+        int y = turn.mirrored_y ? image.height - 1 - row : row;
+        if (turn.transposed) {
           std::swap(x, y);
         }
         const Rgb coded = picture.at(x, y);
