@@ -97,13 +97,13 @@ void NoiseTracker::begin_section(const Frame& frame, bool cut) {
   small_ = std::int64_t{frame.format.width} * frame.format.height < kLargePicture;
   Section next;
   next.basis = {noise::scene_range(first), noise::region_inside_bars(first), {}};
+  next.patches = noise::patch_deviations(part_of(first, next.basis.picture), next.basis.range);
   if (!cut) {
     const Basis& last = section().basis;
     next.begins = next.basis.range != last.range || next.basis.picture != last.picture;
     next.basis.area = next.begins ? std::nullopt : last.area;
   }
   if (next.begins) {
-    next.patches = noise::patch_deviations(part_of(first, next.basis.picture), next.basis.range);
     begin_number(0);
   }
   sections_.push_back(std::move(next));

@@ -88,7 +88,7 @@ class NoiseTracker {
   };
   struct Section {
     Basis basis;
-    std::optional<noise::PatchDeviations> patches;  ///< of the first frame of a scene
+    std::optional<noise::PatchDeviations> patches;  ///< of its first frame
     Measurement measurement;
     Measurement first;   ///< of its first frames_to_continue(): what it adds to the next section
     NoiseEstimate own;   ///< the model from `first` alone

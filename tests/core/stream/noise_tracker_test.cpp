@@ -136,6 +136,34 @@ class CountingEngine final : public test::ForwardingEngine {
   int estimates_ = 0;
 };
 
+// As where motion is too fast to be followed.
+class EngineWithoutMotion final : public test::ForwardingEngine {
+ public:
+  EngineWithoutMotion() : ForwardingEngine("without motion", {}) {}
+  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* /*before*/,
+                                       const noise::SceneRange& range) override {
+    return cpu::measure_noise(frame, nullptr, range);
+  }
+};
+
+TEST_F(NoiseTrackerTest, SectionsOfLostMotionKeepTheLevel) {
+  EngineWithoutMotion engine;
+  for (const float sigma : {4.0F, 12.0F}) {
+    NoiseTracker tracker(engine);
+    float first = 0;
+    for (int i = 0; i < 4 * NoiseTracker::kSection; ++i) {
+      const Frame frame = render(
+          gray_format(160, 120), [](int p, int x, int y) { return textured(p, x, y + 60); }, sigma,
+          static_cast<unsigned>(i) + 1);
+      const float level = tracker.next(frame).sigma[0];
+      if (i < NoiseTracker::kFramesToAverage) {
+        first = level;
+      }
+      EXPECT_NEAR(level / first, 1, 0.05) << "frame " << i;
+    }
+  }
+}
+
 TEST_F(NoiseTrackerTest, AsksForFewEstimatesOnceTheLevelIsKnown) {
   CountingEngine engine;
   NoiseTracker tracker(engine);
