@@ -32,10 +32,8 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
                   "Purpose of the output: web (MP4), archive (FFV1) or edit (ProRes) [none]")
       ->details(
           "web stands for -f mp4 -c libx264 --encoding small --pix-fmt yuv420p --audio-codec aac, the colors "
-          "of "
-          "BT.709 and even sizes; archive for -f matroska -c ffv1; edit for -f mov -c prores_ks -e "
-          "profile=hq --pix-fmt "
-          "yuv422p10le --audio-codec pcm_s24le. "
+          "of BT.709 and even sizes; archive for -f matroska -c ffv1; edit for -f mov -c prores_ks "
+          "-e profile=hq --pix-fmt yuv422p10le --audio-codec pcm_s24le. "
           "Options that are given as well take precedence.")
       ->type_name("PURPOSE")
       ->one_of({"web", "archive", "edit"});

@@ -247,7 +247,7 @@ class FrameSink : NotCopyable {
   bool has_failed() const { return failed_; }
 
   const std::string& name() const { return name_; }
-  /// Such as "libx264, preset veryfast".
+  /// The encoder and its preset, such as "libx264, preset veryfast".
   const std::string& encoder() const { return encoder_; }
   std::int64_t offered() const { return offered_; }
   std::int64_t written() const { return written_; }
@@ -466,7 +466,7 @@ class LiveOutput : NotCopyable {
   }
   /// True if the output begins with the source.
   bool is_requested() const { return options_.begins; }
-  /// Those that are complete.
+  /// The recordings that are complete.
   std::vector<Recording> recordings() const {
     const std::scoped_lock lock(mutex_);
     return recordings_;
