@@ -33,7 +33,7 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
       ->details(
           "web stands for -f mp4 -c libx264 --encoding small --pix-fmt yuv420p --audio-codec aac, the colors "
           "of BT.709 and even sizes; archive for -f matroska -c ffv1; edit for -f mov -c prores_ks "
-          "-e profile=hq --pix-fmt yuv422p10le --audio-codec pcm_s24le. "
+          "--audio-codec pcm_s24le: ProRes 422 HQ, or 4444 for RGB, 4:4:4 and transparency. "
           "Options that are given as well take precedence.")
       ->type_name("PURPOSE")
       ->one_of({"web", "archive", "edit"});

@@ -292,16 +292,15 @@ struct Purpose {
   const char* container;
   std::string_view extension;  ///< of outputs
   const char* codec;
-  const char* profile;  ///< of the encoder
-  const char* pixel_format;
+  const char* pixel_format;  ///< empty: the encoder's nearest to the source's
   const char* audio_codec;
   const char* color;
 };
 
 constexpr std::array kPurposes{
-    Purpose{"web", "mp4", ".mp4", "libx264", "", "yuv420p", "aac", "bt709"},
-    Purpose{"archive", "matroska", ".mkv", "ffv1", "", "", "", ""},
-    Purpose{"edit", "mov", ".mov", "prores_ks", "hq", "yuv422p10le", "pcm_s24le", ""},
+    Purpose{"web", "mp4", ".mp4", "libx264", "yuv420p", "aac", "bt709"},
+    Purpose{"archive", "matroska", ".mkv", "ffv1", "", "", ""},
+    Purpose{"edit", "mov", ".mov", "prores_ks", "", "pcm_s24le", ""},
 };
 
 const Purpose& find_purpose(const std::string& name) {
@@ -339,9 +338,6 @@ void apply_purpose(const std::string& purpose, io::WriterOptions& options) {
   if (options.codec.empty()) {
     options.codec = chosen.codec;
     set_missing(options.pixel_format, chosen.pixel_format);
-    if (*chosen.profile != '\0') {
-      options.encoder_options.emplace(options.encoder_options.begin(), "profile", chosen.profile);
-    }
   }
   set_missing(options.container, chosen.container);
   set_missing(options.encoding, "small");

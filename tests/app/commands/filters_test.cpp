@@ -446,6 +446,9 @@ TEST_F(FiltersTest, ForArchiveAndEditChooseTheirCodecs) {
   expect_success(limpid({"denoise", input, "-o", edit, "--for", "edit"}));
   EXPECT_EQ(video(edit)["codec_name"], "prores");
   EXPECT_EQ(video(edit)["profile"], "HQ");
+  const std::string full = make("full.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=25:size=96x64:duration=0.2",
+                                             "-pix_fmt", "yuv444p", "-c:v", "ffv1"});
+  EXPECT_EQ(video(denoised(full, "full.mov", {"--for", "edit"}))["profile"], "4444");
   EXPECT_EQ(run({"ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream=codec_name",
                  "-of", "csv=p=0", edit})
                 .out,
