@@ -86,7 +86,7 @@ try_in() {
   step "$system-packages" "$root" 'apt-get update -qq; apt-get install -qq -y --no-install-recommends xz-utils libstdc++6'
   step "$system-denoise" "$root" "
     cd /try; tar xf $name.tar.xz; ln -s $name limpid
-    ! ldconfig -p | grep -E 'libav|libX11|libGL'
+    ! ldconfig -p | grep -E 'libav|libX11|libGL' || exit 1
     time limpid/bin/limpid denoise sample_noisy.mkv -o clean.mkv --quality fast
     limpid/bin/limpid measure sample_noisy.mkv clean.mkv --json >measured.json
     for codec in libx264 libx265 libsvtav1 libaom-av1 libvpx-vp9 ffv1 prores_ks; do

@@ -85,7 +85,9 @@ END
   ninja -C build-dav1d install
 }
 
-part_opus() { configure_part opus --disable-hardening --disable-shared --disable-doc --disable-extra-programs; }
+part_opus() {  # mingw-w64 has the checks of _FORTIFY_SOURCE, which opus adds, in another library
+  CFLAGS="$CFLAGS -D_FORTIFY_SOURCE=0" configure_part opus --disable-hardening --disable-shared --disable-doc --disable-extra-programs
+}
 part_lame() { configure_part lame --disable-shared --disable-frontend --disable-decoder; }
 part_zimg() {
   unpack zimg
@@ -173,9 +175,7 @@ part_ffmpeg() {
   local options=() more codecs
   if [[ $system == windows ]]; then
     options=(--pkg-config-flags=--static "--extra-cflags=-I$prefix/include" "--extra-ldflags=-L$prefix/lib -static" --target-os=mingw32 --arch=x86_64 --enable-cross-compile --cross-prefix="$host-" --windres="$RC" --enable-indev=dshow)
-    codecs="libx264 libdav1d libopus libmp3lame libzimg libopenjpeg"
-    ! pkg-config --exists x265 || codecs+=" libx265"
-    ! pkg-config --exists SvtAv1Enc || codecs+=" libsvtav1"
+    codecs="libx264 libx265 libsvtav1 libdav1d libopus libmp3lame libzimg libopenjpeg"
   else
     options=(--enable-indev=v4l2)
     codecs="libx264 libx265 libsvtav1 libdav1d libaom libvpx libopus libmp3lame libzimg libopenjpeg libwebp libjxl"
