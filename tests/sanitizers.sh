@@ -1,13 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Builds the tests under sanitizers and runs them; a report fails the run.
-# Usage: tests/sanitizers.sh [asan-ubsan | tsan] [SUITE...]    default: both presets, and all useful suites
+# Usage: tests/sanitizers.sh [asan-ubsan | tsan] [--brief] [SUITE...]    default: both presets, and all useful suites
+# --brief: without tests that repeat the memory accesses of others, at other noise levels or over longer clips
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 presets=(asan-ubsan tsan)
 if [[ ${1:-} == asan-ubsan || ${1:-} == tsan ]]; then
   presets=("$1")
+  shift
+fi
+brief=
+if [[ ${1:-} == --brief ]]; then
+  brief=':NoiseTrackerTest.AStep*On:NoiseTrackerTest.AStepIsFound*:NoiseTrackerTest.AModelDepends*:NoiseTrackerTest.SectionsOf*'
+  brief+=':NoiseTrackerTest.AnInset*:NoiseTrackerTest.AWindow*:GrainModel.ChromaHas*:GrainModel.HasTheDeviation*:Clipping.IsUndoneAs*'
+  brief+=':*Vbm4dTest.MixesVnlb*:*Vbm4dTest.FollowsMotion*:*Vbm4dTest.AgreesWithTheOracleIn*Noise*:*Vbm4dTest.*NoiseThatRepeats*'
+  brief+=':*Vbm4dTest.*DifferOverTime*:*Vbm4dTest.BestIsNotWorse*:*Bm3dTest.NoiseThat*'
   shift
 fi
 
@@ -25,7 +34,7 @@ fi
 rc=0
 for preset in "${presets[@]}"; do
   suites=("$@")
-  filter=-$without
+  filter=-$without$brief
   if [[ $preset == tsan ]]; then
     # Oracles have no threads, and tracking the estimate over time adds none.
     filter+=':*AgreesWithTheOracle*:*AgreeWithTheOracle*:*OracleDenoise*:*NoiseTracker*:*CodedNoise*'

@@ -3,6 +3,7 @@
 // with all kinds of content, and ffprobe compares limpid's output.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -35,9 +36,21 @@ const Words kSound = {"-f", "lavfi", "-i", "sine=d=0.4"};
 class Probed {
  public:
   explicit Probed(const std::string& file)
-      : all_(ask({"-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash",
-                  "md5", file})),
-        frames_(ask({"-select_streams", "v:0", "-show_frames", file})["frames"]) {}
+      : all_(json::parse(
+            run({"ffprobe", "-v", "error", "-of", "json", "-show_streams", "-show_format", "-show_chapters",
+                 "-show_packets", "-show_frames", "-show_data_hash", "md5", file})
+                .out)) {
+    const auto picture = std::find_if(all_["streams"].begin(), all_["streams"].end(),
+                                      [](const json& stream) { return stream["codec_type"] == "video"; });
+    for (const json& item : all_["packets_and_frames"]) {
+      if (item["type"] == "packet") {
+        packets_.push_back(item);
+      } else if (picture != all_["streams"].end() && item["type"] == "frame" &&
+                 item["stream_index"] == (*picture)["index"]) {
+        frames_.push_back(item);
+      }
+    }
+  }
 
   /// The n-th stream of a type; "cover" are pictures attached to the file.
   const json& stream(const std::string& type, int n = 0) const {
@@ -69,7 +82,7 @@ class Probed {
   /// One value of every packet of a stream.
   json packets(const json& stream, const std::string& key) const {
     json values = json::array();
-    for (const json& packet : all_["packets"]) {
+    for (const json& packet : packets_) {
       if (packet["stream_index"] == stream["index"]) {
         values.push_back(packet.value(key, ""));
       }
@@ -128,9 +141,6 @@ class Probed {
   }
 
  private:
-  static json ask(const Words& what) {
-    return json::parse(run(Words{"ffprobe", "-v", "error", "-of", "json"} + what).out);
-  }
   static std::optional<double> time_of(const json& frame) {
     for (const char* const key : {"pts_time", "best_effort_timestamp_time"}) {
       if (frame.contains(key)) {
@@ -140,7 +150,8 @@ class Probed {
     return std::nullopt;
   }
   json all_;
-  json frames_;
+  json packets_ = json::array();
+  json frames_ = json::array();
 };
 
 /// The text of the first event of the n-th subtitle stream.

@@ -53,6 +53,9 @@ Outcome limpid(std::vector<std::string> arguments, const ProcessOptions& options
 /// The command line of limpid with these arguments.
 std::vector<std::string> limpid_command(std::vector<std::string> arguments);
 
+/// Runs a command that only reads `file`, unless its result is known and the file has not changed since.
+Outcome run_once(const std::vector<std::string>& command, const std::string& file);
+
 /// Lines of a text, without empty ones.
 std::vector<std::string> lines(const std::string& text);
 

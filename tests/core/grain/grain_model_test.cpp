@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <type_traits>
 #include <utility>
@@ -58,29 +59,35 @@ Frame flat_frame(const FrameFormat& format, int luma) {
   return frame;
 }
 
-/// The grain of a plane of a flat frame, in 8-bit code values.
-std::vector<double> grain_of(const FilmGrain& grain, const FrameFormat& format, int plane, int luma) {
+constexpr int kPlanes = 3;
+
+/// The grain of the planes of a flat frame, in 8-bit code values.
+std::array<std::vector<double>, kPlanes> grain_of(const FilmGrain& grain, const FrameFormat& format,
+                                                  int luma) {
   const Frame frame = with_film_grain(grain, flat_frame(format, luma));
-  std::vector<double> result;
-  for_each_sample(frame, plane, [&](int, int, const auto& sample) {
-    result.push_back(sample / format.code_value() - (plane == 0 ? luma : 128));
-  });
+  std::array<std::vector<double>, kPlanes> result;
+  for (int p = 0; p < kPlanes; ++p) {
+    for_each_sample(frame, p, [&](int, int, const auto& sample) {
+      result[p].push_back(sample / format.code_value() - (p == 0 ? luma : 128));
+    });
+  }
   return result;
 }
 
-/// Over several seeds.
-double deviation_of(FilmGrain grain, const FrameFormat& format, int plane, int luma) {
+/// The deviation in each plane, over several seeds.
+std::array<double, kPlanes> deviations_of(FilmGrain grain, const FrameFormat& format, int luma) {
   constexpr int kSeeds = 24;
-  double squares = 0;
-  double count = 0;
+  std::array<double, kPlanes> squares{};
   for (int i = 0; i < kSeeds; ++i) {
     grain.seed = (grain.seed * 17 + 4321) & 0xFFFF;
-    for (const double each : grain_of(grain, format, plane, luma)) {
-      squares += each * each;
-      count += 1;
+    const auto planes = grain_of(grain, format, luma);
+    for (int p = 0; p < kPlanes; ++p) {
+      squares[p] += std::transform_reduce(planes[p].begin(), planes[p].end(), planes[p].begin(), 0.0) /
+                    static_cast<double>(planes[p].size() * kSeeds);
     }
   }
-  return std::sqrt(squares / count);
+  std::ranges::transform(squares, squares.begin(), [](double each) { return std::sqrt(each); });
+  return squares;
 }
 
 /// White noise after a Gaussian kernel of this deviation.
@@ -112,7 +119,7 @@ std::vector<double> spectrum_of(FilmGrain grain, const FrameFormat& format) {
   constexpr int kSeeds = 32;
   for (int seed = 0; seed < kSeeds; ++seed) {
     grain.seed = (grain.seed * 17 + 4321) & 0xFFFF;
-    const std::vector<double> samples = grain_of(grain, format, 0, 128);
+    const std::vector<double> samples = grain_of(grain, format, 128)[0];
     for (int top = 0; top < format.height; top += kBlock) {
       for (int left = 0; left < format.width; left += kBlock) {
         std::array<double, kBlock * kBlock> half{};
@@ -169,9 +176,10 @@ TEST(GrainModel, HasTheDeviationOfTheNoiseAtEachBrightness) {
     const FilmGrain grain = film_grain_of(noise, format, 1000);
     grain.validate("grain");
     for (const int luma : {40, 96, 128, 200}) {
-      for (int p = 0; p < 3; ++p) {
+      const auto deviations = deviations_of(grain, format, luma);
+      for (int p = 0; p < kPlanes; ++p) {
         const double expected = noise.sigma[p] * deviation_at(noise.shape[p].curve, static_cast<float>(luma));
-        EXPECT_NEAR(deviation_of(grain, format, p, luma), expected, expected * 0.03)
+        EXPECT_NEAR(deviations[p], expected, expected * 0.03)
             << format.bit_depth << " bit, plane " << p << ", luma " << luma;
       }
     }
@@ -182,8 +190,9 @@ TEST(GrainModel, FaintAndStrongNoiseKeepsItsDeviation) {
   for (const float sigma : {0.6F, 1.0F, 2.5F, 12.0F, 25.0F}) {
     const FrameFormat format = yuv_format(8, 1, 1);
     const FilmGrain grain = film_grain_of(NoiseModel{{sigma, sigma, sigma}}, format, 7);
-    EXPECT_NEAR(deviation_of(grain, format, 0, 128) / static_cast<double>(sigma), 1, 0.05) << sigma;
-    EXPECT_NEAR(deviation_of(grain, format, 1, 128) / static_cast<double>(sigma), 1, 0.05) << sigma;
+    const auto deviations = deviations_of(grain, format, 128);
+    EXPECT_NEAR(deviations[0] / static_cast<double>(sigma), 1, 0.05) << sigma;
+    EXPECT_NEAR(deviations[1] / static_cast<double>(sigma), 1, 0.05) << sigma;
   }
 }
 
@@ -214,30 +223,33 @@ TEST(GrainModel, HasTheSpectrumOfTheNoise) {
   }
 }
 
-/// The correlation of a chroma plane's grain with the mean of luma's, over several seeds.
-double correlation_of(FilmGrain grain, const FrameFormat& format, int plane) {
+/// The correlation of each chroma plane's grain with the mean of luma's, over several seeds.
+std::array<double, 2> correlations_of(FilmGrain grain, const FrameFormat& format) {
   double luma_squares = 0;
-  double chroma_squares = 0;
-  double products = 0;
+  std::array<double, 2> chroma_squares{};
+  std::array<double, 2> products{};
   for (grain.seed = 100; grain.seed < 3000; grain.seed += 100) {
-    const std::vector<double> luma = grain_of(grain, format, 0, 128);
-    const std::vector<double> chroma = grain_of(grain, format, plane, 128);
-    const int width = format.plane_width(plane);
-    for (std::size_t i = 0; i < chroma.size(); ++i) {
+    const auto planes = grain_of(grain, format, 128);
+    const int width = format.plane_width(1);
+    for (std::size_t i = 0; i < planes[1].size(); ++i) {
       const int x = static_cast<int>(i) % width << format.chroma_shift_x;
       const int y = static_cast<int>(i) / width << format.chroma_shift_y;
       double sum = 0;
       for (int dy = 0; dy < 1 << format.chroma_shift_y; ++dy) {
         for (int dx = 0; dx < 1 << format.chroma_shift_x; ++dx) {
-          sum += luma[static_cast<std::size_t>(y + dy) * format.width + x + dx];
+          sum += planes[0][static_cast<std::size_t>(y + dy) * format.width + x + dx];
         }
       }
       luma_squares += sum * sum;
-      chroma_squares += chroma[i] * chroma[i];
-      products += sum * chroma[i];
+      for (const int c : {0, 1}) {
+        const double chroma = planes[c + 1][i];
+        chroma_squares[c] += chroma * chroma;
+        products[c] += sum * chroma;
+      }
     }
   }
-  return products / std::sqrt(luma_squares * chroma_squares);
+  return {products[0] / std::sqrt(luma_squares * chroma_squares[0]),
+          products[1] / std::sqrt(luma_squares * chroma_squares[1])};
 }
 
 TEST(GrainModel, ChromaHasTheCorrelationOfTheNoise) {
@@ -249,11 +261,13 @@ TEST(GrainModel, ChromaHasTheCorrelationOfTheNoise) {
       }
       const FilmGrain grain = film_grain_of(noise, format, 5, {0.3, -0.2});
       grain.validate("grain");
-      EXPECT_NEAR(correlation_of(grain, format, 1), 0.3, 0.05) << format.bit_depth << ", " << width;
-      EXPECT_NEAR(correlation_of(grain, format, 2), -0.2, 0.05) << format.bit_depth << ", " << width;
-      for (int p = 0; p < 3; ++p) {
+      const auto correlations = correlations_of(grain, format);
+      EXPECT_NEAR(correlations[0], 0.3, 0.05) << format.bit_depth << ", " << width;
+      EXPECT_NEAR(correlations[1], -0.2, 0.05) << format.bit_depth << ", " << width;
+      const auto deviations = deviations_of(grain, format, 128);
+      for (int p = 0; p < kPlanes; ++p) {
         const auto expected = static_cast<double>(noise.sigma[p]);
-        EXPECT_NEAR(deviation_of(grain, format, p, 128), expected, 0.07 * expected) << p << ", " << width;
+        EXPECT_NEAR(deviations[p], expected, 0.07 * expected) << p << ", " << width;
       }
     }
   }
@@ -308,8 +322,8 @@ TEST(GrainModel, PlanesWithoutNoiseHaveNoGrain) {
   EXPECT_EQ(one.points[1][0].scaling, 0);
   const FilmGrain chroma = film_grain_of(NoiseModel{{0, 3, 3}}, yuv_format(8, 1, 1), 1);
   EXPECT_EQ(chroma.points[0].size(), 1U);  // required by AV1
-  EXPECT_NEAR(deviation_of(chroma, yuv_format(8, 1, 1), 1, 128), 3, 0.1);
-  EXPECT_EQ(deviation_of(chroma, yuv_format(8, 1, 1), 0, 128), 0);
+  EXPECT_NEAR(deviations_of(chroma, yuv_format(8, 1, 1), 128)[1], 3, 0.1);
+  EXPECT_EQ(deviations_of(chroma, yuv_format(8, 1, 1), 128)[0], 0);
 }
 
 }  // namespace
