@@ -181,59 +181,46 @@ std::string repetition_text(const PlaneNoise& noise) {
              : "";
 }
 
-std::string_view source_name(NoiseSource source) {
-  switch (source) {
-    case NoiseSource::kGiven:
-      return "given";
-    case NoiseSource::kMotion:
-      return "motion";
-    case NoiseSource::kSingleFrames:
-      return "single frames";
-    case NoiseSource::kClean:
-      return "clean";
-    case NoiseSource::kBelowPrecision:
-      return "below precision";
-    case NoiseSource::kCoded:
-      return "codec";
-    case NoiseSource::kHidden:
-      return "texture";
-    case NoiseSource::kNotMeasurable:
-      return "not measurable";
-    case NoiseSource::kRepeatedFrames:
-      return "repeated frames";
-    case NoiseSource::kMotionLost:
-      return "motion lost";
-  }
-  return "";
+namespace {
+
+struct SourceWords {
+  NoiseSource source;
+  std::string_view name;
+  std::string_view text;  // of a level of 0; for kHidden, with the limit
+};
+constexpr SourceWords kSourceWords[] = {
+    {NoiseSource::kGiven, "given", ""},
+    {NoiseSource::kMotion, "motion", ""},
+    {NoiseSource::kSingleFrames, "single frames", ""},
+    {NoiseSource::kClean, "clean", "not more than in clean pictures"},
+    {NoiseSource::kBelowPrecision, "below precision", "weaker than one step of the samples"},
+    {NoiseSource::kCoded, "codec", "a codec has removed most of it"},
+    {NoiseSource::kHidden, "texture", "texture hides noise weaker than {:.1f}"},
+    {NoiseSource::kNotMeasurable, "not measurable",
+     "not measurable, because samples are constant or at the ends of their range"},
+    {NoiseSource::kRepeatedFrames, "repeated frames", "not measurable, because frames repeat"},
+    {NoiseSource::kMotionLost, "motion lost", "motion could not be followed"},
+};
+
+const SourceWords& words_of(NoiseSource source) {
+  return *std::ranges::find(kSourceWords, source, &SourceWords::source);
 }
+
+}  // namespace
+
+std::string_view source_name(NoiseSource source) { return words_of(source).name; }
 
 std::string evidence_text(const NoiseEstimate& noise) {
   const NoiseEvidence& evidence = noise.evidence;
-  const std::optional<Region>& area = noise.area;
-  const std::string where =
-      area ? fmt::format(", only in {}x{} at {},{}", area->width, area->height, area->x, area->y) : "";
-  switch (evidence.source) {
-    case NoiseSource::kGiven:
-      return "";
-    case NoiseSource::kClean:
-      return "not more than in clean pictures";
-    case NoiseSource::kBelowPrecision:
-      return "weaker than one step of the samples";
-    case NoiseSource::kCoded:
-      return "a codec has removed most of it";
-    case NoiseSource::kHidden:
-      return fmt::format("texture hides noise weaker than {:.1f}", evidence.limit);
-    case NoiseSource::kNotMeasurable:
-      return "not measurable, because samples are constant or at the ends of their range";
-    case NoiseSource::kRepeatedFrames:
-      return "not measurable, because frames repeat";
-    case NoiseSource::kMotionLost:
-      return "motion could not be followed";
-    case NoiseSource::kMotion:
-    case NoiseSource::kSingleFrames:
-      break;
+  const bool is_found =
+      evidence.source == NoiseSource::kMotion || evidence.source == NoiseSource::kSingleFrames;
+  if (!is_found) {
+    return fmt::format(fmt::runtime(words_of(evidence.source).text), evidence.limit);
   }
-  return fmt::format("certainty {:.0f} %{}", 100 * evidence.certainty, where);
+  const std::optional<Region>& area = noise.area;
+  return fmt::format(
+      "certainty {:.0f} %{}", 100 * evidence.certainty,
+      area ? fmt::format(", only in {}x{} at {},{}", area->width, area->height, area->x, area->y) : "");
 }
 
 std::string shape_text(const NoiseModel& noise, ColorModel color_model) {

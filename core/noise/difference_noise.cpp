@@ -1,40 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "core/noise/difference_noise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
-#include "core/noise/constants.h"
-
 namespace limpid::noise {
-namespace {
-
-/// Maximum ratio of the frequencies u + v of 0, 1 and 2 to the mean variance of 3 and 4; the rest is shading.
-using LowestRatios = std::array<double, 3>;
-constexpr LowestRatios kRatiosOfLuma = {2, 2, 2};
-constexpr LowestRatios kRatiosOfChroma = {7, 7, 7};
-/// Pictures of cameras with known noise have 10 to 18 and 4 to 6, which determine the DC.
-constexpr LowestRatios kRatiosOfBlotches = {0, 16, 6};
-constexpr LowestRatios kRatiosOfCoarseGrain = {9, 6, 3.5};
-/// Maximum ratio of the DC's variance to that of the frequencies of 1.
-constexpr double kMostRiseOfBlotches = 3;
-
-Spectrum limited(Spectrum spectrum, const LowestRatios& ratios) {
-  const double middle = mean_of(spectrum, 3, 4);
-  for (int i = 0; i < kCoefficients; ++i) {
-    const int frequency = i / kBlock + i % kBlock;
-    if (frequency < std::ssize(ratios)) {
-      spectrum[i] = std::min(spectrum[i], ratios[frequency] * middle);
-    }
-  }
-  return spectrum;
-}
-
-}  // namespace
 
 double mean_of(const Spectrum& spectrum) {
   double sum = 0;
@@ -61,28 +37,41 @@ double slope_of(const Spectrum& spectrum) {
   return std::sqrt(mean_of(spectrum, 10, 14) / std::max(mean_of(spectrum, 3, 6), 1e-9));
 }
 
-Spectrum scaled(Spectrum spectrum, double variance) {
-  const double factor = variance / mean_of(spectrum);
-  for (double& value : spectrum) {
-    value *= factor;
+Spectrum limited(Spectrum spectrum, const LowestRatios& ratios) {
+  const double middle = mean_of(spectrum, 3, 4);
+  for (int i = 0; i < kCoefficients; ++i) {
+    const int frequency = i / kBlock + i % kBlock;
+    if (frequency < std::ssize(ratios)) {
+      spectrum[i] = std::min(spectrum[i], ratios[frequency] * middle);
+    }
   }
   return spectrum;
 }
 
-Spectrum without_shading(const Spectrum& spectrum, bool luma) {
-  return limited(spectrum, luma ? kRatiosOfLuma : kRatiosOfChroma);
+void BinSums::add(const Energies& bin, int activity) {
+  energies.add(bin);
+  texture += bin.blocks * texture_of(activity);
+  last = activity;
 }
 
-Spectrum with_coarse_grain(const Spectrum& spectrum) { return limited(spectrum, kRatiosOfCoarseGrain); }
+Spectrum BinSums::spectrum() const {
+  Spectrum mean = energies.energy;
+  for (double& value : mean) {
+    value /= energies.blocks;
+  }
+  return mean;
+}
 
-Spectrum with_blotches(const Spectrum& spectrum) {
-  Spectrum result = limited(spectrum, kRatiosOfBlotches);
-  const double first = mean_of(result, 1, 1);
-  result[0] = first * std::clamp(first / std::max(mean_of(result, 2, 2), 1e-9), 1.0, kMostRiseOfBlotches);
-  return result;
+double BinSums::mean_energy() const {
+  return std::accumulate(energies.energy.begin(), energies.energy.end(), 0.0) / energies.blocks;
 }
 
 namespace {
+
+constexpr double kLeastBlocks = 24;  // minimum number of differences in a class of brightness
+// Range of uniformity from classes of unreliable to classes of fully reliable levels.
+constexpr double kUnreliable = 0.8;
+constexpr double kReliable = 0.93;
 
 struct Class {
   double all = 0;     // number of blocks
@@ -96,41 +85,30 @@ struct Class {
 };
 using Classes = std::array<Class, kClasses>;
 
-// The sums of a class's bins [first, last).
-struct BinSums {
-  Energies energies;
-  double texture = 0;  // sum over the blocks
+// 0 below `from`, 1 above `to`, linear between.
+double ramp(double value, double from, double to) {
+  return std::clamp((value - from) / (to - from), 0.0, 1.0);
+}
 
-  void add(const Energies& bin, int activity) {
-    energies.add(bin);
-    texture += bin.blocks * texture_of(activity);
+Spectrum scaled(Spectrum spectrum, double variance) {
+  const double factor = variance / mean_of(spectrum);
+  for (double& value : spectrum) {
+    value *= factor;
   }
-  Spectrum spectrum() const {
-    Spectrum mean = energies.energy;
-    for (double& value : mean) {
-      value /= energies.blocks;
-    }
-    return mean;
-  }
-  double mean_texture() const { return texture / energies.blocks; }
-  double uniformity() const {
-    double sum = 0;
-    for (int i = 1; i < kCoefficients; ++i) {
-      sum += energies.energy[i];
-    }
-    const double mean = sum / (kCoefficients - 1) / energies.blocks;
-    return mean > 0 ? std::min(std::exp2(energies.octaves / energies.blocks) / mean, 1.0) : 0;
-  }
-};
+  return spectrum;
+}
 
-struct Chosen {
-  BinSums sums;
-  int last = 0;  // number of the bin
-};
+// DifferenceNoise::uniformity of the blocks.
+double uniformity_of(const Energies& sums) {
+  const double mean =
+      std::accumulate(sums.energy.begin() + 1, sums.energy.end(), 0.0) / (kCoefficients - 1) / sums.blocks;
+  return mean > 0 ? std::min(std::exp2(sums.octaves / sums.blocks) / mean, 1.0) : 0;
+}
 
 // The blocks with the least texture whose variance has the lowest upper bound.
-std::optional<Chosen> least_textured(const Energies* bins, double least) {
-  std::optional<Chosen> chosen;
+std::optional<BinSums> least_textured(const Energies* bins, double least) {
+  constexpr double kStandardErrors = 3;  // between a variance and its upper bound
+  std::optional<BinSums> chosen;
   double lowest = std::numeric_limits<double>::infinity();
   BinSums sums;
   for (int a = 0; a < kActivities; ++a) {
@@ -141,10 +119,10 @@ std::optional<Chosen> least_textured(const Energies* bins, double least) {
     }
     // Neighboring coefficients of colored noise depend on each other: half of them count.
     const double error = std::sqrt(2 / (blocks * kCoefficients / 2));
-    const double bound = mean_of(sums.spectrum()) * (1 + kConstants.difference.standard_errors * error);
+    const double bound = mean_of(sums.spectrum()) * (1 + kStandardErrors * error);
     if (bound < lowest) {
       lowest = bound;
-      chosen = {sums, a};
+      chosen = sums;
     }
   }
   return chosen;
@@ -152,18 +130,22 @@ std::optional<Chosen> least_textured(const Energies* bins, double least) {
 
 // Extrapolates a class's differences to blocks without texture, whose own energy is half of the noise's
 // variance.
-void extrapolate(const Energies* bins, const Chosen& chosen, Class& result) {
-  const double texture = chosen.sums.mean_texture();
+void extrapolate(const Energies* bins, const BinSums& chosen, Class& result) {
+  // Half octaves between the measured blocks and those that show how differences grow with texture.
+  constexpr int kTexturedStep = 4;
+  // Maximum growth relative to that of texture. Blocks that were not followed at all have it.
+  constexpr double kMostGrowth = 1.5;
+  const double texture = chosen.mean_texture();
   const double variance = result.measured;
   double left = variance;
   BinSums textured;
-  for (int a = chosen.last + kConstants.difference.textured_step; a < kActivities; ++a) {
+  for (int a = chosen.last + kTexturedStep; a < kActivities; ++a) {
     textured.add(bins[a], a);
   }
-  if (textured.energies.blocks >= kConstants.difference.least_blocks) {
+  if (textured.energies.blocks >= kLeastBlocks) {
     const Spectrum more = textured.spectrum();
     const double growth = std::max(mean_of(more) - variance, 0.0) / (textured.mean_texture() - texture);
-    const double share = std::min(growth, kConstants.difference.most_growth);
+    const double share = std::min(growth, kMostGrowth);
     left = std::clamp((variance - share * texture) / (1 - share / 2), 0.0, variance);
     // Subtracts the spectrum of the growth in proportion to its part of the variance.
     const double total = mean_of(more) - variance;
@@ -177,6 +159,11 @@ void extrapolate(const Energies* bins, const Chosen& chosen, Class& result) {
 }
 
 Classes measure(const std::vector<Energies>& bins, ChannelKind kind) {
+  // Share of the blocks of a class that is used for chroma, which rarely has texture.
+  constexpr double kShareOfChroma = 0.5;
+  // Uniformity of blocks whose differences are texture, and least uniformity of noise alone.
+  constexpr double kTexture = 0.4;
+  constexpr double kNoise = 0.75;
   Classes classes;
   for (int c = 0; c < kClasses; ++c) {
     const Energies* const own = &bins[static_cast<std::size_t>(c) * kActivities];
@@ -184,20 +171,18 @@ Classes measure(const std::vector<Energies>& bins, ChannelKind kind) {
     for (int a = 0; a < kActivities; ++a) {
       result.all += own[a].blocks;
     }
-    const double share = kind == ChannelKind::kLuma ? 0 : kConstants.difference.chroma_share;
-    const auto chosen = least_textured(own, std::max(kConstants.difference.least_blocks, share * result.all));
+    const double share = kind == ChannelKind::kLuma ? 0 : kShareOfChroma;
+    const auto chosen = least_textured(own, std::max(kLeastBlocks, share * result.all));
     if (!chosen) {
       continue;
     }
-    result.chosen = chosen->sums.energies.blocks;
-    result.spectrum = chosen->sums.spectrum();
+    result.chosen = chosen->energies.blocks;
+    result.spectrum = chosen->spectrum();
     result.measured = mean_of(result.spectrum);
-    result.uniformity = chosen->sums.uniformity();
-    result.reliability =
-        ramp(result.uniformity, kConstants.difference.unreliable, kConstants.difference.reliable);
+    result.uniformity = uniformity_of(chosen->energies);
+    result.reliability = ramp(result.uniformity, kUnreliable, kReliable);
     extrapolate(own, *chosen, result);
-    result.level *=
-        std::sqrt(ramp(result.uniformity, kConstants.difference.texture, kConstants.difference.noise));
+    result.level *= std::sqrt(ramp(result.uniformity, kTexture, kNoise));
   }
   return classes;
 }
@@ -205,6 +190,10 @@ Classes measure(const std::vector<Energies>& bins, ChannelKind kind) {
 // Levels are upper bounds. The level of a class with texture in all blocks is limited by the levels of the
 // next classes.
 void limit_by_neighbors(Classes& classes) {
+  // Maximum rise of the deviation from one class to the next.
+  constexpr double kRiseIfUnreliable = 1.06;
+  constexpr double kRiseIfReliable = 4;
+  constexpr double kLeastLimit = 0.02;  // share of the greatest level; lower levels limit no neighbors
   std::array<double, kClasses> bounds{};
   double greatest = 0;
   for (int c = 0; c < kClasses; ++c) {
@@ -220,11 +209,8 @@ void limit_by_neighbors(Classes& classes) {
       return;
     }
     const double rise =
-        kConstants.difference.rise_if_unreliable *
-        std::pow(kConstants.difference.rise_if_reliable / kConstants.difference.rise_if_unreliable,
-                 classes[c].reliability);
-    bounds[c] =
-        std::min(bounds[c], rise * std::max(bounds[by], kConstants.difference.least_limit * greatest));
+        kRiseIfUnreliable * std::pow(kRiseIfReliable / kRiseIfUnreliable, classes[c].reliability);
+    bounds[c] = std::min(bounds[c], rise * std::max(bounds[by], kLeastLimit * greatest));
     classes[c].level = std::min(classes[c].level, bounds[c]);
   };
   for (int c = 1; c < kClasses; ++c) {
@@ -238,18 +224,18 @@ void limit_by_neighbors(Classes& classes) {
 // If texture hides the noise of a class or remains in its differences, the level lies between the
 // extrapolated and the measured one. It is then interpolated from the surrounding classes with visible noise.
 void fill_hidden(Classes& classes) {
+  constexpr double kOwnWeight = 0.1;  // of a class's own extrapolated level
   const Classes before = classes;
   for (int c = 0; c < kClasses; ++c) {
     Class& own = classes[c];
-    if (own.chosen == 0 || (own.visibility > kConstants.difference.hidden && own.reliability > 0)) {
+    if (own.chosen == 0 || (own.visibility > kHiddenShare && own.reliability > 0)) {
       continue;
     }
-    // The extrapolated level of the class itself has a small weight.
-    double weights = kConstants.difference.own_weight * own.chosen;
+    double weights = kOwnWeight * own.chosen;
     double sum = weights * own.level;
     for (int by = 0; by < kClasses; ++by) {
       const Class& other = before[by];
-      if (other.chosen > 0 && other.visibility > kConstants.difference.hidden) {
+      if (other.chosen > 0 && other.visibility > kHiddenShare) {
         const double weight = other.reliability * other.chosen / (1 + (by - c) * (by - c));
         sum += weight * other.level;
         weights += weight;
@@ -286,6 +272,8 @@ double median_of(const Classes& classes, const Value& value) {
 // The curve through the levels of classes, relative to `sigma`: linear over classes without one, and constant
 // beyond the last.
 NoiseShape::Curve curve_of(const Classes& classes, double sigma) {
+  constexpr double kLeast = 0.05;
+  constexpr double kMost = 9;
   std::array<double, kClasses> levels{};
   int last = -1;  // last class with a level
   for (int c = 0; c < kClasses; ++c) {
@@ -304,9 +292,7 @@ NoiseShape::Curve curve_of(const Classes& classes, double sigma) {
   for (std::size_t i = 0; i < curve.size(); ++i) {  // points lie between classes
     const double below = levels[i > 0 ? i - 1 : 0];
     const double above = levels[std::min(i, levels.size() - 1)];
-    curve[i] =
-        static_cast<float>(std::clamp((below + above) / 2 / sigma, kConstants.difference.least_of_curve,
-                                      kConstants.difference.most_of_curve));
+    curve[i] = static_cast<float>(std::clamp((below + above) / 2 / sigma, kLeast, kMost));
   }
   return curve;
 }
@@ -319,7 +305,10 @@ double followed_share(const ChannelStatistics& channel) {
 }
 
 std::optional<DifferenceNoise> difference_noise(const ChannelStatistics& channel, ChannelKind kind) {
-  if (channel.differences.empty() || followed_share(channel) < kConstants.difference.least_followed) {
+  // Share of followed blocks, among blocks that are neither copies nor constant.
+  constexpr double kLeastFollowed = 0.25;
+  constexpr double kLeastShare = 0.03;  // of all blocks, in a class that counts for the least level
+  if (channel.differences.empty() || followed_share(channel) < kLeastFollowed) {
     return std::nullopt;
   }
   Classes classes = measure(channel.differences, kind);
@@ -363,15 +352,17 @@ std::optional<DifferenceNoise> difference_noise(const ChannelStatistics& channel
   const double sigma = std::sqrt(variance / all);
   if (!(weights > 0) || !(sigma > 0)) {
     noise.spectrum.fill(0);
-    noise.curve = NoiseShape().curve;
     return noise;
   }
   noise.whole = scaled(noise.spectrum, variance / all);
-  noise.spectrum = scaled(without_shading(noise.spectrum, kind == ChannelKind::kLuma), variance / all);
-  noise.curve = kind == ChannelKind::kOpponent ? NoiseShape().curve : curve_of(classes, sigma);
+  noise.spectrum = scaled(
+      limited(noise.spectrum, kind == ChannelKind::kLuma ? kRatiosOfLuma : kRatiosOfChroma), variance / all);
+  if (kind != ChannelKind::kOpponent) {
+    noise.curve = curve_of(classes, sigma);
+  }
   noise.least_level = sigma;
   for (const Class& each : classes) {
-    if (each.chosen > 0 && each.all > kConstants.difference.least_share * all) {
+    if (each.chosen > 0 && each.all > kLeastShare * all) {
       noise.least_level = std::min(noise.least_level, each.level);
     }
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -13,11 +12,6 @@ namespace limpid::noise {
 /// Variances of the coefficients [8 v + u] of 8x8 blocks.
 using Spectrum = std::array<double, kCoefficients>;
 
-/// 0 below `from`, 1 above `to`, linear between.
-inline double ramp(double value, double from, double to) {
-  return std::clamp((value - from) / (to - from), 0.0, 1.0);
-}
-
 /// Mean of all coefficients, DC included.
 double mean_of(const Spectrum& spectrum);
 /// Mean of the coefficients of frequencies u + v from `first` to `last`, without the DC.
@@ -26,19 +20,28 @@ double mean_of(const Spectrum& spectrum, int first, int last);
 /// Ratio of the standard deviations of high frequencies to those of medium frequencies.
 double slope_of(const Spectrum& spectrum);
 
-/// The spectrum scaled to the mean `variance`.
-Spectrum scaled(Spectrum spectrum, double variance);
+/// Maximum ratios of the frequencies u + v of 0, 1 and 2 to the mean variance of 3 and 4.
+using LowestRatios = std::array<double, 3>;
+/// What exceeds them is shading.
+inline constexpr LowestRatios kRatiosOfLuma = {2, 2, 2};
+inline constexpr LowestRatios kRatiosOfChroma = {7, 7, 7};
+/// Grain of a film of three samples.
+inline constexpr LowestRatios kRatiosOfCoarseGrain = {9, 6, 3.5};
 
-/// The spectrum without shading, which is a part of the lowest frequencies.
-Spectrum without_shading(const Spectrum& spectrum, bool luma);
+/// The spectrum with its lowest frequencies limited.
+Spectrum limited(Spectrum spectrum, const LowestRatios& ratios);
 
-/// The spectrum of luma without the shading that exceeds grain of a film of three samples.
-Spectrum with_coarse_grain(const Spectrum& spectrum);
+/// Blocks of several bins by activity.
+struct BinSums {
+  Energies energies;
+  double texture = 0;  ///< sum over the blocks, of what they were selected by
+  int last = 0;        ///< number of the last bin
 
-/// The spectrum for chroma: without shading, and with an estimated DC. After demosaicking, chroma noise
-/// consists of blotches larger than a block, whose DC cannot be measured in blocks. The DC continues the rise
-/// of the spectrum from u + v = 2 to 1.
-Spectrum with_blotches(const Spectrum& spectrum);
+  void add(const Energies& bin, int activity);
+  Spectrum spectrum() const;
+  double mean_energy() const;  ///< of a block
+  double mean_texture() const { return texture / energies.blocks; }
+};
 
 // Noise measured on differences of frames along motion, in classes of brightness. In each class, the blocks
 // with the least texture are measured, and the texture that remains in their differences is extrapolated to
@@ -50,10 +53,13 @@ enum class ChannelKind {
   kOpponent,  ///< U and V of RGB
 };
 
+/// Share of noise in the energy of the blocks (DifferenceNoise::visibility) below which the noise is hidden.
+inline constexpr double kHiddenShare = 0.3;
+
 struct DifferenceNoise {
   Spectrum spectrum{};  ///< spectrum of the noise, with the mean variance of the picture's noise as its mean
   Spectrum whole{};     ///< the spectrum with the lowest frequencies as measured, which include shading
-  NoiseShape::Curve curve{};
+  NoiseShape::Curve curve = NoiseShape().curve;
   /// Upper limit of the variance, which includes remaining texture in the differences: median over the
   /// classes.
   double most_variance = 0;

@@ -19,33 +19,11 @@ namespace limpid::noise {
 inline constexpr int kMostSingle = 16384;
 inline constexpr int kMostDifferences = 8192;
 
-/// Positions 0, spacing, 2 spacing, ... of blocks along both sides of a channel. A channel smaller than a
-/// block has none.
-struct BlockGrid {
-  int spacing = 1;
-  int columns = 0;
-  int rows = 0;
-  constexpr int blocks() const { return columns * rows; }
-};
-
-/// The grid with at most `most` blocks whose spacing is the smallest possible multiple of `spacing`.
-constexpr BlockGrid block_grid(int width, int height, int spacing, int most) {
-  BlockGrid grid{spacing};
-  if (width < kBlock || height < kBlock) {
-    return grid;
-  }
-  const auto count = [&](int side) { return (side - kBlock) / grid.spacing + 1; };
-  while (std::int64_t{count(width)} * count(height) > most) {
-    grid.spacing += spacing;
-  }
-  grid.columns = count(width);
-  grid.rows = count(height);
-  return grid;
+constexpr BlockGrid single_grid(int width, int height) {
+  return block_grid(width, height, kBlock, 2, kMostSingle);
 }
-
-constexpr BlockGrid single_grid(int width, int height) { return block_grid(width, height, 2, kMostSingle); }
 constexpr BlockGrid difference_grid(int width, int height) {
-  return block_grid(width, height, kBlock, kMostDifferences);
+  return block_grid(width, height, kBlock, kBlock, kMostDifferences);
 }
 
 /// The motion of the block at (x, y) of a channel, from the vectors of a MotionField of luma and the

@@ -56,26 +56,34 @@ struct Block {
   constexpr bool is_constant() const { return least == greatest; }
 };
 
-/// The cells of a plane, whose corners are `spacing` samples apart. A plane smaller than a cell has no cells.
-struct CellGrid {
+/// Squares of blocks at 0, spacing, 2 spacing, ... along both sides of a plane. A plane smaller than a square
+/// has none.
+struct BlockGrid {
+  int side = kBlock;  ///< of a square
   int spacing = 1;
   int columns = 0;
   int rows = 0;
-  constexpr int blocks() const { return columns * rows * kBlocksPerCell; }
+  constexpr int blocks() const { return columns * rows * (side / kBlock) * (side / kBlock); }
 };
 
-constexpr CellGrid cell_grid(int width, int height) {
-  CellGrid grid;
-  if (width < kCell || height < kCell) {
+/// The grid with at most `most` blocks whose spacing is the smallest possible multiple of `spacing`.
+constexpr BlockGrid block_grid(int width, int height, int side, int spacing, int most) {
+  BlockGrid grid{side, spacing};
+  if (width < side || height < side) {
     return grid;
   }
-  const auto cells_along = [&](int side) { return (side - kCell) / grid.spacing + 1; };
-  while (std::int64_t{cells_along(width)} * cells_along(height) * kBlocksPerCell > kMaxBlocks) {
-    ++grid.spacing;
+  const auto count = [&](int length) { return (length - side) / grid.spacing + 1; };
+  const int most_squares = most / ((side / kBlock) * (side / kBlock));
+  while (std::int64_t{count(width)} * count(height) > most_squares) {
+    grid.spacing += spacing;
   }
-  grid.columns = cells_along(width);
-  grid.rows = cells_along(height);
+  grid.columns = count(width);
+  grid.rows = count(height);
   return grid;
+}
+
+constexpr BlockGrid cell_grid(int width, int height) {
+  return block_grid(width, height, kCell, 1, kMaxBlocks);
 }
 
 /// The DCT of all or some columns of a block.

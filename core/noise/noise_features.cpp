@@ -9,59 +9,23 @@
 #include <utility>
 #include <vector>
 
-#include "core/noise/constants.h"
-
 namespace limpid::noise {
 namespace {
 
-struct FlattestSums {
-  Energies energies;
-  double texture = 0;  // sum over the blocks, of the half that selects them
-  int last = 0;        // number of the bin
+constexpr double kLeastSingleBlocks = 64;
+constexpr double kSingleShare = 0.03;  // of the blocks of a frame, on which its noise is measured
 
-  void add(const Energies& bin, int activity) {
-    energies.add(bin);
-    texture += bin.blocks * texture_of(activity);
-    last = activity;
-  }
-  double mean_energy() const {
-    double total = 0;
-    for (const double value : energies.energy) {
-      total += value;
-    }
-    return total / energies.blocks;
-  }
-  double mean_texture() const { return texture / energies.blocks; }
-};
-
-// The sums of the first bins that have at least `blocks` blocks.
-FlattestSums flattest(const std::vector<Energies>& bins, double blocks) {
-  FlattestSums sums;
+// The sums of the first bins that have at least this share of the blocks, and kLeastSingleBlocks. Nothing if
+// there are fewer blocks.
+std::optional<BinSums> flattest(const std::vector<Energies>& bins, double share) {
+  const double blocks = std::max(share * count_of(bins), kLeastSingleBlocks);
+  BinSums sums;
   for (int a = 0; a < static_cast<int>(bins.size()) && sums.energies.blocks < blocks; ++a) {
     if (bins[a].blocks > 0) {
       sums.add(bins[a], a);
     }
   }
-  return sums;
-}
-
-// The flattest blocks, and the next flattest.
-struct FlatPair {
-  FlattestSums flat;
-  FlattestSums next;
-};
-
-std::optional<FlatPair> flat_pair(const std::vector<Energies>& bins) {
-  const double all = count_of(bins);
-  FlatPair pair{flattest(bins, std::max(kConstants.single.first_share * all, kLeastSingleBlocks)), {}};
-  for (int a = pair.flat.last + 1;
-       a < kActivities && pair.next.energies.blocks < kConstants.single.next_share * all; ++a) {
-    if (bins[a].blocks > 0) {
-      pair.next.add(bins[a], a);
-    }
-  }
-  const double fewest = std::min(pair.flat.energies.blocks, pair.next.energies.blocks);
-  return fewest < kLeastSingleBlocks ? std::nullopt : std::optional(pair);
+  return sums.energies.blocks < kLeastSingleBlocks ? std::nullopt : std::optional(sums);
 }
 
 // The mean energy of the high frequencies of one half.
@@ -77,87 +41,41 @@ double high_energy(const Energies& sums, int half) {
   return sum / count / sums.blocks;
 }
 
-}  // namespace
-
-std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, double share,
-                                          double least_blocks) {
-  Spectrum spectrum{};
-  for (int half = 0; half < 2; ++half) {
-    const double all = count_of(channel.single[half]);
-    const Energies sum = flattest(channel.single[half], std::max(share * all, least_blocks)).energies;
-    if (sum.blocks < least_blocks) {
-      return std::nullopt;
-    }
-    for (int i = 0; i < kCoefficients; ++i) {
-      if (is_odd(i) == (half == 1)) {
-        spectrum[i] = sum.energy[i] / sum.blocks;
-      }
-    }
-  }
-  return spectrum;
-}
-
-std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma, double share) {
-  std::optional<Spectrum> found = flattest_spectrum(channel, share);
-  if (found) {
-    Spectrum& spectrum = *found;
-    spectrum[0] = std::max({spectrum[1], spectrum[kBlock], spectrum[kBlock + 1]});
-    spectrum = without_shading(spectrum, luma);
-  }
-  return found;
-}
-
-double growth_power(const ChannelStatistics& channel) {
-  double sum = 0;
-  for (int half = 0; half < 2; ++half) {
-    const std::optional<FlatPair> pair = flat_pair(channel.single[half]);
-    if (!pair) {
-      return 1;
-    }
-    sum += std::log(pair->next.mean_energy() / pair->flat.mean_energy()) /
-           std::log(pair->next.mean_texture() / pair->flat.mean_texture());
-  }
-  return std::clamp(sum / 2, 0.0, 1.0);
-}
-
-double evenness(const ChannelStatistics& channel) {
-  double sum = 0;
-  for (int half = 0; half < 2; ++half) {
-    const std::optional<FlatPair> pair = flat_pair(channel.single[half]);
-    if (!pair) {
-      return 0;
-    }
-    sum += pair->flat.mean_energy() / pair->next.mean_energy();
-  }
-  return std::min(sum / 2, 1.0);
-}
-
+// The variance of white noise that explains the high frequencies of the flattest blocks, after subtraction of
+// the texture that they may contain. Nothing if there are too few blocks.
 std::optional<double> supported_white_variance(const ChannelStatistics& channel) {
+  // Half octaves of texture between the flattest blocks and those that show the growth of high frequencies.
+  constexpr int kFirstTexturedStep = 3;
+  constexpr int kLastTexturedStep = 8;
+  // Maximum ratio of the high frequencies of the flattest blocks to those predicted from the growth.
+  constexpr double kUncertainty = 2;
+  constexpr double kMostOfGrowth = 0.5;
   double sum = 0;
   for (int half = 0; half < 2; ++half) {
     const std::vector<Energies>& bins = channel.single[half];
-    const FlattestSums flat = flattest(bins, std::max(kSingleShare * count_of(bins), kLeastSingleBlocks));
-    if (flat.energies.blocks < kLeastSingleBlocks) {
+    const std::optional<BinSums> flat = flattest(bins, kSingleShare);
+    if (!flat) {
       return std::nullopt;
     }
-    const double texture = flat.texture / flat.energies.blocks;
-    const double energy = high_energy(flat.energies, half);
-    FlattestSums textured;
-    const int end = std::min(flat.last + kConstants.single.last_textured_step, kActivities);
-    for (int a = flat.last + kConstants.single.first_textured_step; a < end; ++a) {
+    const double texture = flat->mean_texture();
+    const double energy = high_energy(flat->energies, half);
+    BinSums textured;
+    const int end = std::min(flat->last + kLastTexturedStep, kActivities);
+    for (int a = flat->last + kFirstTexturedStep; a < end; ++a) {
       textured.add(bins[a], a);
     }
     double growth = 0;
     if (textured.energies.blocks >= kLeastSingleBlocks) {
       const double more = high_energy(textured.energies, half) - energy;
-      growth = std::max(more / (textured.texture / textured.energies.blocks - texture), 0.0);
+      growth = std::max(more / (textured.mean_texture() - texture), 0.0);
     }
-    const double share = std::min(kConstants.single.uncertainty * growth, kConstants.single.most_of_growth);
+    const double share = std::min(kUncertainty * growth, kMostOfGrowth);
     sum += std::max(energy - share * texture, 0.0) / (1 - share);
   }
   return sum / 2;
 }
 
+// Standard deviation of the samples of all blocks, including texture and noise.
 double texture_deviation(const ChannelStatistics& channel) {
   double sum = 0;
   double count = 0;
@@ -170,6 +88,59 @@ double texture_deviation(const ChannelStatistics& channel) {
     }
   }
   return count > 0 ? std::sqrt(sum / count) : 0;
+}
+
+}  // namespace
+
+std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, ChannelKind kind) {
+  // Pictures of cameras with known noise have 10 to 18 and 4 to 6, which determine the DC.
+  constexpr LowestRatios kRatiosOfBlotches = {0, 16, 6};
+  constexpr double kMostRise = 3;  // of the variance of the DC above that of the frequencies of 1
+  Spectrum spectrum{};
+  for (int half = 0; half < 2; ++half) {
+    const std::optional<BinSums> flat = flattest(channel.single[half], kSingleShare);
+    if (!flat) {
+      return std::nullopt;
+    }
+    for (int i = 0; i < kCoefficients; ++i) {
+      if (is_odd(i) == (half == 1)) {
+        spectrum[i] = flat->energies.energy[i] / flat->energies.blocks;
+      }
+    }
+  }
+  if (kind == ChannelKind::kOpponent) {
+    spectrum = limited(spectrum, kRatiosOfBlotches);
+    const double first = mean_of(spectrum, 1, 1);
+    spectrum[0] = first * std::clamp(first / std::max(mean_of(spectrum, 2, 2), 1e-9), 1.0, kMostRise);
+    return spectrum;
+  }
+  spectrum[0] = std::max({spectrum[1], spectrum[kBlock], spectrum[kBlock + 1]});
+  return limited(spectrum, kind == ChannelKind::kLuma ? kRatiosOfLuma : kRatiosOfChroma);
+}
+
+Flatness flatness_of(const ChannelStatistics& channel) {
+  constexpr double kFirstShare = 0.01;  // of the blocks: the flattest
+  constexpr double kNextShare = 0.05;
+  double evenness = 0;
+  double growth = 0;
+  for (const std::vector<Energies>& bins : channel.single) {
+    const double all = count_of(bins);
+    const std::optional<BinSums> flat = flattest(bins, kFirstShare);
+    BinSums next;
+    for (int a = flat ? flat->last + 1 : kActivities;
+         a < kActivities && next.energies.blocks < kNextShare * all; ++a) {
+      if (bins[a].blocks > 0) {
+        next.add(bins[a], a);
+      }
+    }
+    if (next.energies.blocks < kLeastSingleBlocks) {
+      return {};
+    }
+    evenness += flat->mean_energy() / next.mean_energy();
+    growth += std::log(next.mean_energy() / flat->mean_energy()) /
+              std::log(next.mean_texture() / flat->mean_texture());
+  }
+  return {std::min(evenness / 2, 1.0), std::clamp(growth / 2, 0.0, 1.0)};
 }
 
 namespace {
@@ -299,11 +270,7 @@ ChannelNoise channel_noise(const ChannelStatistics& channel, ChannelKind kind, d
   noise.kind = kind;
   noise.step = step;
   noise.differences = difference_noise(channel, kind);
-  if (kind != ChannelKind::kOpponent) {
-    noise.single = single_spectrum(channel, kind == ChannelKind::kLuma);
-  } else if (const std::optional<Spectrum> spectrum = flattest_spectrum(channel)) {
-    noise.single = with_blotches(*spectrum);
-  }
+  noise.single = single_spectrum(channel, kind);
   if (noise.differences && mean_of(noise.differences->spectrum) > 0) {
     noise.base = std::sqrt(mean_of(noise.differences->spectrum));
   } else if (noise.single) {
@@ -335,8 +302,9 @@ Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise
   to.set_log(Feature::kLowLevels, low, lowest);
   to.set_log(Feature::kTenthOfLevels, tenth, low);
   to.set_log(Feature::kHalfOfLevels, level_quantile(channel, 0.5), tenth);
-  to.set(Feature::kEvenness, evenness(channel));
-  to.set(Feature::kGrowthPower, growth_power(channel));
+  const Flatness flatness = flatness_of(channel);
+  to.set(Feature::kEvenness, flatness.evenness);
+  to.set(Feature::kGrowthPower, flatness.growth_power);
   if (!channel.differences.empty()) {
     to.set(Feature::kFollowed, followed_share(channel));
     to.set(Feature::kCopied, copied_share(channel));
@@ -347,16 +315,16 @@ Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise
   return features;
 }
 
-void add_colors(Features& features, double base, std::span<const ColorNoise> colors) {
+void add_colors(Features& features, double base, std::span<const DecidedChannel> colors) {
   constexpr double kNone = -400 * kFeatureUnit;
   FeatureSetter to(features);
   const auto set_mean = [&](Feature target, Feature source, bool relative) {
     double sum = 0;
     int count = 0;
-    for (const ColorNoise& color : colors) {
+    for (const DecidedChannel& color : colors) {
       const std::int16_t own = source == Feature::kBase ? 0 : color.features[static_cast<int>(source)];
       if (own != kUnknown) {
-        sum += own * kFeatureUnit + (relative ? std::log2(color.base / base) : 0);
+        sum += own * kFeatureUnit + (relative ? std::log2(color.noise.base / base) : 0);
         ++count;
       }
     }
@@ -370,7 +338,7 @@ void add_colors(Features& features, double base, std::span<const ColorNoise> col
   set_mean(Feature::kColorUniformity, Feature::kUniformity, false);
   set_mean(Feature::kColorLowest, Feature::kLowestLevel, true);
   set_mean(Feature::kColorTexture, Feature::kTexture, true);
-  const auto level_of = [&](const ColorNoise& color) {
+  const auto level_of = [&](const DecidedChannel& color) {
     return color.sigma > 0 ? std::log2(color.sigma / base) : kNone;
   };
   if (!colors.empty()) {
@@ -390,17 +358,29 @@ void add_patches(Features& features, double base, const PatchDeviations& patches
   to.set_log(Feature::kGrid, patches.grid, 1);
 }
 
+constexpr double kCodedSlope = 0.45;  // slope_of() spectra below which a codec has removed high frequencies
+
 bool is_coded(const ChannelNoise& channel) {
-  return channel.differences && channel.differences->reliability < kConstants.shape.least_reliability &&
-         slope_of(channel.differences->spectrum) > kConstants.shape.least_slope;
+  constexpr double kLeastReliability = 0.8;
+  constexpr double kLeastSlope = 0.125;  // above that of film grain
+  return channel.differences && channel.differences->reliability < kLeastReliability &&
+         slope_of(channel.differences->spectrum) > kLeastSlope;
 }
 
 PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
+  constexpr double kLeastShare = 0.7;  // of the deviation of a measurement that shows the shape
+  // Ratio of the deviation of coded noise that does not repeat to the deviation of differences.
+  constexpr double kCodedGain = 1.12;
+  // Ratio of the level that filters subsampled chroma best to the deviation of its noise, which the forests
+  // are fitted to.
+  constexpr double kChromaStrength = 1.3;
+  constexpr double kLeastRepetition = 0.1;
+  constexpr double kMostRepetition = 0.95;
   PlaneNoise noise;
   noise.sigma = static_cast<float>(sigma);
   // A level far below that of a measurement means that the measurement contains texture.
   const auto is_noise = [&](const Spectrum& spectrum) {
-    return sigma > kConstants.shape.least_share * std::sqrt(mean_of(spectrum));
+    return sigma > kLeastShare * std::sqrt(mean_of(spectrum));
   };
   const bool of_differences = channel.differences && mean_of(channel.differences->spectrum) > 0 &&
                               is_noise(channel.differences->spectrum);
@@ -414,13 +394,13 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
   const Spectrum& spectrum = of_differences ? channel.differences->spectrum : *channel.single;
   const double slope = slope_of(spectrum);
   const double mean = mean_of(spectrum);
-  if (slope < kConstants.shape.white_slope) {
+  if (slope < kWhiteSlope) {
     noise.shape.spectrum = relative(spectrum);
   }
   if (!of_differences) {
     return noise;
   }
-  if (slope > kConstants.shape.coded_slope) {
+  if (slope > kCodedSlope) {
     if (coded) {
       return noise;
     }
@@ -433,11 +413,11 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
     return noise;
   }
   // Coded noise does not depend on brightness alone, and differences lack the part of it that repeats.
-  const double strength = channel.kind == ChannelKind::kLuma ? 1 : kConstants.shape.chroma_strength;
-  const double gain = kConstants.shape.coded_gain * strength / sigma;
+  const double strength = channel.kind == ChannelKind::kLuma ? 1 : kChromaStrength;
+  const double gain = kCodedGain * strength / sigma;
   const double repeated = 1 - gain * gain * mean;
-  if (repeated > kConstants.shape.least_repetition) {
-    noise.shape.repetition = static_cast<float>(std::min(repeated, kConstants.shape.most_repetition));
+  if (repeated > kLeastRepetition) {
+    noise.shape.repetition = static_cast<float>(std::min(repeated, kMostRepetition));
   }
   return noise;
 }
@@ -456,7 +436,7 @@ PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen)
     return chosen;
   }
   constexpr double kLeastUniformity = 0.85;  // of noise that no codec has touched
-  const bool is_smooth = slope_of(channel.differences->spectrum) <= kConstants.shape.coded_slope;
+  const bool is_smooth = slope_of(channel.differences->spectrum) <= kCodedSlope;
   const bool is_uniform = channel.differences->uniformity > kLeastUniformity;
   PlaneNoise noise = chosen;
   noise.sigma = deviation;
@@ -464,7 +444,7 @@ PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen)
     noise.shape.curve = channel.differences->curve;
   }
   if (is_smooth && is_uniform && channel.kind == ChannelKind::kLuma) {
-    noise.shape.spectrum = relative(with_coarse_grain(channel.differences->whole));
+    noise.shape.spectrum = relative(limited(channel.differences->whole, kRatiosOfCoarseGrain));
   }
   return noise;
 }

@@ -14,37 +14,24 @@
 
 namespace limpid::noise {
 
-// Noise measured on single frames: on one half of the coefficients, in the blocks with the least energy in
+// Noise is measured on single frames on one half of the coefficients, in the blocks with the least energy in
 // the other half. Fine texture can look like noise there, so the evidence for each estimate is measured, too.
 
-/// The share of a frame's blocks on which the noise of the single frame is measured.
-inline constexpr double kSingleShare = 0.03;
-inline constexpr double kLeastSingleBlocks = 64;
+/// The spectrum of the flattest blocks, without shading and with an estimated DC. Nothing if there are too
+/// few blocks. After demosaicking, chroma noise consists of blotches larger than a block, whose DC cannot be
+/// measured in blocks: the DC of opponent channels continues the rise of the spectrum from u + v = 2 to 1.
+std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, ChannelKind kind);
 
-/// The mean energies of the flattest blocks, including shading, with a DC of 0. Uses `share` of all blocks,
-/// but at least `least_blocks`. Nothing if there are fewer blocks.
-std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, double share = kSingleShare,
-                                          double least_blocks = kLeastSingleBlocks);
-
-/// flattest_spectrum() without shading, and with an estimated DC.
-std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma,
-                                        double share = kSingleShare);
-
-/// Ratio of the variance of the flattest blocks to that of the next flattest: 1 in noise, less in texture. 0
-/// if there are too few blocks.
-double evenness(const ChannelStatistics& channel);
-
-/// Growth of the energy of one half of the coefficients with the energy of the other half among the flattest
-/// blocks, as an exponent: 0 for noise, whose coefficients are independent, and about 1 for texture. 1 if
-/// unknown.
-double growth_power(const ChannelStatistics& channel);
-
-/// The variance of white noise that explains the high frequencies of the flattest blocks, after subtraction
-/// of the texture that they may contain. Nothing if there are too few blocks.
-std::optional<double> supported_white_variance(const ChannelStatistics& channel);
-
-/// Standard deviation of the samples of all blocks, including texture and noise.
-double texture_deviation(const ChannelStatistics& channel);
+/// The similarity of the flattest blocks, which texture reduces.
+struct Flatness {
+  /// Ratio of the variance of the flattest blocks to that of the next flattest: 1 in noise, less in texture.
+  /// 0 if there are too few blocks.
+  double evenness = 0;
+  /// Growth of the energy of one half of the coefficients with the energy of the other half, as an exponent:
+  /// 0 for noise, whose coefficients are independent, and about 1 for texture. 1 if unknown.
+  double growth_power = 1;
+};
+Flatness flatness_of(const ChannelStatistics& channel);
 
 /// The measurements of one channel that the decision and the shape of the noise follow from.
 struct ChannelNoise {
@@ -63,7 +50,8 @@ enum class Feature : std::uint8_t {
   kBaseInSteps,     ///< log of the first estimate, in quantization steps
   kFlattest,        ///< log of the deviation of the flattest blocks of single frames, relative to the base
   kWhite,           ///< log of the white noise of noise.h, relative to the base
-  kSupportedWhite,  ///< log of supported_white_variance(), as a deviation, relative to the base
+  kSupportedWhite,  ///< log of the white noise without the texture of the flattest blocks, relative to the
+                    ///< base
   kUpper,           ///< log of DifferenceNoise::most_variance, as a deviation, relative to the base
   kLeastClass,      ///< log of DifferenceNoise::least_level, relative to the base
   kTexture,         ///< log of the deviation of all blocks, relative to the base
@@ -80,8 +68,8 @@ enum class Feature : std::uint8_t {
   kVisibility,      ///< DifferenceNoise::visibility
   kFollowed,        ///< followed_share()
   kCopied,          ///< copied_share()
-  kEvenness,        ///< evenness()
-  kGrowthPower,     ///< growth_power()
+  kEvenness,        ///< Flatness::evenness
+  kGrowthPower,     ///< Flatness::growth_power
   kFlattestRatio,  ///< log of the ratio of differences to texture in the 5 % of blocks with the least texture
   kLowRatio,       ///< log of this ratio in the next 10 %
   kHighRatio,      ///< log of this ratio in the blocks from 30 % to 50 %
@@ -118,20 +106,24 @@ inline constexpr double kFeatureUnit = 1.0 / 64;
 /// `white`: the standard deviation of noise.h; 0 if not known.
 Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white);
 
-/// Features, first estimate and chosen level (0: no noise) of a channel of color.
-struct ColorNoise {
-  Features features;
-  double base = 0;
-  double sigma = 0;
+/// A channel, and the level that was chosen for it.
+struct DecidedChannel {
+  ChannelNoise noise;
+  Features features{};
+  double white = 0;  ///< the standard deviation of noise.h; 0 if not known
+  double sigma = 0;  ///< 0: no noise
+  double loss = 0;   ///< NoiseDecision::loss
 };
 /// Sets the features of luma that describe the channels of color. `base`: the first estimate of luma.
-void add_colors(Features& features, double base, std::span<const ColorNoise> colors);
+void add_colors(Features& features, double base, std::span<const DecidedChannel> colors);
 
 /// Sets the features of luma that describe its patches.
 void add_patches(Features& features, double base, const PatchDeviations& patches);
 
 /// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
 double copied_share(const ChannelStatistics& channel);
+
+inline constexpr double kWhiteSlope = 0.85;  ///< least slope_of() the spectrum of white noise
 
 /// True if the noise differs from block to block, as after a codec. Coded noise has no curve by brightness:
 /// its quiet classes are blocks that the codec has smoothed or repeated. In luma, it is filtered best as

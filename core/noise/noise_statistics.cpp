@@ -5,8 +5,8 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <span>
 
-#include "core/noise/constants.h"
 #include "core/noise/noise_features.h"
 
 namespace limpid::noise {
@@ -31,23 +31,24 @@ double white_of(const NoiseStatistics& statistics, std::size_t c, const NoiseMod
   return c == 0 ? std::sqrt(variance) : 0;
 }
 
-// A level that changes no sample is no noise.
-double perceptible(double sigma, double step) {
-  return sigma < kConstants.shape.negligible * step ? 0 : std::min(sigma, kGreatestSigma);
-}
-
-// A strong level that the quietest blocks contradict is texture, or a change of the picture.
-double supported(double sigma, const ChannelStatistics& channel) {
-  return std::min(sigma, std::max(kConstants.shape.most_hidden,
-                                  level_quantile(channel, 0.001) / kConstants.shape.least_of_quietest));
-}
-
-// In a single picture, a level far above that of the quietest patches is that of edges, as in drawings. A
-// codec makes some patches quieter than the noise.
-double supported_by_patches(double sigma, const PatchDeviations& patches) {
-  const SingleConstants& single = kConstants.single;
-  const bool coded = patches.grid > single.grid_of_codec;
-  return std::min(sigma, patches.tenth * (coded ? single.most_of_coded_patches : single.most_of_patches));
+// The level, limited by what contradicts it.
+double supported(double sigma, const ChannelStatistics& channel, const PatchDeviations* patches,
+                 double step) {
+  // A strong level that the quietest blocks contradict is texture, or a change of the picture.
+  constexpr double kMostHidden = 20;
+  constexpr double kLeastOfQuietest = 0.2;
+  sigma = std::min(sigma, std::max(kMostHidden, level_quantile(channel, 0.001) / kLeastOfQuietest));
+  // In a single picture, a level far above that of the quietest patches is that of edges, as in drawings. It
+  // is 1.35 times that level in white noise, and 2.5 times in coarse grain. A codec makes some patches
+  // quieter.
+  if (patches != nullptr) {
+    constexpr double kGridOfCodec = 1.15;
+    constexpr double kMost = 3;
+    constexpr double kMostIfCoded = 3.5;
+    sigma = std::min(sigma, patches->tenth * (patches->grid > kGridOfCodec ? kMostIfCoded : kMost));
+  }
+  constexpr double kNegligible = 0.25;  // deviation, in quantization steps, that changes no sample
+  return sigma < kNegligible * step ? 0 : std::min(sigma, kGreatestSigma);
 }
 
 // True for noise of any brightness and frequency whose level is near that of noise.h, which is
@@ -55,24 +56,30 @@ double supported_by_patches(double sigma, const PatchDeviations& patches) {
 // a picture, the chosen level may be as far away as filters of smooth pictures allow. Chroma is filtered best
 // at a level somewhat above its noise.
 bool agrees_with_white(const PlaneNoise& plane, const ChannelNoise& noise, double white) {
-  const ShapeConstants& shape = kConstants.shape;
+  constexpr float kEvenCurve = 1.25F;  // maximum ratio of two values of a curve of noise of any brightness
+  // Range of ratios of the level to that of white noise.
+  constexpr double kLeast = 0.85;
+  constexpr double kMost = 1.3;
+  constexpr double kMostOfChroma = 1.6;
+  constexpr double kReliable = 0.9;  // DifferenceNoise::reliability without texture or coding
+  constexpr double kEqual = 0.15;    // octaves between such differences and white noise of the same level
   const auto [least, most] = std::minmax_element(plane.shape.curve.begin(), plane.shape.curve.end());
   const double ratio = double{plane.sigma} / white;
   if (!(plane.sigma > 0 && white > 0 && plane.shape.spectrum == NoiseShape().spectrum &&
-        *most < static_cast<float>(shape.even_curve) * *least)) {
+        *most < kEvenCurve * *least)) {
     return false;
   }
-  const bool certain = noise.differences ? noise.differences->reliability > shape.most_reliable
-                                         : noise.single && slope_of(*noise.single) > shape.white_slope;
+  const bool certain = noise.differences ? noise.differences->reliability > kReliable
+                                         : noise.single && slope_of(*noise.single) > kWhiteSlope;
   if (noise.kind == ChannelKind::kLuma && certain &&
-      std::abs(std::log2(white / noise.base)) <
-          (noise.differences ? shape.equal_to_white : 2 * shape.equal_to_white)) {
+      std::abs(std::log2(white / noise.base)) < (noise.differences ? kEqual : 2 * kEqual)) {
     return std::abs(std::log2(ratio)) < 1;
   }
   const bool chroma = noise.kind != ChannelKind::kLuma;
-  return (chroma || !is_coded(noise)) && ratio > shape.least_of_white &&
-         ratio < (chroma ? shape.most_chroma_of_white : shape.most_of_white);
+  return (chroma || !is_coded(noise)) && ratio > kLeast && ratio < (chroma ? kMostOfChroma : kMost);
 }
+
+constexpr double kMostlyCopied = 0.5;  // share of copies above which copies are the reason for a level of 0
 
 NoiseSource source_of(const ChannelStatistics& luma, const ChannelNoise& noise, double sigma) {
   if (sigma > 0) {
@@ -81,7 +88,7 @@ NoiseSource source_of(const ChannelStatistics& luma, const ChannelNoise& noise, 
   if (!noise.differences && luma.lost > 0) {
     return NoiseSource::kMotionLost;
   }
-  if (copied_share(luma) > kConstants.shape.mostly_copied) {
+  if (copied_share(luma) > kMostlyCopied) {
     return NoiseSource::kRepeatedFrames;
   }
   if (!noise.differences && !noise.single) {
@@ -93,33 +100,37 @@ NoiseSource source_of(const ChannelStatistics& luma, const ChannelNoise& noise, 
   if (noise.base < noise.step) {
     return NoiseSource::kBelowPrecision;
   }
-  const bool hidden = noise.differences && noise.differences->visibility < kConstants.difference.hidden;
+  const bool hidden = noise.differences && noise.differences->visibility < kHiddenShare;
   return hidden ? NoiseSource::kHidden : NoiseSource::kClean;
 }
 
 // True if a held picture certainly has white noise: its flattest blocks are similar, and so are their
 // coefficients, unlike those of drawn patterns.
 bool is_surely_white(const ChannelStatistics& channel) {
-  const std::optional<Spectrum> spectrum = single_spectrum(channel, true);
-  if (!spectrum || growth_power(channel) > kConstants.shape.most_power_of_stills) {
+  constexpr double kMostGrowth = 0.3;     // Flatness::growth_power
+  constexpr double kLeastFlatness = 0.9;  // ratio of the geometric to the arithmetic mean of the spectrum
+  const std::optional<Spectrum> spectrum = single_spectrum(channel, ChannelKind::kLuma);
+  if (!spectrum || flatness_of(channel).growth_power > kMostGrowth) {
     return false;
   }
   double logarithms = 0;
   for (const double value : *spectrum) {
     logarithms += std::log(std::max(value, 1e-9)) / kCoefficients;
   }
-  return std::exp(logarithms) > kConstants.shape.least_flatness * mean_of(*spectrum);
+  return std::exp(logarithms) > kLeastFlatness * mean_of(*spectrum);
 }
 
 // Exact repeats of nearly the whole picture are more often drawings or held pictures than noisy video. So are
 // a few changes of a part of a picture that is repeated otherwise, as where a window opens on a screen.
 bool is_held_picture(const ChannelStatistics& luma) {
+  constexpr double kMostCopied = 0.95;
+  constexpr double kLeastCopied = 0.3;  // in the changing frames of a picture that is repeated otherwise
   const double copied = copied_share(luma);
   const double changing = luma.copied + luma.lost + count_of(luma.differences);
-  if (changing > 0 && luma.repeated > 2 * changing && copied > kConstants.shape.least_copied) {
+  if (changing > 0 && luma.repeated > 2 * changing && copied > kLeastCopied) {
     return true;
   }
-  return copied > kConstants.shape.most_copied && !(copied == 1 && is_surely_white(luma));
+  return copied > kMostCopied && !(copied == 1 && is_surely_white(luma));
 }
 
 // Sets the noise of the planes R, G and B from the noise of the opponent channels.
@@ -130,31 +141,21 @@ void set_planes_of_rgb(NoiseModel& model) {
   model.sigma = {red, std::sqrt(variance(0) + variance(2) * 16 / 9), red};
 }
 
-// A channel, and the level that was chosen for it.
-struct Decided {
-  ChannelNoise noise;
-  Features features{};
-  double sigma = 0;
-  double loss = 0;
-};
-
-Decided decided(const NoiseStatistics& statistics, std::size_t c, const NoiseModel& white,
-                const std::vector<ColorNoise>& colors) {
+DecidedChannel decided(const NoiseStatistics& statistics, std::size_t c, const NoiseModel& white,
+                       std::span<const DecidedChannel> colors) {
   const ChannelStatistics& channel = statistics.channels[c];
   const auto step = double{statistics.step};
-  Decided result;
+  DecidedChannel result;
   result.noise = channel_noise(channel, kind_of(statistics, c), step);
-  result.features = features_of(channel, result.noise, white_of(statistics, c, white));
+  result.white = white_of(statistics, c, white);
+  result.features = features_of(channel, result.noise, result.white);
   add_colors(result.features, result.noise.base, colors);
-  const bool has_patches = c == 0 && statistics.patches;
-  if (has_patches) {
-    add_patches(result.features, result.noise.base, *statistics.patches);
+  const PatchDeviations* const patches = c == 0 && statistics.patches ? &*statistics.patches : nullptr;
+  if (patches != nullptr) {
+    add_patches(result.features, result.noise.base, *patches);
   }
-  NoiseDecision decision = decide_noise(result.features, result.noise);
-  if (has_patches && !result.noise.differences) {
-    decision.sigma = supported_by_patches(decision.sigma, *statistics.patches);
-  }
-  result.sigma = perceptible(supported(decision.sigma, channel), step);
+  const NoiseDecision decision = decide_noise(result.features, result.noise);
+  result.sigma = supported(decision.sigma, channel, result.noise.differences ? nullptr : patches, step);
   result.loss = decision.loss;
   return result;
 }
@@ -175,6 +176,7 @@ void Energies::add(const Energies& other) {
 }
 
 void ChannelStatistics::add(const ChannelStatistics& other) {
+  constexpr double kRepeated = 0.98;  // share of copies above which a frame is a repeated one
   const auto add_bins = [](std::vector<Energies>& to, const std::vector<Energies>& from) {
     to.resize(std::max(to.size(), from.size()));
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -187,8 +189,7 @@ void ChannelStatistics::add(const ChannelStatistics& other) {
   add_bins(differences, other.differences);
   levels.resize(std::max(levels.size(), other.levels.size()));
   std::transform(other.levels.begin(), other.levels.end(), levels.begin(), levels.begin(), std::plus());
-  const bool repeats =
-      other.copied > kConstants.shape.repeated * (other.copied + other.lost + count_of(other.differences));
+  const bool repeats = other.copied > kRepeated * (other.copied + other.lost + count_of(other.differences));
   (repeats ? repeated : copied) += other.copied;
   repeated += other.repeated;
   lost += other.lost;
@@ -225,16 +226,14 @@ NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& whit
     model.evidence = {NoiseSource::kRepeatedFrames};
     return model;
   }
-  std::array<Decided, 3> channels;
-  std::vector<ColorNoise> colors;
-  for (const std::size_t c : {1, 2, 0}) {  // luma last, as its decision depends on the others
-    if (!statistics.channels[c].empty()) {
-      channels[c] = decided(statistics, c, white, c == 0 ? colors : std::vector<ColorNoise>());
-      if (c > 0) {
-        colors.push_back({channels[c].features, channels[c].noise.base, channels[c].sigma});
-      }
-    }
+  std::array<DecidedChannel, 3> channels;
+  std::span<const DecidedChannel> colors;
+  if (!statistics.channels[1].empty()) {
+    channels[1] = decided(statistics, 1, white, {});
+    channels[2] = decided(statistics, 2, white, {});
+    colors = std::span(channels).subspan(1);
   }
+  channels[0] = decided(statistics, 0, white, colors);  // depends on the others
   model.evidence = {source_of(statistics.channels[0], channels[0].noise, channels[0].sigma),
                     static_cast<float>(1 / (1 + channels[0].loss)),
                     static_cast<float>(channels[0].noise.base), is_coded(channels[0].noise)};
@@ -242,7 +241,7 @@ NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& whit
     const ChannelNoise& noise = channels[c].noise;
     const double sigma = channels[c].sigma;
     PlaneNoise plane = sigma > 0 ? shaped_noise(noise, sigma) : PlaneNoise();
-    const double own_white = white_of(statistics, c, white);
+    const double own_white = channels[c].white;
     const bool is_white = agrees_with_white(plane, noise, own_white);
     if (is_white) {
       plane = PlaneNoise{static_cast<float>(own_white), {}};

@@ -12,6 +12,62 @@
 #include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
 
+namespace limpid {
+namespace {
+
+// `Sum` is exact for integers.
+template <typename Sample, typename Sum>
+std::vector<float> means_of_cells(const Plane& plane, float scale) {
+  const int width = std::min(plane.width, kBrightnessCellSide);
+  const int height = std::min(plane.height, kBrightnessCellSide);
+  std::vector<float> means;
+  for (int i = 0; i < kBrightnessCells; ++i) {
+    const int top = brightness_cell(plane.height, height, i);
+    for (int j = 0; j < kBrightnessCells; ++j) {
+      const int left = brightness_cell(plane.width, width, j);
+      Sum sum = 0;
+      for (int y = top; y < top + height; ++y) {
+        const Sample* const row = plane.row<const Sample>(y) + left;
+        sum = std::accumulate(row, row + width, sum);
+      }
+      means.push_back(static_cast<float>(sum) * scale / static_cast<float>(width * height));
+    }
+  }
+  return means;
+}
+
+}  // namespace
+
+std::vector<float> brightness_cells(const Frame& frame) {
+  const Plane& plane = frame.planes[brightness_plane(frame.format)];
+  const auto scale = static_cast<float>(1.0 / frame.format.code_value());
+  return visit_samples(frame.format, [&]<typename Sample>(Sample) {
+    using Sum = std::conditional_t<std::is_integral_v<Sample>, int, float>;
+    return means_of_cells<Sample, Sum>(plane, scale);
+  });
+}
+
+BrightnessHistogram brightness_histogram(const Frame& frame) {
+  BrightnessHistogram shares{};
+  for (const float mean : brightness_cells(frame)) {
+    shares[brightness_level(mean)] += 1.0F / (kBrightnessCells * kBrightnessCells);
+  }
+  return shares;
+}
+
+bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after) {
+  // Limit of the summed changes of all shares, which is 2 at most. Nearly all scene cuts exceed it, at a
+  // noise level of sigma 50 too. Frames of one scene rarely do, even with three frames between them.
+  constexpr float kCutDifference = 0.5F;
+  float difference = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    difference += std::abs(after[i] - before[i]);
+  }
+  return difference > kCutDifference;
+}
+
+}  // namespace limpid
+
 namespace limpid::noise {
 namespace {
 
@@ -90,36 +146,24 @@ bool is_saturated(const Frame& frame) {
   return measured * kLeastShare < blocks;
 }
 
-class Brightness {
- public:
-  explicit Brightness(const Frame& frame)
-      : plane_(frame.planes[brightness_plane(frame.format)]),
-        format_(frame.format),
-        tolerance_(2 * quantization_step(frame.format)) {}
-
-  // True if all samples of the region are alike, but for what codecs change.
-  bool is_constant(const Region& region) const {
-    float least = std::numeric_limits<float>::infinity();
-    float most = -least;
-    for (int y = region.y; y < region.y + region.height; ++y) {
-      for (int x = region.x; x < region.x + region.width; ++x) {
-        float sample = 0;
-        load_usable_code_values(plane_, format_, x, y, 1, &sample);
-        least = std::min(least, sample);
-        most = std::max(most, sample);
-        if (most - least > tolerance_) {
-          return false;
-        }
-      }
+// True if all samples of the region are alike, but for what codecs change.
+bool is_constant(const Frame& frame, const Region& region) {
+  const float tolerance = 2 * quantization_step(frame.format);
+  float least = std::numeric_limits<float>::infinity();
+  float most = -least;
+  std::vector<float> row(region.width);
+  for (int y = region.y; y < region.y + region.height; ++y) {
+    load_usable_code_values(frame.planes[brightness_plane(frame.format)], frame.format, region.x, y,
+                            region.width, row.data());
+    const auto [lowest, highest] = std::ranges::minmax(row);
+    least = std::min(least, lowest);
+    most = std::max(most, highest);
+    if (most - least > tolerance) {
+      return false;
     }
-    return true;
   }
-
- private:
-  Plane plane_;
-  FrameFormat format_;
-  float tolerance_;
-};
+  return true;
+}
 
 struct Span {
   int first = 0;
@@ -144,76 +188,66 @@ Span without_ends(int length, const IsBar& is_bar) {
   return {bar(first), length - bar(first) - bar(length - last)};
 }
 
-// Reads luma of the picture that is measured.
-class Luma {
- public:
-  explicit Luma(const Frame& frame)
-      : frame_(frame), rows_(pictures_of(frame.interlaced || frame.combed).front()) {}
-
-  int width() const { return frame_.format.width; }
-  int height() const { return rows_.count(frame_.format.height); }
-  // Reads samples of a row, and calls `see` with each sample of each plane.
-  template <typename See>
-  void load(int x, int y, std::span<float> out, const See& see) const {
-    const bool rgb = frame_.format.color_model == ColorModel::kRgb;
-    const int planes = rgb ? 3 : 1;
-    std::ranges::fill(out, 0.0F);
-    own_.resize(out.size());
-    for (int p = 0; p < planes; ++p) {
-      load_usable_code_values(frame_.planes[p], frame_.format, x, rows_.first + y * rows_.spacing,
-                              static_cast<int>(out.size()), own_.data());
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        see(own_[i]);
-        out[i] += own_[i] / static_cast<float>(planes);
-      }
+// A row of luma in the picture that is measured. With `range`, samples at its ends in any plane are NaN.
+std::vector<float> row_of_luma(const Frame& frame, const PictureRows& rows, int y,
+                               const ClippedRange* range) {
+  const int planes = frame.format.color_model == ColorModel::kRgb ? 3 : 1;
+  std::vector<float> row(frame.format.width);
+  std::vector<float> own(row.size());
+  for (int p = 0; p < planes; ++p) {
+    load_usable_code_values(frame.planes[p], frame.format, 0, rows.first + y * rows.spacing,
+                            frame.format.width, own.data());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] += range != nullptr && range->is_at_end(own[i]) ? std::numeric_limits<float>::quiet_NaN()
+                                                             : own[i] / static_cast<float>(planes);
     }
   }
-
- private:
-  const Frame& frame_;
-  PictureRows rows_;
-  mutable std::vector<float> own_;
-};
-
-constexpr int kPatch = 4;
+  return row;
+}
 
 // The variances of the patches that count.
-std::vector<float> patch_variances(const Luma& luma, const ClippedRange& range) {
+std::vector<float> patch_variances(const Frame& frame, const PictureRows& rows, const ClippedRange& range) {
+  constexpr int kPatch = 4;
   constexpr int kMostPatches = 16384;
+  const int width = frame.format.width;
+  const int height = rows.count(frame.format.height);
   int spacing = 2;
   const auto count = [&](int side) { return (side - kPatch) / spacing + 1; };
-  while (std::int64_t{count(luma.width())} * count(luma.height()) > kMostPatches) {
+  while (std::int64_t{count(width)} * count(height) > kMostPatches) {
     spacing += spacing == 2 ? 1 : 2;  // odd, for patches at all places of a codec's blocks
   }
   std::vector<float> variances;
-  for (int y = 0; y + kPatch <= luma.height(); y += spacing) {
-    for (int x = 0; x + kPatch <= luma.width(); x += spacing) {
+  for (int y = 0; y + kPatch <= height; y += spacing) {
+    std::array<std::vector<float>, kPatch> samples;
+    for (int row = 0; row < kPatch; ++row) {
+      samples[row] = row_of_luma(frame, rows, y + row, &range);
+    }
+    for (int x = 0; x + kPatch <= width; x += spacing) {
       std::array<float, kPatch * kPatch> patch;
-      bool at_end = false;
       for (int row = 0; row < kPatch; ++row) {
-        luma.load(x, y + row, std::span(patch).subspan(std::size_t{kPatch} * row, kPatch),
-                  [&](float sample) { at_end = at_end || range.is_at_end(sample); });
+        std::copy_n(samples[row].begin() + x, kPatch, patch.begin() + std::ptrdiff_t{row} * kPatch);
       }
-      if (!at_end) {
-        const float mean = std::accumulate(patch.begin(), patch.end(), 0.0F) / patch.size();
-        variances.push_back(std::accumulate(patch.begin(), patch.end(), 0.0F,
-                                            [mean](float sum, float sample) {
-                                              return sum + (sample - mean) * (sample - mean);
-                                            }) /
-                            (patch.size() - 1));
+      const float mean = std::accumulate(patch.begin(), patch.end(), 0.0F) / patch.size();
+      const float variance = std::accumulate(patch.begin(), patch.end(), 0.0F,
+                                             [mean](float sum, float sample) {
+                                               return sum + (sample - mean) * (sample - mean);
+                                             }) /
+                             (patch.size() - 1);
+      if (!std::isnan(variance)) {
+        variances.push_back(variance);
       }
     }
   }
   return variances;
 }
 
-double grid_of(const Luma& luma) {
+double grid_of(const Frame& frame, const PictureRows& rows) {
   constexpr int kRows = 128;
+  const int height = rows.count(frame.format.height);
   std::array<double, kBlock> sums{};
-  std::vector<float> row(luma.width());
-  for (int y = 0; y < luma.height(); y += (luma.height() + kRows - 1) / kRows) {
-    luma.load(0, y, row, [](float) {});
-    for (int x = 0; x + 1 < luma.width() / kBlock * kBlock; ++x) {
+  for (int y = 0; y < height; y += (height + kRows - 1) / kRows) {
+    const std::vector<float> row = row_of_luma(frame, rows, y, nullptr);
+    for (int x = 0; x + 1 < frame.format.width / kBlock * kBlock; ++x) {
       sums[x % kBlock] += std::abs(double{row[x + 1]} - double{row[x]});
     }
   }
@@ -221,112 +255,6 @@ double grid_of(const Luma& luma) {
   const double median = (sums[kBlock / 2 - 1] + sums[kBlock / 2]) / 2;
   return median > 0 ? sums.back() / median : 0;
 }
-
-}  // namespace
-
-std::optional<PatchDeviations> patch_deviations(const Frame& frame, const SceneRange& range) {
-  constexpr std::size_t kLeastPatches = 64;
-  const Luma luma(frame);
-  std::vector<float> variances = patch_variances(luma, ClippedRange(frame.format, range));
-  if (variances.size() < kLeastPatches) {
-    return std::nullopt;
-  }
-  std::ranges::sort(variances);
-  const auto quantile = [&](double share) {
-    return std::sqrt(
-        double{variances[static_cast<std::size_t>(share * static_cast<double>(variances.size()))]});
-  };
-  const auto equal = std::ranges::upper_bound(variances, 0.0F) - variances.begin();
-  return PatchDeviations{.tenth = quantile(0.1),
-                         .third = quantile(1.0 / 3),
-                         .half = quantile(0.5),
-                         .equal = static_cast<double>(equal) / static_cast<double>(variances.size()),
-                         .grid = grid_of(luma)};
-}
-
-SceneRange scene_range(const Frame& frame) {
-  SceneRange range;
-  if (frame.format.color_plane_count() == 1) {
-    range.scale = brightness_scale(frame);
-    range.counts = has_counts(samples_of(frame));
-  }
-  range.saturated = frame.format.color_model == ColorModel::kRgb && is_saturated(frame);
-  return range;
-}
-
-Region region_inside_bars(const Frame& frame) {
-  constexpr int kLeastSide = 64;
-  const Brightness brightness(frame);
-  Region inside{0, 0, frame.format.width, frame.format.height};
-  const auto [top, rows] = without_ends(inside.height, [&](int y) {
-    return brightness.is_constant({0, y, inside.width, 1});
-  });
-  const auto [left, columns] = without_ends(inside.width, [&, y = top, count = rows](int x) {
-    return brightness.is_constant({x, y, 1, count});
-  });
-  return rows < kLeastSide || columns < kLeastSide ? inside : Region{left, top, columns, rows};
-}
-
-}  // namespace limpid::noise
-
-namespace limpid {
-namespace {
-
-// `Sum` is exact for integers.
-template <typename Sample, typename Sum>
-std::vector<float> means_of_cells(const Plane& plane, float scale) {
-  const int width = std::min(plane.width, kBrightnessCellSide);
-  const int height = std::min(plane.height, kBrightnessCellSide);
-  std::vector<float> means;
-  for (int i = 0; i < kBrightnessCells; ++i) {
-    const int top = brightness_cell(plane.height, height, i);
-    for (int j = 0; j < kBrightnessCells; ++j) {
-      const int left = brightness_cell(plane.width, width, j);
-      Sum sum = 0;
-      for (int y = top; y < top + height; ++y) {
-        const Sample* const row = plane.row<const Sample>(y) + left;
-        sum = std::accumulate(row, row + width, sum);
-      }
-      means.push_back(static_cast<float>(sum) * scale / static_cast<float>(width * height));
-    }
-  }
-  return means;
-}
-
-}  // namespace
-
-std::vector<float> brightness_cells(const Frame& frame) {
-  const Plane& plane = frame.planes[brightness_plane(frame.format)];
-  const auto scale = static_cast<float>(1.0 / frame.format.code_value());
-  return visit_samples(frame.format, [&]<typename Sample>(Sample) {
-    using Sum = std::conditional_t<std::is_integral_v<Sample>, int, float>;
-    return means_of_cells<Sample, Sum>(plane, scale);
-  });
-}
-
-BrightnessHistogram brightness_histogram(const Frame& frame) {
-  BrightnessHistogram shares{};
-  for (const float mean : brightness_cells(frame)) {
-    shares[brightness_level(mean)] += 1.0F / (kBrightnessCells * kBrightnessCells);
-  }
-  return shares;
-}
-
-bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after) {
-  // Limit of the summed changes of all shares, which is 2 at most. Nearly all scene cuts exceed it, at a
-  // noise level of sigma 50 too. Frames of one scene rarely do, even with three frames between them.
-  constexpr float kCutDifference = 0.5F;
-  float difference = 0;
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    difference += std::abs(after[i] - before[i]);
-  }
-  return difference > kCutDifference;
-}
-
-}  // namespace limpid
-
-namespace limpid::noise {
-namespace {
 
 constexpr int kSide = 16;
 constexpr int kLeastBlocks = 64 / kSide;  // along each side of the area
@@ -359,23 +287,63 @@ bool is_changed(const Frame& a, const Frame& b, const Region& block) {
 }
 
 // From the first to the last of `lines` in which at least half of the blocks that `count` counts change.
-struct Range {
-  int first = 0;
-  int size = 0;
-};
 template <typename Count>
-Range busy_range(int lines, double least, const Count& count) {
-  Range range;
+Span busy_range(int lines, double least, const Count& count) {
+  Span range;
   for (int i = 0; i < lines; ++i) {
     if (count(i) >= least) {
-      range.first = range.size == 0 ? i : range.first;
-      range.size = i + 1 - range.first;
+      range.first = range.count == 0 ? i : range.first;
+      range.count = i + 1 - range.first;
     }
   }
   return range;
 }
 
+constexpr double kQuietBlocks = 0.1;
+
 }  // namespace
+
+std::optional<PatchDeviations> patch_deviations(const Frame& frame, const SceneRange& range) {
+  constexpr std::size_t kLeastPatches = 64;
+  const PictureRows rows = pictures_of(frame.interlaced || frame.combed).front();
+  std::vector<float> variances = patch_variances(frame, rows, ClippedRange(frame.format, range));
+  if (variances.size() < kLeastPatches) {
+    return std::nullopt;
+  }
+  std::ranges::sort(variances);
+  const auto quantile = [&](double share) {
+    return std::sqrt(
+        double{variances[static_cast<std::size_t>(share * static_cast<double>(variances.size()))]});
+  };
+  const auto equal = std::ranges::upper_bound(variances, 0.0F) - variances.begin();
+  return PatchDeviations{.tenth = quantile(0.1),
+                         .third = quantile(1.0 / 3),
+                         .half = quantile(0.5),
+                         .equal = static_cast<double>(equal) / static_cast<double>(variances.size()),
+                         .grid = grid_of(frame, rows)};
+}
+
+SceneRange scene_range(const Frame& frame) {
+  SceneRange range;
+  if (frame.format.color_plane_count() == 1) {
+    range.scale = brightness_scale(frame);
+    range.counts = has_counts(samples_of(frame));
+  }
+  range.saturated = frame.format.color_model == ColorModel::kRgb && is_saturated(frame);
+  return range;
+}
+
+Region region_inside_bars(const Frame& frame) {
+  constexpr int kLeastSide = 64;
+  Region inside{0, 0, frame.format.width, frame.format.height};
+  const auto [top, rows] = without_ends(inside.height, [&](int y) {
+    return is_constant(frame, {0, y, inside.width, 1});
+  });
+  const auto [left, columns] = without_ends(inside.width, [&, y = top, count = rows](int x) {
+    return is_constant(frame, {x, y, 1, count});
+  });
+  return rows < kLeastSide || columns < kLeastSide ? inside : Region{left, top, columns, rows};
+}
 
 void ChangingArea::add(const Frame& frame) {
   if (!last_) {
@@ -424,16 +392,14 @@ std::optional<Region> ChangingArea::find() const {
     most = std::max(most, count({0, y, columns_, 1}));
   }
   // Half of the changes of the busiest row, then at least half of the area's own blocks.
-  Range rows = busy_range(rows_, std::max(most / 2.0, 1.0), [&](int y) {
-    return count({0, y, columns_, 1});
+  Span rows = busy_range(rows_, std::max(most / 2.0, 1.0), [&](int y) { return count({0, y, columns_, 1}); });
+  const Span columns = busy_range(columns_, std::max(rows.count / 2.0, 1.0), [&](int x) {
+    return count({x, rows.first, 1, rows.count});
   });
-  const Range columns = busy_range(columns_, std::max(rows.size / 2.0, 1.0), [&](int x) {
-    return count({x, rows.first, 1, rows.size});
+  rows = busy_range(rows_, std::max(columns.count / 2.0, 1.0), [&](int y) {
+    return count({columns.first, y, columns.count, 1});
   });
-  rows = busy_range(rows_, std::max(columns.size / 2.0, 1.0), [&](int y) {
-    return count({columns.first, y, columns.size, 1});
-  });
-  const Region blocks{columns.first, rows.first, columns.size, rows.size};
+  const Region blocks{columns.first, rows.first, columns.count, rows.count};
   const double size = static_cast<double>(blocks.width) * blocks.height;
   const int inside = count(blocks);
   const int outside = count({0, 0, columns_, rows_}) - inside;
@@ -447,17 +413,10 @@ std::optional<Region> ChangingArea::find() const {
                 std::min(blocks.height * kSide, plane.height - blocks.y * kSide)};
 }
 
-namespace {
-
-constexpr double kQuietBlocks = 0.1;
-constexpr double kLeastStep = 1.15;
-constexpr std::size_t kLeastFrames = 2;
-constexpr std::size_t kMostFrames = 8;
-constexpr std::ptrdiff_t kFramesOfRange = 3;
-
-}  // namespace
-
 bool LevelSteps::is_step(const ChannelStatistics& luma) const {
+  constexpr double kLeastStep = 1.15;
+  constexpr std::size_t kLeastFrames = 2;
+  constexpr std::ptrdiff_t kFramesOfRange = 3;
   const double level = level_quantile(luma, kQuietBlocks);
   if (levels_.size() < kLeastFrames || level == 0) {
     return false;
@@ -472,6 +431,7 @@ bool LevelSteps::is_step(const ChannelStatistics& luma) const {
 }
 
 void LevelSteps::add(const ChannelStatistics& luma) {
+  constexpr std::size_t kMostFrames = 8;
   if (const double level = level_quantile(luma, kQuietBlocks); level > 0) {
     levels_.push_back(level);
   }

@@ -103,17 +103,13 @@ void NoiseControl::reset() {
   begin();
 }
 
-void NoiseControl::observe(const Frame& frame) {
-  if (is_estimated()) {
-    tracker_->observe(frame);
-  }
-}
-
 void NoiseControl::send(Frame frame) {
   if (fields_) {
     fields_->decide(frame);
   }
-  observe(frame);
+  if (is_estimated()) {
+    tracker_->observe(frame);
+  }
   waiting_.push_back(std::move(frame));
   if (std::ssize(waiting_) > look_ahead()) {
     level_first();
@@ -146,7 +142,9 @@ std::optional<LeveledFrame> NoiseControl::receive() {
 }
 
 NoiseModel NoiseControl::level_for(const Frame& frame) {
-  observe(frame);
+  if (is_estimated()) {
+    tracker_->observe(frame);
+  }
   return level_of(frame);
 }
 

@@ -240,7 +240,6 @@ class NoiseControl final : public Leveler {
   static constexpr int kLookAhead = NoiseTracker::kFramesToAverage - 1;
 
   void begin();
-  void observe(const Frame& frame);
   NoiseModel level_of(const Frame& frame);
   void level_first();
 

@@ -8,8 +8,8 @@ namespace limpid {
 namespace {
 
 constexpr float kSameLevel = 1.15F;
-constexpr std::size_t kContradictions = 3;  // that begin a scene
-constexpr std::size_t kContradictionsAfterStep = 2;
+constexpr int kContradictions = 3;  // that begin a scene
+constexpr int kContradictionsAfterStep = 2;
 // The share of quiet blocks, and the least ratio of their levels in two sections between which there is a
 // step.
 constexpr double kQuietBlocks = 0.1;
@@ -147,7 +147,7 @@ bool NoiseTracker::find_area(const Frame& frame) {
     return false;
   }
   own.basis.area = area;
-  begin_level(own.whole ? static_cast<std::int64_t>(contradiction_.frames) + 1 : frames_, {});
+  begin_level(own.whole ? contradiction_.frames + 1 : frames_, {});
   return true;
 }
 
@@ -173,20 +173,16 @@ void NoiseTracker::add(Measurement own) {
     to.own = to.first.model();
   }
   if ((to.whole || contradiction_.frames > 0) && !have_like_levels(own.model(), to.own, kSameLevel)) {
-    contradiction_.frames = std::max<std::size_t>(contradiction_.frames, 1);
-    contradiction_.measurements.push_back(std::move(own));
+    contradiction_.frames = std::max<std::int64_t>(contradiction_.frames, 1);
+    contradiction_.measurement.add(own);
     // Coded noise alternates between types of frames: as many frames contradict a level as supported it.
-    const std::size_t most = to.own.evidence.coded    ? std::size_t{kFramesToAverage}
-                             : contradiction_.stepped ? kContradictionsAfterStep
-                                                      : kContradictions;
-    if (contradiction_.measurements.size() < most) {
+    const int most = to.own.evidence.coded    ? kFramesToAverage
+                     : contradiction_.stepped ? kContradictionsAfterStep
+                                              : kContradictions;
+    if (contradiction_.measurement.frames < most) {
       return;
     }
-    Measurement sum;
-    for (const Measurement& each : contradiction_.measurements) {
-      sum.add(each);
-    }
-    begin_level(static_cast<std::int64_t>(contradiction_.frames), std::move(sum));
+    begin_level(contradiction_.frames, std::move(contradiction_.measurement));
   } else {
     if (contradiction_.stepped) {
       steps_.clear();  // of the quiet blocks, but not of the noise
@@ -208,14 +204,14 @@ void NoiseTracker::add(Measurement own) {
 }
 
 void NoiseTracker::track(const Frame& frame) {
-  const bool was_whole = section().whole;
-  const bool was_settled = is_settled();
+  const bool was_settled = section().whole && contradiction_.frames == 0;
   Measurement own;
   if (!was_settled || frames_ % (small_ ? kCheckIntervalOfSmall : kCheckInterval) == 0) {
     own = measure(frame);
   }
   // Repeated frames are no evidence, unless a scene begins with them.
-  const bool is_evidence = own.frames > 0 && !((was_whole || !section().begins) && repeats(own.statistics));
+  const bool continues = section().whole || !section().begins;
+  const bool is_evidence = own.frames > 0 && !(continues && repeats(own.statistics));
   if (was_settled) {
     changing_ = {};
   } else if (is_evidence && find_area(frame)) {
@@ -228,7 +224,9 @@ void NoiseTracker::track(const Frame& frame) {
   const bool steps = !section().own.evidence.coded && steps_.is_step(luma);
   if (steps && contradiction_.frames == 0) {
     // The difference from the frame before has the noise of both levels.
-    contradiction_ = {.measurements = {measure(frame, false)}, .frames = 1, .stepped = true};
+    contradiction_.measurement.add(measure(frame, false));
+    contradiction_.frames = 1;
+    contradiction_.stepped = true;
     return;
   }
   if (!steps) {
@@ -239,9 +237,7 @@ void NoiseTracker::track(const Frame& frame) {
     }
   }
   contradiction_.frames += contradiction_.frames > 0 ? 1 : 0;
-  // Repeated frames are no evidence, unless a scene begins with them.
-  const bool continues = was_whole || !section().begins;
-  if (own.frames > 0 && !(continues && repeats(own.statistics))) {
+  if (is_evidence) {
     add(std::move(own));
   }
 }

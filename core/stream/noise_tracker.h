@@ -2,12 +2,10 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
@@ -95,18 +93,17 @@ class NoiseTracker {
     bool begins = true;  ///< a scene, or a step of the level: earlier sections do not count
     bool whole = false;  ///< its first frames have been measured
   };
-  // Measurements that contradict the section's, of successive frames.
+  // Successive frames that contradict the section's measurement.
   struct Contradiction {
-    std::vector<Measurement> measurements;
-    std::size_t frames = 0;  ///< frames since its beginning
-    bool stepped = false;    ///< its first frame may be a step (noise::LevelSteps)
+    Measurement measurement;  ///< of those that were measured
+    std::int64_t frames = 0;  ///< frames since its beginning
+    bool stepped = false;     ///< its first frame may be a step (noise::LevelSteps)
   };
 
   static bool is_step(const Measurement& earlier, const Measurement& later);
   Section& section() { return sections_.back(); }
   const Section& section() const { return sections_.back(); }
   int frames_to_continue() const { return small_ ? kFramesToAverage : kFramesToContinue; }
-  bool is_settled() const { return section().whole && contradiction_.frames == 0; }
   Measurement measure(const Frame& frame, bool with_before = true);
   void begin_section(const Frame& frame, bool cut);
   // Searches for the area of the section's noise. Returns true if it is found: measurements start again.

@@ -35,7 +35,7 @@ using noise::kCell;
 
 // The plane's blocks, cell by cell.
 std::vector<Block> blocks_of(const Plane& plane, const FrameFormat& format) {
-  const noise::CellGrid grid = noise::cell_grid(plane.width, plane.height);
+  const noise::BlockGrid grid = noise::cell_grid(plane.width, plane.height);
   std::vector<Block> blocks(static_cast<std::size_t>(grid.blocks()));
   const int width = (grid.columns - 1) * grid.spacing + kCell;
   constexpr int kRowsAtATime = 8;

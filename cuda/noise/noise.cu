@@ -77,7 +77,7 @@ __device__ void set_gain(Workspace* work, int number, float gain) {
 // Each thread analyzes one block, entirely in its registers (160). The four blocks of a cell are adjacent.
 template <typename Sample>
 __global__ void __launch_bounds__(kThreads)
-    analyze_kernel(SamplePlane plane, float scale, float white, noise::CellGrid grid, Workspace* work) {
+    analyze_kernel(SamplePlane plane, float scale, float white, noise::BlockGrid grid, Workspace* work) {
   follow_stream();
   const int number = blockIdx.x * kThreads + threadIdx.x;
   if (number >= grid.blocks()) {
@@ -335,7 +335,7 @@ class NoiseEstimator::PlaneSearch {
 
   const PlaneMemory& memory_;
   Workspace* work_;
-  noise::CellGrid grid_;
+  noise::BlockGrid grid_;
   std::int64_t samples_ = 0;
   float white_ = 0;
   bool under_way_ = false;

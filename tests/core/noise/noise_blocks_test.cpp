@@ -78,7 +78,7 @@ TEST(NoiseBlocks, ABlocksOwnNoiseIsNotItsTexture) {
 
 TEST(NoiseBlocks, CellsFillThePlaneWithoutBeingTooMany) {
   for (const auto& [width, height] : {std::pair{16, 16}, {17, 40}, {512, 512}, {1920, 1080}, {7680, 4320}}) {
-    const CellGrid grid = cell_grid(width, height);
+    const BlockGrid grid = cell_grid(width, height);
     EXPECT_GT(grid.blocks(), 0);
     EXPECT_LE(grid.blocks(), kMaxBlocks);
     const auto left_over = [&](int side, int count) { return side - kCell - (count - 1) * grid.spacing; };
