@@ -6,11 +6,11 @@
 namespace limpid {
 namespace {
 
-constexpr std::size_t kMost = 200;
+constexpr std::size_t kMostBytes = 200;
 
 /// Does not end within a character of UTF-8.
 std::string shortened(std::string_view text) {
-  std::size_t end = kMost;
+  std::size_t end = kMostBytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
     --end;
   }
@@ -18,7 +18,7 @@ std::string shortened(std::string_view text) {
 }
 
 void shorten_all(std::string& sentence, std::string_view argument) {
-  if (argument.size() <= kMost) {
+  if (argument.size() <= kMostBytes) {
     return;
   }
   const std::string brief = shortened(argument);
@@ -50,7 +50,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string with_brief_quotes(std::string sentence, const std::vector<std::string_view>& arguments) {
-  if (sentence.size() <= kMost) {
+  if (sentence.size() <= kMostBytes) {
     return sentence;
   }
   for (const std::string_view argument : arguments) {
@@ -64,8 +64,8 @@ std::string with_brief_quotes(std::string sentence, const std::vector<std::strin
   for (std::size_t begin = 0; begin < rest.size();) {
     const std::size_t end = std::min(rest.find(' ', begin), rest.size());
     const std::string_view word = rest.substr(begin, end - begin);
-    const bool ends_subject = word.size() > kMost && word.back() == ':';
-    result += (word.size() > kMost ? shortened(word) : std::string(word)) + (ends_subject ? ":" : "");
+    const bool ends_subject = word.size() > kMostBytes && word.back() == ':';
+    result += (word.size() > kMostBytes ? shortened(word) : std::string(word)) + (ends_subject ? ":" : "");
     result += end < rest.size() ? " " : "";
     begin = end + 1;
   }
