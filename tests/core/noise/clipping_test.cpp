@@ -77,6 +77,15 @@ TEST(Clipping, ThatDidNotHappenIsNotUndone) {
   EXPECT_TRUE(clipped_ends(rgb(8, 8), 2, {20, {}}));
 }
 
+TEST(Clipping, EndsAreThoseOfTheFramesNoise) {
+  ClippedEndsOfPlanes ends;
+  for (const float sigma : {10.0F, 40.0F, 10.0F}) {
+    const auto of_frame = ends.of(gray(8, 8), 0, {sigma, {}});
+    ASSERT_TRUE(of_frame);
+    EXPECT_EQ(of_frame->front().shift, clipped_ends(gray(8, 8), 0, {sigma, {}})->front().shift) << sigma;
+  }
+}
+
 // Planes smaller than a patch, which pass through, may have such samples.
 TEST(Clipping, IllegalSamplesStayAsTheyAre) {
   ClippedRamp ramp(gray(160, 64, 10), 20);

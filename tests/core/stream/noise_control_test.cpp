@@ -135,6 +135,20 @@ TEST(NoiseControl, ALevelWaitsForTheFramesThatItIsEstimatedFrom) {
   EXPECT_EQ(levels.size(), frames.size());
 }
 
+TEST(NoiseControl, ReportsTheFirstTheMeanAndTheLastLevel) {
+  const auto engine = engine_registry().open("cpu");
+  const auto settings = [](float sigma) {
+    return NoiseSettings{.noise = NoiseProfile{NoiseModel{{sigma}}, std::nullopt}};
+  };
+  NoiseControl control(settings(4), *engine);
+  control.level_for(Frame{});
+  control.set(settings(10));
+  control.level_for(Frame{});
+  EXPECT_EQ(control.levels().first.sigma[0], 4);
+  EXPECT_EQ(control.levels().mean.sigma[0], 7);
+  EXPECT_EQ(control.levels().last.sigma[0], 10);
+}
+
 TEST(NoiseControl, LiveVideoDoesNotWait) {
   const auto engine = engine_registry().open("cpu");
   NoiseControl control({}, *engine, {}, Latency::kNone);

@@ -343,6 +343,21 @@ TEST_F(NoiseTrackerTest, AnInsetOnAStillPageHasItsOwnNoise) {
   }
 }
 
+TEST_F(NoiseTrackerTest, AnInsetBesideBarsIsFoundAtItsPlace) {
+  NoiseTracker tracker(*engine_);
+  NoiseModel model;
+  for (int i = 0; i < 3; ++i) {
+    Frame frame = page(i, 0, 12);
+    for (int y = 0; y < frame.format.height; ++y) {
+      std::fill_n(frame.planes[0].row<std::uint8_t>(y), 32, std::uint8_t{16});
+    }
+    model = tracker.next(frame);
+  }
+  ASSERT_TRUE(model.area);
+  EXPECT_NEAR(model.area->x, 192, 16);  // blocks count from the bar's edge
+  EXPECT_NEAR(model.area->x + model.area->width, 320, 16);
+}
+
 TEST_F(NoiseTrackerTest, AWindowThatOpensIsNoNoise) {
   for (const int begin : {1, 3, 9}) {
     NoiseTracker tracker(*engine_);

@@ -138,11 +138,13 @@ TEST(FrameTimesTest, TheFirstAreCountedBackFromTheFirstThatHasATime) {
   const MemorySource source;
   for (const AVRational rate : {AVRational{25, 1}, kUnknownRate}) {
     FrameTimes times = times_of(source, rate);
-    times.push(frame_at(AV_NOPTS_VALUE));
-    times.push(frame_at(AV_NOPTS_VALUE));
+    for (int i = 0; i < 3; ++i) {
+      times.push(frame_at(AV_NOPTS_VALUE));
+    }
     EXPECT_FALSE(times.has_frame());
     times.push(frame_at(20));
-    EXPECT_EQ(pop_all(times), (std::vector<std::int64_t>{-60, -20, 20})) << "by the rate or the durations";
+    EXPECT_EQ(pop_all(times), (std::vector<std::int64_t>{-100, -60, -20, 20}))
+        << "by the rate or the durations";
   }
 }
 

@@ -158,9 +158,9 @@ TEST_F(SourceRangeTest, ASeekSetsTheTargetAndKeepsTheZero) {
 }
 
 TEST_F(SourceRangeTest, TheLengthOfTheRangeIsDescribed) {
-  const auto described = [&](const ReaderOptions& options, double duration) {
+  const auto described = [&](const ReaderOptions& options, double duration, std::int64_t begin = 0) {
     VideoProperties video{.frames_per_second = 25, .frame_count = 7, .duration = duration};
-    range(options).describe(video);
+    range(options, begin).describe(video);
     return video;
   };
   EXPECT_EQ(described({}, 10).frame_count, 7) << "as the source says";
@@ -168,6 +168,7 @@ TEST_F(SourceRangeTest, TheLengthOfTheRangeIsDescribed) {
   EXPECT_EQ(described({.start = 4}, 10).frame_count, 150);
   EXPECT_EQ(described({.start = 4}, 3).duration, 0);
   EXPECT_EQ(described({.start = 4, .end = 5}, 10).frame_count, 25);
+  EXPECT_EQ(described({.start = 4}, 10, 3 * kSecond).duration, 6) << "of a source that begins at 3 s";
   EXPECT_EQ(described({.end = 5}, 0).duration, 5) << "of a source that doesn't tell its own";
 }
 
