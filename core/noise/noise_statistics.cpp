@@ -61,15 +61,15 @@ bool agrees_with_white(const PlaneNoise& plane, const ChannelNoise& noise, doubl
   constexpr double kLeast = 0.85;
   constexpr double kMost = 1.3;
   constexpr double kMostOfChroma = 1.6;
-  constexpr double kReliable = 0.9;  // DifferenceNoise::reliability without texture or coding
-  constexpr double kEqual = 0.15;    // octaves between such differences and white noise of the same level
+  constexpr double kUntextured = 0.9;  // DifferenceNoise::reliability without texture or coding
+  constexpr double kEqual = 0.15;      // octaves between such differences and white noise of the same level
   const auto [least, most] = std::minmax_element(plane.shape.curve.begin(), plane.shape.curve.end());
   const double ratio = double{plane.sigma} / white;
   if (!(plane.sigma > 0 && white > 0 && plane.shape.spectrum == NoiseShape().spectrum &&
         *most < kEvenCurve * *least)) {
     return false;
   }
-  const bool certain = noise.differences ? noise.differences->reliability > kReliable
+  const bool certain = noise.differences ? noise.differences->reliability > kUntextured
                                          : noise.single && slope_of(*noise.single) > kWhiteSlope;
   if (noise.kind == ChannelKind::kLuma && certain &&
       std::abs(std::log2(white / noise.base)) < (noise.differences ? kEqual : 2 * kEqual)) {

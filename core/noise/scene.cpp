@@ -257,10 +257,10 @@ double grid_of(const Frame& frame, const PictureRows& rows) {
 }
 
 constexpr int kSide = 16;
-constexpr int kLeastBlocks = 64 / kSide;  // along each side of the area
-constexpr double kMostShare = 0.6;        // of the picture
-constexpr double kLeastFilled = 0.9;      // share of the area's blocks that change
-constexpr double kLeastOfLine = 0.75;     // share of each of its rows and columns at the border
+constexpr int kLeastAreaSide = 64 / kSide;  // along each side of the area
+constexpr double kMostShare = 0.6;          // of the picture
+constexpr double kLeastFilled = 0.9;        // share of the area's blocks that change
+constexpr double kLeastOfLine = 0.75;       // share of each of its rows and columns at the border
 constexpr double kMostOutside = 0.1;  // changing blocks outside, relative to those inside: a pointer, a clock
 
 // True if more than a third of the block's samples change unlike their left neighbors. Noise changes more of
@@ -403,8 +403,9 @@ std::optional<Region> ChangingArea::find() const {
   const double size = static_cast<double>(blocks.width) * blocks.height;
   const int inside = count(blocks);
   const int outside = count({0, 0, columns_, rows_}) - inside;
-  if (blocks.width < kLeastBlocks || blocks.height < kLeastBlocks || size > kMostShare * columns_ * rows_ ||
-      inside < kLeastFilled * size || outside > kMostOutside * inside || !is_full_at_border(blocks)) {
+  if (blocks.width < kLeastAreaSide || blocks.height < kLeastAreaSide ||
+      size > kMostShare * columns_ * rows_ || inside < kLeastFilled * size ||
+      outside > kMostOutside * inside || !is_full_at_border(blocks)) {
     return std::nullopt;
   }
   const Plane& plane = last_->planes[0];

@@ -2,16 +2,13 @@
 #include "core/stream/bounded_queue.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -27,13 +24,11 @@ void wait_until(const Condition& condition) {
   }
 }
 
-/// True if the thread of this process is waiting.
-bool is_asleep(pid_t thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');
-  return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
+/// Waits until the thread that sets the flag has most likely begun to wait for the queue, which only
+/// Linux shows.
+void wait_for(const std::atomic<bool>& begun) {
+  wait_until([&] { return begun.load(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 TEST(BoundedQueue, KeepsOrderAcrossThreads) {
@@ -105,19 +100,18 @@ TEST(BoundedQueue, CloseWakesBothSides) {
   BoundedQueue<int> empty(1);
   BoundedQueue<int> full(1);
   full.push(0);
-  std::atomic<pid_t> consumer_id = 0;
-  std::atomic<pid_t> producer_id = 0;
+  std::atomic<bool> consumes = false;
+  std::atomic<bool> produces = false;
   std::jthread consumer([&] {
-    consumer_id = ::gettid();
+    consumes = true;
     EXPECT_EQ(empty.pop(), std::nullopt);
   });
   std::jthread producer([&] {
-    producer_id = ::gettid();
+    produces = true;
     EXPECT_FALSE(full.push(1));
   });
-  for (const std::atomic<pid_t>* id : {&consumer_id, &producer_id}) {
-    wait_until([&] { return *id != 0 && is_asleep(*id); });
-  }
+  wait_for(consumes);
+  wait_for(produces);
   empty.close();
   full.close();
 }
@@ -131,13 +125,13 @@ TEST(BoundedQueue, WaitsForAnItemUnlessThereIsSomethingElseToDo) {
   EXPECT_EQ(queue.pop_unless(is_enough), 1);
   for (const bool item_comes : {true, false}) {
     enough = false;
-    std::atomic<pid_t> id = 0;
+    std::atomic<bool> consumes = false;
     std::optional<int> popped;
     std::jthread consumer([&] {
-      id = ::gettid();
+      consumes = true;
       popped = queue.pop_unless(is_enough);
     });
-    wait_until([&] { return id != 0 && is_asleep(id); });
+    wait_for(consumes);
     if (item_comes) {
       queue.push(2);
     } else {
