@@ -367,7 +367,7 @@ bool is_coded(const ChannelNoise& channel) {
          slope_of(channel.differences->spectrum) > kLeastSlope;
 }
 
-PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
+PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma, bool in_blocks) {
   constexpr double kLeastShare = 0.7;  // of the deviation of a measurement that shows the shape
   // Ratio of the deviation of coded noise that does not repeat to the deviation of differences.
   constexpr double kCodedGain = 1.12;
@@ -388,11 +388,11 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma) {
     return noise;
   }
   const bool coded = is_coded(channel);
-  if (coded && channel.kind == ChannelKind::kLuma) {
-    return noise;
-  }
   const Spectrum& spectrum = of_differences ? channel.differences->spectrum : *channel.single;
   const double slope = slope_of(spectrum);
+  if (coded && channel.kind == ChannelKind::kLuma && (in_blocks || slope > kCodedSlope)) {
+    return noise;
+  }
   const double mean = mean_of(spectrum);
   if (slope < kWhiteSlope) {
     noise.shape.spectrum = relative(spectrum);

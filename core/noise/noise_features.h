@@ -126,12 +126,13 @@ double copied_share(const ChannelStatistics& channel);
 inline constexpr double kWhiteSlope = 0.85;  ///< least slope_of() the spectrum of white noise
 
 /// True if the noise differs from block to block, as after a codec. Coded noise has no curve by brightness:
-/// its quiet classes are blocks that the codec has smoothed or repeated. In luma, it is filtered best as
-/// white noise.
+/// its quiet classes are blocks that the codec has smoothed or repeated.
 bool is_coded(const ChannelNoise& channel);
 
-/// The noise of a channel at this standard deviation: its spectrum, curve and repetition.
-PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma);
+/// The noise of a channel at this standard deviation: its spectrum, curve and repetition. Coded noise of luma
+/// is filtered best as white noise where the codec's blocks show (`in_blocks`), and where its high
+/// frequencies are left. Elsewhere the camera or the grain of film has shaped it.
+PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma, bool in_blocks);
 
 /// The noise of a channel as differences show it, near the noise `chosen` for filtering. `chosen` itself if
 /// differences contain texture, or lack noise that repeats.

@@ -31,6 +31,8 @@ double white_of(const NoiseStatistics& statistics, std::size_t c, const NoiseMod
   return c == 0 ? std::sqrt(variance) : 0;
 }
 
+constexpr double kGridOfCodec = 1.15;  // PatchDeviations::grid of pictures that were coded in 8x8 blocks
+
 // The level, limited by what contradicts it.
 double supported(double sigma, const ChannelStatistics& channel, const PatchDeviations* patches,
                  double step) {
@@ -42,7 +44,6 @@ double supported(double sigma, const ChannelStatistics& channel, const PatchDevi
   // is 1.35 times that level in white noise, and 2.5 times in coarse grain. A codec makes some patches
   // quieter.
   if (patches != nullptr) {
-    constexpr double kGridOfCodec = 1.15;
     constexpr double kMost = 3;
     constexpr double kMostIfCoded = 3.5;
     sigma = std::min(sigma, patches->tenth * (patches->grid > kGridOfCodec ? kMostIfCoded : kMost));
@@ -240,7 +241,8 @@ NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& whit
   for (std::size_t c = 0; c < channels.size() && !statistics.channels[c].empty(); ++c) {
     const ChannelNoise& noise = channels[c].noise;
     const double sigma = channels[c].sigma;
-    PlaneNoise plane = sigma > 0 ? shaped_noise(noise, sigma) : PlaneNoise();
+    const bool in_blocks = statistics.patches && statistics.patches->grid > kGridOfCodec;
+    PlaneNoise plane = sigma > 0 ? shaped_noise(noise, sigma, in_blocks) : PlaneNoise();
     const double own_white = channels[c].white;
     const bool is_white = agrees_with_white(plane, noise, own_white);
     if (is_white) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -51,6 +52,24 @@ TEST(NoiseDecision, NoMeasurementIsNoNoise) {
   Features features;
   features.fill(kUnknown);
   EXPECT_EQ(decide_noise(features, {}).sigma, 0);
+}
+
+// Film grain and cameras' noise behind x264: unreliable differences, smooth noise.
+TEST(NoiseDecision, SmoothNoiseOfLumaKeepsItsSpectrumUnlessBlocksOfACodecShow) {
+  ChannelNoise noise;
+  noise.differences.emplace().reliability = 0.5;
+  const auto with_slope = [&](double slope) {
+    for (int i = 0; i < 64; ++i) {
+      noise.differences->spectrum[i] = 16 * std::pow(slope, (i / 8 + i % 8) / 4.0);
+    }
+  };
+  with_slope(0.3);
+  const PlaneNoise smooth = shaped_noise(noise, 4, false);
+  EXPECT_GT(smooth.shape.spectrum.front(), 10 * smooth.shape.spectrum.back());
+  EXPECT_EQ(smooth.shape.curve, NoiseShape().curve);
+  EXPECT_EQ(shaped_noise(noise, 4, true).shape, NoiseShape());
+  with_slope(0.7);
+  EXPECT_EQ(shaped_noise(noise, 4, false).shape, NoiseShape());
 }
 
 }  // namespace
