@@ -51,7 +51,7 @@ make_portable() {
 
 make_wheels() {
   rm -f "$release"/*linux*.whl
-  CMAKE_ARGS="${CMAKE_ARGS:-} $without_folder" LIMPID_PLATFORM=manylinux_2_34_$(uname -m) tests/wheels.sh
+  CMAKE_ARGS="${CMAKE_ARGS:-} $without_folder" LIMPID_PLATFORM=manylinux_2_35_$(uname -m) tests/wheels.sh
   cp out/wheels/*.whl "$release/"
 }
 

@@ -5,7 +5,7 @@
 # Usage: tests/wheels.sh [PYTHON...]    such as python3.12; without, python3 and the newest other one that is there. One of them must be
 # 3.12 or later, which VapourSynth needs.
 # Needs PyPI, and build/release, whose programs' results are compared with. CMAKE_ARGS holds more options, such as -DLIMPID_CUDA=ON.
-# LIMPID_PLATFORM is the oldest platform that the wheels must run on, such as manylinux_2_34_x86_64; without, that of this machine's libraries.
+# LIMPID_PLATFORM is the oldest platform that the wheels must run on, such as manylinux_2_35_x86_64; without, that of this machine's libraries.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

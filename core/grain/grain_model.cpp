@@ -442,7 +442,7 @@ Autoregression autoregression_of(const NoiseShape& shape, double taper) {
   constexpr int kSpan = NoiseShape::kFrequencies;
   const std::array<double, 64> covariances = noise_covariance(shape);
   const auto covariance = [&](int dx, int dy) {
-    const double factor = std::pow(taper, std::sqrt(dx * dx + dy * dy));  // std::hypot() requires glibc 2.35
+    const double factor = std::pow(taper, std::hypot(dx, dy));
     return factor * covariances[std::abs(dy) * kSpan + std::abs(dx)];
   };
   Equations equations{};
