@@ -16,7 +16,10 @@ if [[ ${1:-} == --brief ]]; then
   brief=':NoiseTrackerTest.AStep*On:NoiseTrackerTest.AStepIsFound*:NoiseTrackerTest.AModelDepends*:NoiseTrackerTest.SectionsOf*'
   brief+=':NoiseTrackerTest.AnInset*:NoiseTrackerTest.AWindow*:GrainModel.ChromaHas*:GrainModel.HasTheDeviation*:Clipping.IsUndoneAs*'
   brief+=':*Vbm4dTest.MixesVnlb*:*Vbm4dTest.FollowsMotion*:*Vbm4dTest.AgreesWithTheOracleIn*Noise*:*Vbm4dTest.*NoiseThatRepeats*'
-  brief+=':*Vbm4dTest.*DifferOverTime*:*Vbm4dTest.BestIsNotWorse*:*Bm3dTest.NoiseThat*'
+  brief+=':*Vbm4dTest.*DifferOverTime*:*Vbm4dTest.BestIsNotWorse*:*Bm3dTest.NoiseThat*:*RepeatedPicturesAreNoEvidence*'
+  brief+=':*IsBitExactFromRunToRun*vnlb*:Motion.FollowsShifts:NoiseTrackerTest.IsNotMoved*:GrainModel.HasTheSpectrum*'
+  # Of one SIMD level, which all other tests use, too.
+  brief+=':Cpu/EveryFilterSimdTest*:Cpu/Bm3dSimdTest*'
   shift
 fi
 

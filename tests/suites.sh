@@ -27,9 +27,9 @@ while [[ $# -gt 0 ]]; do
   esac
 done
 
-# Many tests wait: runs 1.5 parts per processor.
+# Many tests wait: runs 2 parts per processor.
 rc=0
-ctest --preset "$preset" --parallel "$(($(nproc) * 3 / 2))" "${options[@]}" || rc=$?
+ctest --preset "$preset" --parallel "$(($(nproc) * 2))" "${options[@]}" || rc=$?
 
 log=build/$preset/Testing/Temporary/LastTest.log
 # A test's result line ends in its time; in the lists at the end of a part it is repeated without. Its output precedes the result.

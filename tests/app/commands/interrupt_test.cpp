@@ -192,7 +192,8 @@ TEST_F(InterruptTest, DoesNotWaitForAProgramThatReadsItsPipe) {
   const std::string input = make_clip("in.mkv", 40, "320x240");
   const std::string pipe = path("pipe.mkv");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const std::vector<std::string> arguments{"denoise", input, "-o", pipe, "-c", "ffv1", "--sigma", "5"};
+  const std::vector<std::string> arguments{"denoise", input,       "-o",   pipe,      "-c",
+                                           "ffv1",    "--profile", "fast", "--sigma", "5"};
   for (const int signal : {SIGINT, SIGTERM}) {
     Process nobody_reads(limpid_command(arguments));
     ASSERT_TRUE(nobody_reads.wait_for_err("engine: "));
@@ -214,7 +215,7 @@ TEST_F(InterruptTest, DoesNotWaitForAProgramThatReadsItsPipe) {
   }
   {
     const std::string script =
-        R"(exec 3> >(sleep 20); "$0" denoise "$1" -o - --sigma 5 >&3 & sleep 1; kill $!; wait $!)";
+        R"(exec 3> >(sleep 20); "$0" denoise "$1" -o - --profile fast --sigma 5 >&3 & sleep 1; kill $!; wait $!)";
     Process process({"bash", "-c", script, LIMPID_PROGRAM, input});
     EXPECT_FALSE(process.wait(40s).timed_out) << "a full standard output";
   }

@@ -168,15 +168,16 @@ TEST_F(WebcamTest, RecordingsHaveSoundInStepWithTheFrames) {
   const std::string picture =
       "color=black:size=64x48:rate=25,drawbox=t=fill:c=white:enable='lt(mod(t,1),0.1)'";
   const std::string sound = "aevalsrc='0.5*sin(880*PI*t)*lt(mod(t,1),0.1)':s=48000";
-  const std::vector<std::string> quick{
-      "--input-format", "lavfi", "--no-window", "--filter", "bilateral", "--sigma", "2",
-      "--engine",       "cpu",   "--frames",    "70"};
+  const auto quick = [](const char* frames) -> std::vector<std::string> {
+    return {"--input-format", "lavfi", "--no-window", "--filter", "bilateral", "--sigma", "2",
+            "--engine",       "cpu",   "--frames",    frames};
+  };
   for (const auto& [device, more] :
        {std::pair{picture + "[out0];" + sound + "[out1]", std::vector<std::string>{}},
         std::pair{picture, std::vector<std::string>{"--audio", sound}}}) {
     SCOPED_TRACE(device);
     const std::string out = path("out.mkv");
-    expect_success(limpid(joined(joined({"webcam", device, "--record", out, "-y"}, quick), more)));
+    expect_success(limpid(joined(joined({"webcam", device, "--record", out, "-y"}, quick("70")), more)));
     EXPECT_GT(packet_count(out, "a"), 50U);
     const Outcome seen = run({"ffmpeg", "-v", "info", "-i", out, "-vf", "blackdetect=d=0.3", "-af",
                               "silencedetect=n=-30dB:d=0.3", "-f", "null", "-"});
@@ -190,10 +191,10 @@ TEST_F(WebcamTest, RecordingsHaveSoundInStepWithTheFrames) {
   }
   expect_success(limpid(
       joined({"webcam", picture + "[out0];" + sound + "[out1]", "--record", path("silent.mkv"), "--no-audio"},
-             quick)));
+             quick("10"))));
   EXPECT_EQ(packet_count(path("silent.mkv"), "a"), 0U);
   expect_failure(
-      limpid(joined({"webcam", picture, "--record", path("none.mkv"), "--audio", "default"}, quick)), 1,
+      limpid(joined({"webcam", picture, "--record", path("none.mkv"), "--audio", "default"}, quick("10"))), 1,
       {"default", "the audio device cannot be opened"});
   expect_failure(
       run(with_camera("yuyv", 0, webcam({kCamera, "--record", path("none.mkv"), "--audio", "nosuch"}))), 1,
