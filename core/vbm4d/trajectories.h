@@ -60,7 +60,8 @@ inline constexpr int kMostPatches = kMostFrames;  ///< maximum number of patches
 /// Limits of one step, as sums of squared differences of matching values (core/bm3d/bm3d_parameters.h).
 struct TrajectoryBounds {
   std::int32_t greatest = 0;  ///< limit for a patch that continues a trajectory
-  /// Added per sample of distance from the predicted position, along either axis.
+  /// Added per sample of distance from the predicted position, along either axis. At most 2^22, which is more
+  /// than any sum of squared differences.
   std::int32_t sample_cost = 0;
   MatchingDistances similar;  ///< limits for patches whose trajectories are joined
   int most_of_lost = 0;       ///< maximum number of patches in a group whose trajectory was lost

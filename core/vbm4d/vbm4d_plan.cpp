@@ -90,7 +90,9 @@ vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, doubl
   const double of_contrast =
       second_step ? kGreatestContrastOfBasic * kUnit : 2 * variance + kGreatestContrast * kUnit;
   bounds.greatest = bounded(std::min(trajectory_end(step, second_step, scatter) * variance, of_contrast));
-  bounds.sample_cost = bounded((second_step ? kSampleCostOfBasic : kSampleCost) * variance);
+  constexpr std::int32_t kMoreThanAnyDistance = 1 << 22;
+  bounds.sample_cost =
+      std::min(bounded((second_step ? kSampleCostOfBasic : kSampleCost) * variance), kMoreThanAnyDistance);
   bounds.most_of_lost = step.spacing > kDenseSpacing ? step.max_group_size
                         : second_step                ? kMostOfLostOfBasic
                                                      : kMostOfLost;

@@ -219,56 +219,74 @@ HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, const Coeffici
   return {1.0F / std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, energy))), 1.0F / Group::gain()};
 }
 
-// Transforms a group's patches back and adds them, minus kSumsOffset, to the sums.
-template <class Transform>
-HWY_ATTR void aggregate_group(const float* group, const Position* positions, int size,
-                              const Shrinkage& shrinkage, const float* window, const LocalSums& sums) {
+// Where a patch's estimate is added; not at all if `samples` is null.
+struct PatchTarget {
+  float* samples = nullptr;
+  std::ptrdiff_t pitch = 0;
+};
+
+// Transforms the patches of a group from the block of `first_patch` on back and adds them, minus kSumsOffset,
+// times `weight` and the aggregation window, to target_of(patch). load(i, v) is vector v of the block of
+// patch i. Transforms across the group have multiplied coefficients by 1 / gain.
+template <class Transform, class Load, class TargetOf>
+HWY_INLINE void add_estimates(int first_patch, int size, float weight, float gain, const float* window,
+                              const Load& load, const TargetOf& target_of) {
   const FloatTag d;
-  FloatVector scale[kBlockVectors];
   // The rounded constants of the forward and inverse transforms change a patch's mean by this factor.
   // Uncorrected, this would be most of the estimate's error.
   constexpr double kGain = Transform::kForwardDc * Transform::kInverseDc;
-  const auto factor =
-      hn::Set(d, static_cast<float>(double{shrinkage.weight} * double{shrinkage.gain} / (kGain * kGain)));
+  const auto factor = hn::Set(d, static_cast<float>(double{weight} * double{gain} / (kGain * kGain)));
   const auto gray = hn::IfThenElseZero(
       first_coefficients(), hn::Set(d, static_cast<float>(double{kSumsOffset} * Transform::kForwardDc *
-                                                          Transform::kForwardDc / double{shrinkage.gain})));
-  for (int row = 0; row < 8; ++row) {
-    for (int part = 0; part < kParts; ++part) {
-      const float* in = window + row * 8 + part * kLanes;
-      scale[row * kParts + part] = hn::Mul(factor, load_row(d, in, in));
-    }
+                                                          Transform::kForwardDc / double{gain})));
+  FloatVector scale[kBlockVectors];
+  for (int v = 0; v < kBlockVectors; ++v) {
+    const float* in = window + v / kParts * 8 + v % kParts * kLanes;
+    scale[v] = hn::Mul(factor, load_row(d, in, in));
   }
-  for (int i = 0; i < size; i += kPatchesPerBlock) {
+  for (int i = first_patch / kPatchesPerBlock * kPatchesPerBlock; i < size; i += kPatchesPerBlock) {
     FloatVector x[kBlockVectors];
     for (int v = 0; v < kBlockVectors; ++v) {
-      x[v] = hn::Load(d, group + v * kLanes);
+      x[v] = load(i, v);
     }
-    group += kBlockFloats;
     x[0] = hn::Sub(x[0], gray);
     inverse_2d<Transform>(x);
-    const auto add = [&](Position position, auto tag, auto part_of) HWY_ATTR {
-      const std::ptrdiff_t offset = sums.offset(position);
-      sums.weight[offset] += shrinkage.weight;
-      for (int row = 0; row < 8; ++row) {
-        for (int part = 0; part < kParts; ++part) {
-          float* out =
-              sums.numerator + offset + static_cast<std::ptrdiff_t>(row) * sums.pitch + part * kLanes;
-          const int v = row * kParts + part;
-          hn::StoreU(hn::Add(hn::LoadU(tag, out), part_of(hn::Mul(x[v], scale[v]))), tag, out);
-        }
+    const auto add = [&](int patch, auto tag, auto part_of) HWY_ATTR {
+      if (patch < first_patch || patch >= size) {
+        return;
+      }
+      const PatchTarget target = target_of(patch);
+      if (target.samples == nullptr) {
+        return;
+      }
+      for (int v = 0; v < kBlockVectors; ++v) {
+        float* out = target.samples + v / kParts * target.pitch + v % kParts * kLanes;
+        hn::StoreU(hn::Add(hn::LoadU(tag, out), part_of(hn::Mul(x[v], scale[v]))), tag, out);
       }
     };
     if constexpr (kPatchesPerBlock == 2) {
       const hn::Half<FloatTag> half;
-      add(positions[i], half, [&](FloatVector v) HWY_ATTR { return hn::LowerHalf(half, v); });
-      if (i + 1 < size) {
-        add(positions[i + 1], half, [&](FloatVector v) HWY_ATTR { return hn::UpperHalf(half, v); });
-      }
+      add(i, half, [&](FloatVector v) HWY_ATTR { return hn::LowerHalf(half, v); });
+      add(i + 1, half, [&](FloatVector v) HWY_ATTR { return hn::UpperHalf(half, v); });
     } else {
-      add(positions[i], d, [](FloatVector v) HWY_ATTR { return v; });
+      add(i, d, [](FloatVector v) HWY_ATTR { return v; });
     }
   }
+}
+
+// Adds a group's estimates and its weight to the sums.
+template <class Transform>
+HWY_ATTR void aggregate_group(const float* group, const Position* positions, int size,
+                              const Shrinkage& shrinkage, const float* window, const LocalSums& sums) {
+  add_estimates<Transform>(
+      0, size, shrinkage.weight, shrinkage.gain, window,
+      [&](int i, int v)
+          HWY_ATTR { return hn::Load(FloatTag(), group + i / kPatchesPerBlock * kBlockFloats + v * kLanes); },
+      [&](int i) {
+        const std::ptrdiff_t offset = sums.offset(positions[i]);
+        sums.weight[offset] += shrinkage.weight;
+        return PatchTarget{sums.numerator + offset, sums.pitch};
+      });
 }
 
 template <class Function>

@@ -49,25 +49,16 @@ constexpr int kMinimaLanes = kMinimaVectors / 8 * kIntLanes;
 // to x + 3 (as bytes, if the CPU multiplies bytes), so that any run of lanes is one unaligned load.
 #if HWY_TARGET <= HWY_AVX3_DL
 constexpr bool kByteProducts = true;
-// The two VNNI instructions are written in assembly because Highway 1.0.3 checks for AVX512_VNNI when it
-// selects this target but does not enable it for the compiler.
 
-// acc + the products of the unsigned bytes of a with the signed bytes of b, four per lane.
+// acc + the products of the unsigned bytes of a with the signed bytes of b, four per lane. In assembly for
+// the reason in products-inl.h.
 HWY_INLINE IntVector add_byte_products(IntVector acc, IntVector a, IntVector b) {
   asm("vpdpbusd %2, %1, %0" : "+v"(acc.raw) : "v"(a.raw), "v"(b.raw));
-  return acc;
-}
-// acc + the products of 16-bit values, two per lane.
-HWY_INLINE IntVector add_pair_products(IntVector acc, IntVector a, IntVector b) {
-  asm("vpdpwssd %2, %1, %0" : "+v"(acc.raw) : "v"(a.raw), "v"(b.raw));
   return acc;
 }
 #else
 constexpr bool kByteProducts = false;
 HWY_INLINE IntVector add_byte_products(IntVector acc, IntVector /*a*/, IntVector /*b*/) { return acc; }
-HWY_INLINE IntVector add_pair_products(IntVector acc, IntVector a, IntVector b) {
-  return add_products_of_pairs(acc, a, b);
-}
 #endif
 
 // The part of the plane that a tile's search windows reach, in the layout that matching uses.
@@ -222,7 +213,7 @@ HWY_INLINE void row_distances(const MatchingRegion& region, const Reference* ref
         const IntVector a = hn::Set(d, references[r].words[row * words_per_row + w]);
         for (int v = 0; v < kVectors; ++v) {
           products[r][v] = kBytes ? add_byte_products(products[r][v], a, candidates[v])
-                                  : add_pair_products(products[r][v], a, candidates[v]);
+                                  : add_products_of_pairs(products[r][v], a, candidates[v]);
         }
       }
     }

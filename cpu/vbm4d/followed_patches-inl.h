@@ -14,6 +14,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/motion/motion_field.h"
 #include "core/vbm4d/trajectories.h"
@@ -59,31 +61,60 @@ inline float brightness_in_guide(const TrajectoryJob& job, Position reference) {
 
 using PatchProduct = ProductSum<GuideTag>;
 
-// A sum of squared differences.
-class PatchDistance : public PatchProduct {
- public:
-  HWY_INLINE void add(GuideVector a, GuideVector b) {
-    const GuideVector difference = hn::Sub(a, b);
-    PatchProduct::add(difference, difference);
-  }
-};
-
 HWY_INLINE const std::uint8_t* guide_at(const PictureSamples& guide, Position place) {
   return reinterpret_cast<const std::uint8_t*>(guide.data) + place.y * guide.stride + place.x;
 }
 
-// A patch's matching values.
+// Whole vectors of several rows of a patch.
+using RowsTag = hn::ScalableTag<std::int16_t>;
+using RowsVector = hn::Vec<RowsTag>;
+constexpr int kRowsAtOnce = static_cast<int>(hn::MaxLanes(RowsTag())) / vbm4d::kPatch;
+constexpr int kRowsVectors = vbm4d::kPatch / kRowsAtOnce;
+
+template <int kRows>
+HWY_INLINE auto load_bytes_of_rows(const std::uint8_t* bytes, std::ptrdiff_t stride) {
+  const hn::CappedTag<std::uint8_t, kRows * vbm4d::kPatch> d;
+  if constexpr (kRows == 1) {
+    return hn::LoadU(d, bytes);
+  } else {
+    return hn::Combine(d, load_bytes_of_rows<kRows / 2>(bytes + kRows / 2 * stride, stride),
+                       load_bytes_of_rows<kRows / 2>(bytes, stride));
+  }
+}
+
+template <bool kSamples>
+HWY_INLINE RowsVector load_rows(const std::uint8_t* bytes, std::ptrdiff_t stride) {
+  auto rows = load_bytes_of_rows<kRowsAtOnce>(bytes, stride);
+  if constexpr (kSamples) {
+    rows = hn::Max(rows, hn::Set(hn::DFromV<decltype(rows)>(), kLeastGuideByte));
+  }
+  return hn::BitCast(RowsTag(), hn::PromoteTo(hn::RebindToUnsigned<RowsTag>(), rows));
+}
+
+// A sum of squared differences.
+class PatchDistance : public ProductSum<RowsTag> {
+ public:
+  HWY_INLINE void add(RowsVector a, RowsVector b) {
+    const RowsVector difference = hn::Sub(a, b);
+    ProductSum::add(difference, difference);
+  }
+};
+
+// A patch's matching values, row by row and as vectors of several rows.
 struct GuidePatch {
   GuideVector rows[vbm4d::kPatch];
+  RowsVector vectors[kRowsVectors];
 };
 
 template <bool kSamples>
 HWY_INLINE GuidePatch load_guide_patch(const PictureSamples& guide, Position place) {
   GuidePatch patch;
-  const std::uint8_t* row = guide_at(guide, place);
-  for (GuideVector& each : patch.rows) {
-    each = load_guide<kSamples>(row);
-    row += guide.stride;
+  const std::uint8_t* const first = guide_at(guide, place);
+  for (int i = 0; i < vbm4d::kPatch; ++i) {
+    patch.rows[i] = load_guide<kSamples>(first + i * guide.stride);
+  }
+  for (int i = 0; i < kRowsVectors; ++i) {
+    patch.vectors[i] = load_rows<kSamples>(first + i * kRowsAtOnce * guide.stride, guide.stride);
   }
   return patch;
 }
@@ -93,31 +124,31 @@ HWY_INLINE std::int32_t patch_distance(const PictureSamples& guide, const GuideP
                                        Position place) {
   PatchDistance distance;
   distance.clear();
-  const std::uint8_t* row = guide_at(guide, place);
-  for (const GuideVector& own : reference.rows) {
-    distance.add(own, load_guide<kSamples>(row));
-    row += guide.stride;
+  const std::uint8_t* const first = guide_at(guide, place);
+  for (int i = 0; i < kRowsVectors; ++i) {
+    distance.add(reference.vectors[i],
+                 load_rows<kSamples>(first + i * kRowsAtOnce * guide.stride, guide.stride));
   }
   return distance.get();
 }
 
-// Selects the cheapest candidate without branches, which would be hard to predict.
+// The cheapest of several candidates: its cost times kMostNumbers plus its number, so that the first of
+// equally cheap ones is the least. Costs are below 2^25 (vbm4d::TrajectoryBounds).
 struct CandidateChoice {
-  std::int32_t cost = INT32_MAX;
-  std::int32_t distance = 0;
-  int number = 0;
+  static constexpr int kNumberBits = 4;
+  std::int32_t least = INT32_MAX;
 
-  HWY_INLINE void consider(int i, std::int32_t its_distance, const vbm4d::TrajectoryBounds& bounds) {
-    const std::int32_t its_cost = its_distance + vbm4d::candidate_cost(i, bounds);
-    const bool better = its_cost < cost;
-    number = better ? i : number;
-    distance = better ? its_distance : distance;
-    cost = better ? its_cost : cost;
+  int number() const { return least & ((1 << kNumberBits) - 1); }
+  std::int32_t distance(const vbm4d::TrajectoryBounds& bounds) const {
+    return (least >> kNumberBits) - vbm4d::candidate_cost(number(), bounds);
+  }
+  void consider(int i, std::int32_t distance, const vbm4d::TrajectoryBounds& bounds) {
+    least = std::min(least, ((distance + vbm4d::candidate_cost(i, bounds)) << kNumberBits) + i);
   }
 };
 
-// Tries all candidates around `center`, which lie inside the plane. Each row is loaded once for the three
-// candidates, one above the other, that share it.
+// Tries all candidates around `center`, which lie inside the plane. Rows are loaded once for the candidates,
+// one above the other, that share them.
 template <bool kSamples>
 HWY_INLINE CandidateChoice try_all_candidates(const PictureSamples& guide, const GuidePatch& reference,
                                               Position center, const vbm4d::TrajectoryBounds& bounds) {
@@ -128,24 +159,36 @@ HWY_INLINE CandidateChoice try_all_candidates(const PictureSamples& guide, const
   }
   const std::uint8_t* row = guide_at(guide, {center.x - 1, center.y - 1});
   HWY_UNROLL(10)
-  for (int y = 0; y < vbm4d::kPatch + kAcross - 1; ++y) {
-    HWY_UNROLL(3)
-    for (int x = 0; x < kAcross; ++x) {
-      const GuideVector values = load_guide<kSamples>(row + x);
+  for (int y = 0; y <= vbm4d::kPatch - kRowsAtOnce + kAcross - 1; ++y) {
+    if (y % kRowsAtOnce < kAcross) {
       HWY_UNROLL(3)
-      for (int down = 0; down < kAcross; ++down) {
-        if (y >= down && y - down < vbm4d::kPatch) {
-          distances[down * kAcross + x].add(reference.rows[y - down], values);
+      for (int x = 0; x < kAcross; ++x) {
+        const RowsVector values = load_rows<kSamples>(row + x, guide.stride);
+        HWY_UNROLL(3)
+        for (int down = 0; down < kAcross; ++down) {
+          if (y >= down && (y - down) % kRowsAtOnce == 0 && y - down < vbm4d::kPatch) {
+            distances[down * kAcross + x].add(reference.vectors[(y - down) / kRowsAtOnce], values);
+          }
         }
       }
     }
     row += guide.stride;
   }
-  CandidateChoice choice;
-  HWY_UNROLL(9)
-  for (int i = 0; i < vbm4d::kCandidates; ++i) {
-    choice.consider(i, distances[i].get(), bounds);
-  }
+  const hn::CappedTag<std::int32_t, 4> d;
+  const auto sums = [&](int i) HWY_ATTR {
+    return sums_of_lanes(distances[i].lanes(), distances[i + 1].lanes(), distances[i + 2].lanes(),
+                         distances[i + 3].lanes());
+  };
+  const auto numbered = [&](int i) HWY_ATTR {
+    alignas(16) std::int32_t costs[4];
+    for (int each = 0; each < 4; ++each) {
+      costs[each] = (vbm4d::candidate_cost(i + each, bounds) << CandidateChoice::kNumberBits) + i + each;
+    }
+    return hn::Add(hn::ShiftLeft<CandidateChoice::kNumberBits>(sums(i)), hn::Load(d, costs));
+  };
+  static_assert(vbm4d::kCandidates == 9);
+  CandidateChoice choice = {hn::GetLane(hn::MinOfLanes(d, hn::Min(numbered(0), numbered(4))))};
+  choice.consider(8, distances[8].get(), bounds);
   return choice;
 }
 
@@ -193,34 +236,59 @@ HWY_ATTR inline GuideGradient gradient_of(const GuidePatch& patch) {
   return gradient;
 }
 
+// The rows of a patch displaced by quarters of a sample to the right and down. load(x, y) loads samples at a
+// distance from the patch's first ones, weight(w) makes a vector of an interpolation weight, and
+// weighted(weights, value) is the sum of value(tap) by their weights.
+template <class Vector, class Weight, class Load, class Weighted>
+HWY_INLINE void interpolate_rows(int right, int below, Vector* out, const Weight& weight, const Load& load,
+                                 const Weighted& weighted) {
+  Vector across[vbm4d::kTaps];
+  Vector down[vbm4d::kTaps];
+  for (int tap = 0; tap < vbm4d::kTaps; ++tap) {
+    across[tap] = weight(vbm4d::interpolation_weight(right, tap));
+    down[tap] = weight(vbm4d::interpolation_weight(below, tap));
+  }
+  constexpr int kRows = vbm4d::kPatch + vbm4d::kTaps - 1;
+  const int first = below == 0 ? vbm4d::kTapsBefore : 0;
+  const int last = below == 0 ? first + vbm4d::kPatch : kRows;
+  Vector rows[kRows];
+  for (int i = first; i < last; ++i) {
+    const int y = i - vbm4d::kTapsBefore;
+    rows[i] = right == 0
+                  ? load(0, y)
+                  : weighted(across, [&](int tap) HWY_ATTR { return load(tap - vbm4d::kTapsBefore, y); });
+  }
+  for (int i = 0; i < vbm4d::kPatch; ++i) {
+    out[i] = below == 0 ? rows[i + vbm4d::kTapsBefore]
+                        : weighted(down, [&](int tap) HWY_ATTR { return rows[i + tap]; });
+  }
+}
+
 // Distance of the reference patch from the patch that lies the given quarters after `place`.
 HWY_ATTR inline std::int32_t distance_between_samples(const PictureSamples& guide,
                                                       const GuidePatch& reference, Position place, int right,
                                                       int below) {
   const GuideTag d;
-  const auto weighted = [&](int quarters, const auto& value) HWY_ATTR {
-    GuideVector sum = hn::Set(d, std::int16_t{1 << vbm4d::kWeightBits >> 1});
-    HWY_UNROLL(6)
-    for (int tap = 0; tap < vbm4d::kTaps; ++tap) {
-      const auto weight = static_cast<std::int16_t>(vbm4d::interpolation_weight(quarters, tap));
-      sum = hn::Add(sum, hn::Mul(value(tap), hn::Set(d, weight)));
-    }
-    return hn::ShiftRight<vbm4d::kWeightBits>(sum);
-  };
+  GuideVector rows[vbm4d::kPatch];
   // 16 bits suffice: bytes are 0 to 255, weights add up to 64, and their magnitudes to 100.
-  GuideVector rows[vbm4d::kPatch + vbm4d::kTaps - 1];
-  const std::uint8_t* row = guide_at(guide, {place.x - vbm4d::kTapsBefore, place.y - vbm4d::kTapsBefore});
-  for (GuideVector& each : rows) {
-    each = right == 0 ? load_guide<false>(row + vbm4d::kTapsBefore)
-                      : weighted(right, [&](int tap) HWY_ATTR { return load_guide<false>(row + tap); });
-    row += guide.stride;
-  }
-  PatchDistance distance;
+  interpolate_rows(
+      right, below, rows, [&](int weight) HWY_ATTR { return hn::Set(d, static_cast<std::int16_t>(weight)); },
+      [&](int x, int y) HWY_ATTR {
+        return load_guide<false>(guide_at(guide, {place.x + x, place.y + y}));
+      },
+      [&](const auto& weights, const auto& value) HWY_ATTR {
+        GuideVector sum = hn::Set(d, std::int16_t{1 << vbm4d::kWeightBits >> 1});
+        HWY_UNROLL(6)
+        for (int tap = 0; tap < vbm4d::kTaps; ++tap) {
+          sum = hn::Add(sum, hn::Mul(value(tap), weights[tap]));
+        }
+        return hn::ShiftRight<vbm4d::kWeightBits>(sum);
+      });
+  PatchProduct distance;
   distance.clear();
   for (int i = 0; i < vbm4d::kPatch; ++i) {
-    distance.add(reference.rows[i], below == 0
-                                        ? rows[i + vbm4d::kTapsBefore]
-                                        : weighted(below, [&](int tap) HWY_ATTR { return rows[i + tap]; }));
+    const GuideVector difference = hn::Sub(reference.rows[i], rows[i]);
+    distance.add(difference, difference);
   }
   return distance.get();
 }
@@ -236,6 +304,9 @@ struct PlaceInTime {
 HWY_ATTR inline vbm4d::QuarterVector find_beside(const TrajectoryJob& job, const GuidePatch& reference,
                                                  const GuideGradient& gradient, int u, Position place,
                                                  std::int32_t& distance) {
+  if (distance <= job.bounds.sample_cost) {
+    return {};
+  }
   const PictureSamples& guide = job.pictures[u].guide;
   PatchProduct x;
   PatchProduct y;
@@ -296,11 +367,12 @@ HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, cons
       }
     }
   }
-  now = {u, candidate(choice.number), {}};
+  now = {u, candidate(choice.number()), {}};
+  std::int32_t distance = choice.distance(job.bounds);
   if (job.bounds.quarters) {
-    now.beside = find_beside(job, reference, gradient, u, place, choice.distance);
+    now.beside = find_beside(job, reference, gradient, u, place, distance);
   }
-  return choice.distance <= job.bounds.greatest;
+  return distance <= job.bounds.greatest;
 }
 
 // True if the patch repeats the other one including its noise. A patch of a single value has no noise.
@@ -334,29 +406,34 @@ HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, 
   std::array<PlaceInTime, 2 * vbm4d::kMostReach + 1> trajectory;
   constexpr int kCenter = vbm4d::kMostReach;
   trajectory[kCenter] = {job.current, reference};
-  int first = kCenter;
-  int last = kCenter;
   group.lost = false;
-  const auto follow_one_way = [&](int direction, int& end) HWY_ATTR {
-    PlaceInTime now = trajectory[kCenter];
-    const int count = static_cast<int>(job.pictures.size());
-    while (now.picture + direction >= 0 && now.picture + direction < count) {
-      const MotionField& field = field_from(job, now.picture, direction);
-      if (is_cut(field)) {
-        break;
+  // Both ways in turn, so that the processor overlaps their steps, each of which waits for the one before.
+  struct Way {
+    int direction;
+    PlaceInTime now;
+    int end = kCenter;
+    bool ended = false;
+  };
+  Way ways[] = {{-1, trajectory[kCenter]}, {1, trajectory[kCenter]}};
+  const int count = static_cast<int>(job.pictures.size());
+  while (!ways[0].ended || !ways[1].ended) {
+    for (auto& [direction, now, end, ended] : ways) {
+      const int next = now.picture + direction;
+      ended = ended || next < 0 || next >= count || is_cut(field_from(job, now.picture, direction));
+      if (ended) {
+        continue;
       }
-      if (!follow<kSamples>(job, patch, gradient, field, now.picture + direction, now)) {
+      if (!follow<kSamples>(job, patch, gradient, field_from(job, now.picture, direction), next, now)) {
         group.lost = true;
-        break;
-      }
-      if (!repeats<kNoisySamples>(job, now, trajectory[end])) {
+        ended = true;
+      } else if (!repeats<kNoisySamples>(job, now, trajectory[end])) {
         end += direction;
         trajectory[end] = now;
       }
     }
-  };
-  follow_one_way(-1, first);
-  follow_one_way(1, last);
+  }
+  const int first = ways[0].end;
+  const int last = ways[1].end;
   group.reference = reference;
   group.frames = last - first + 1;
   group.members = 1;
@@ -391,12 +468,66 @@ struct LocalNumerators {
   }
 };
 
-inline HWY_ATTR void add_to_picture(const TrajectoryJob& job, const FollowedPicture& picture, int plane,
-                                    const LocalNumerators& sums, const Area& area) {
-  PictureSums& out = *picture.planes[plane].sums;
-  for_each_locked_row(job.width, area, *picture.locks, [&](int x, int y, int count) HWY_ATTR {
-    out.take_numerators(x, y, sums.samples + sums.offset({x, y}), job.numerator_scale, count);
-  });
+// Limit of the samples that a tile's groups reach; beyond it, they are filtered in two halves. Motion that
+// varies within a tile makes groups reach far. The sums of a part then fit a core's second-level cache, or
+// nearly so.
+constexpr std::size_t kMostLocalSamples = std::size_t{1} << 18;
+
+// Filters groups and adds their estimates to the sums of the pictures. `reached(group, add)` calls
+// add(picture, place) for each patch of a group that gets an estimate. `filter(plane, group, numerators,
+// weights)` filters a group and adds these estimates to the numerators and weights of each picture.
+template <class Group, class Reached, class Filter>
+HWY_ATTR void filter_into_pictures(const TrajectoryJob& job, std::span<const Group> groups, TileSums& sums,
+                                   const Reached& reached, const Filter& filter) {
+  std::array<Area, vbm4d::kMostFrames> areas;
+  areas.fill({job.width, job.height, 0, 0});
+  for (const Group& group : groups) {
+    reached(group, [&](int picture, const Position& place) {
+      Area& area = areas[picture];
+      area = {std::min(area.x0, place.x), std::min(area.y0, place.y),
+              std::max(area.x1, place.x + vbm4d::kPatch), std::max(area.y1, place.y + vbm4d::kPatch)};
+    });
+  }
+  const auto size_of = [](const Area& area) {
+    return static_cast<std::ptrdiff_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
+  };
+  std::size_t samples = 0;
+  for (Area& area : areas) {
+    area.x0 = area.x0 / PictureSums::kAlignment * PictureSums::kAlignment;
+    area.x1 = PictureSums::aligned(area.x1);
+    samples += size_of(area);
+  }
+  if (samples > kMostLocalSamples && groups.size() > 1) {
+    const std::size_t half = groups.size() / 2;
+    filter_into_pictures(job, groups.first(half), sums, reached, filter);
+    return filter_into_pictures(job, groups.subspan(half), sums, reached, filter);
+  }
+  sums.numerators.resize(std::max(sums.numerators.size(), samples));
+  std::array<LocalNumerators, vbm4d::kMostFrames> numerators;
+  float* next = sums.numerators.data();
+  for (std::size_t f = 0; f < areas.size(); ++f) {
+    numerators[f] = {next, areas[f].x0, areas[f].y0, areas[f].x1 - areas[f].x0};
+    next += size_of(areas[f]);
+  }
+  for (int plane = 0; plane < static_cast<int>(job.noise.size()); ++plane) {
+    for (const Group& group : groups) {
+      filter(plane, group, numerators.data(), sums.weights.data());
+    }
+    for (std::size_t f = 0; f < areas.size(); ++f) {
+      const Area& area = areas[f];
+      if (size_of(area) == 0) {
+        continue;
+      }
+      const FollowedPicture& picture = job.pictures[f];
+      PictureSums& out = *picture.planes[plane].sums;
+      out.add_weights(sums.weights[f]);
+      sums.weights[f].clear();
+      for_each_locked_row(job.width, area, *picture.locks, [&](int x, int y, int count) HWY_ATTR {
+        out.take_numerators(x, y, numerators[f].samples + numerators[f].offset({x, y}), job.numerator_scale,
+                            count);
+      });
+    }
+  }
 }
 
 }  // namespace HWY_NAMESPACE

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "core/vbm4d/trajectories.h"
@@ -16,24 +14,6 @@
 #include <hwy/highway.h>
 
 #include "cpu/bm3d/estimate-inl.h"
-
-// A row of weights, stored in two parts.
-#ifndef LIMPID_CPU_VBM4D_WEIGHT_ROW
-#define LIMPID_CPU_VBM4D_WEIGHT_ROW
-namespace limpid::cpu {
-namespace {
-
-struct WeightRow {
-  const std::uint16_t* lower = nullptr;
-  const std::uint8_t* above = nullptr;
-
-  std::int32_t operator[](int x) const { return lower[x] | above[x] << 16; }
-  bool operator==(std::nullptr_t) const { return lower == nullptr; }
-};
-
-}  // namespace
-}  // namespace limpid::cpu
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -72,7 +52,7 @@ HWY_ATTR int take_while_it_fits(float* HWY_RESTRICT values, float scale, std::in
 }
 
 HWY_ATTR void estimate_of_lower_bits(const StepTables& tables, const std::int32_t* numerator,
-                                     const WeightRow* weights, int width, float* out) {
+                                     const std::int32_t* const* weights, int width, float* out) {
   estimate_row_of(tables, numerator, weights, width, out);
 }
 
@@ -102,7 +82,6 @@ void PictureSums::resize(int width, int height) {
   const std::size_t size = static_cast<std::size_t>(pitch_) * height;
   numerators_.resize(size);
   weights_.resize(size);
-  weights_above_.resize(size);
   upper_.clear();
   upper_at_ = std::vector<std::atomic<UpperBits*>>((size + UpperBits::kSamples - 1) / UpperBits::kSamples);
 }
@@ -119,8 +98,7 @@ void PictureSums::clear_row(int y) {
     }
   }
   std::fill_n(numerators_.begin() + begin, pitch_, 0);
-  std::fill_n(weights_.begin() + begin, pitch_, std::uint16_t{0});
-  std::fill_n(weights_above_.begin() + begin, pitch_, std::uint8_t{0});
+  std::fill_n(weights_.begin() + begin, pitch_, 0);
 }
 
 void PictureSums::take_numerators(int x, int y, float* values, float scale, int count) {
@@ -143,19 +121,14 @@ void PictureSums::add_numerator(std::size_t i, std::int64_t units) {
   }
 }
 
-void PictureSums::add_weight(int x, int y, unsigned units) {
-  const std::size_t i = static_cast<std::size_t>(y) * pitch_ + x;
-  // Adds to an integer and returns the carry.
-  const auto add = [](auto& to, unsigned what) {
-    using Integer = std::remove_reference_t<decltype(to)>;
-    const unsigned before =
-        std::atomic_ref(to).fetch_add(static_cast<Integer>(what), std::memory_order_relaxed);
-    return (before + what) >> std::numeric_limits<Integer>::digits;
-  };
-  if (const unsigned carried = add(weights_[i], units); carried != 0) {
-    if (const unsigned above = add(weights_above_[i], carried); above != 0) {
-      std::atomic_ref(upper_of(i).weights[i % UpperBits::kSamples])
-          .fetch_add(above, std::memory_order_relaxed);
+void PictureSums::add_weights(std::span<const PatchWeight> patches) {
+  const std::scoped_lock lock(weights_mutex_);
+  for (const auto& [x, y, units] : patches) {
+    const std::size_t i = static_cast<std::size_t>(y) * pitch_ + x;
+    const std::uint32_t sum = static_cast<std::uint32_t>(weights_[i]) + units;
+    weights_[i] = static_cast<std::int32_t>(sum & INT32_MAX);
+    if (sum > INT32_MAX) {
+      ++upper_of(i).weights[i % UpperBits::kSamples];
     }
   }
 }
@@ -187,16 +160,16 @@ std::int64_t PictureSums::numerator(std::size_t i) const {
 std::int64_t PictureSums::weight(std::size_t i) const {
   const UpperBits* const upper = upper_at_[i / UpperBits::kSamples].load(std::memory_order_relaxed);
   const std::int64_t above = upper == nullptr ? 0 : upper->weights[i % UpperBits::kSamples];
-  return weights_[i] + (weights_above_[i] << 16) + above * (std::int64_t{1} << 24);
+  return weights_[i] + above * (std::int64_t{1} << 31);
 }
 
 void PictureSums::estimate_row(const StepTables& tables, int y, float* out) const {
   const auto begin_of = [&](int row) { return static_cast<std::size_t>(row) * pitch_; };
   const int first = y - vbm4d::kPatch + 1;
   if (!has_upper(begin_of(std::max(first, 0)), begin_of(y) + width_ - 1)) {
-    std::array<WeightRow, vbm4d::kPatch> weights;
+    std::array<const std::int32_t*, vbm4d::kPatch> weights{};
     for (int i = std::max(-first, 0); i < vbm4d::kPatch; ++i) {
-      weights[i] = {weights_.data() + begin_of(first + i), weights_above_.data() + begin_of(first + i)};
+      weights[i] = weights_.data() + begin_of(first + i);
     }
     return HWY_DYNAMIC_DISPATCH(estimate_of_lower_bits)(tables, numerators_.data() + begin_of(y),
                                                         weights.data(), width_, out);

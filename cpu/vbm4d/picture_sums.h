@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "cpu/bm3d/tile.h"
@@ -15,10 +16,9 @@
 namespace limpid::cpu {
 
 /// Numerators and weights of one plane of a picture, like AggregationSums, but with less memory, because many
-/// pictures have them at the same time: numerators have 32 bits and weights 24. Higher bits of a sum are
-/// stored separately, in memory that is allocated only when a sum needs it, which is rare. The number of
-/// groups that overlap at a sample is thus unlimited. Sums are integers and do not depend on the order of
-/// additions.
+/// pictures have them at the same time: they have 32 and 31 bits. Higher bits of a sum are stored separately,
+/// in memory that is allocated only when a sum needs it, which is rare. The number of groups that overlap at
+/// a sample is thus unlimited. Sums are integers and do not depend on the order of additions.
 class PictureSums {
  public:
   /// Fractional bits of weights. Groups' weights are multiples of this unit (weight_units()), in numerators
@@ -50,8 +50,14 @@ class PictureSums {
   /// to 0. `x` and `count` are multiples of kAlignment; `values` begins on a 64-byte boundary. |values *
   /// scale| < 2^62. Thread-safe for different samples.
   void take_numerators(int x, int y, float* values, float scale, int count);
-  /// Adds to the weight at (x, y). Thread-safe. At most 2^kWeightBits units.
-  void add_weight(int x, int y, unsigned units);
+  /// The weight of a patch at (x, y), at most 2^kWeightBits units.
+  struct PatchWeight {
+    int x = 0;
+    int y = 0;
+    unsigned units = 0;
+  };
+  /// Adds to the weights at the patches' positions. Thread-safe.
+  void add_weights(std::span<const PatchWeight> patches);
 
   /// cpu::estimate_row() for row y.
   void estimate_row(const StepTables& tables, int y, float* out) const;
@@ -73,9 +79,9 @@ class PictureSums {
   int width_ = 0;
   int pitch_ = 0;
   PlaneBuffer<std::int32_t> numerators_;
-  PlaneBuffer<std::uint16_t> weights_;  // their lower 16 bits
-  PlaneBuffer<std::uint8_t> weights_above_;
-  std::mutex mutex_;  // guards upper_
+  PlaneBuffer<std::int32_t> weights_;  // their lower 31 bits
+  std::mutex weights_mutex_;           // guards the weights
+  std::mutex mutex_;                   // guards upper_
   std::deque<UpperBits> upper_;
   std::vector<std::atomic<UpperBits*>> upper_at_;  // for each kSamples samples; null if all are 0
 };

@@ -125,13 +125,6 @@ using PatchTag = hn::CappedTag<float, 8>;
 using PatchVector = hn::Vec<PatchTag>;
 constexpr int kPatchLanes = static_cast<int>(hn::MaxLanes(PatchTag()));
 constexpr int kPatchSamples = vbm4d::kPatch * vbm4d::kPatch;
-constexpr int kPatchVectors = kPatchSamples / kPatchLanes;
-
-// The beginning of patch i's coefficients in a group, and the distance between their vectors.
-constexpr int patch_begin(int i) {
-  return i / kPatchesPerBlock * kBlockFloats + i % kPatchesPerBlock * kPatchLanes;
-}
-constexpr int kPatchSpacing = kPatchLanes * kPatchesPerBlock;
 
 // Loads a row of two patches, of one or of a part of one (transforms-inl.h), as code values.
 HWY_INLINE FloatVector load_samples(const float* first, const float* second, const PatchSamples& /*kept*/) {
@@ -159,6 +152,22 @@ struct PatchInMemory {
   std::ptrdiff_t stride = 0;
 };
 
+// Calls function(sample) with a value of the type of the samples.
+template <class Function>
+HWY_INLINE void visit_type(PatchSamples::Type type, const Function& function) {
+  switch (type) {
+    case PatchSamples::Type::kUint8:
+      return function(std::uint8_t());
+    case PatchSamples::Type::kUint16:
+      return function(std::uint16_t());
+    case PatchSamples::Type::kInt16:
+      return function(std::int16_t());
+    case PatchSamples::Type::kFloat:
+      return function(float());
+  }
+}
+
+// Loads a group's patches and transforms each in 2D.
 template <typename Sample>
 HWY_ATTR void load_patches_of(const PatchInMemory* patches, int size, const PatchSamples& kept,
                               float* group) {
@@ -176,24 +185,25 @@ HWY_ATTR void load_patches_of(const PatchInMemory* patches, int size, const Patc
     }
     forward_2d<Dct8>(x);
     for (int v = 0; v < kBlockVectors; ++v) {
-      hn::Store(x[v], d, group + v * kLanes);
+      if constexpr (kPatchesPerBlock == 2) {
+        const hn::Half<FloatTag> half;
+        hn::Store(hn::LowerHalf(half, x[v]), half, group + v * (kLanes / 2));
+        hn::Store(hn::UpperHalf(half, x[v]), half, group + kPatchSamples + v * (kLanes / 2));
+      } else {
+        hn::Store(x[v], d, group + v * kLanes);
+      }
     }
     group += kBlockFloats;
   }
 }
 
-// Loads a group's patches and transforms each in 2D.
-HWY_ATTR void load_patches(const PatchInMemory* patches, int size, const PatchSamples& kept, float* group) {
-  switch (kept.type) {
-    case PatchSamples::Type::kUint8:
-      return load_patches_of<std::uint8_t>(patches, size, kept, group);
-    case PatchSamples::Type::kUint16:
-      return load_patches_of<std::uint16_t>(patches, size, kept, group);
-    case PatchSamples::Type::kInt16:
-      return load_patches_of<std::int16_t>(patches, size, kept, group);
-    case PatchSamples::Type::kFloat:
-      return load_patches_of<float>(patches, size, kept, group);
+// The mean of a group's samples, from its patches' transforms.
+float mean_of(const float* group, int size) {
+  float sum = 0;
+  for (int i = 0; i < size; ++i) {
+    sum += group[i * kPatchSamples];
   }
+  return sum / static_cast<float>(vbm4d::kPatch * size);
 }
 
 // Loads a patch as code values, displaced by quarters of a sample to the right and down from its position in
@@ -212,244 +222,199 @@ HWY_ATTR void interpolate_of(const PatchInMemory& patch, int right, int below, c
       return hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(samples, at)));
     }
   };
-  const auto weighted = [&](int quarters, const auto& value) HWY_ATTR {
-    PatchVector sum = hn::Zero(d);
-    HWY_UNROLL(6)
-    for (int tap = 0; tap < vbm4d::kTaps; ++tap) {
-      sum =
-          hn::MulAdd(value(tap),
-                     hn::Set(d, kUnit * static_cast<float>(vbm4d::interpolation_weight(quarters, tap))), sum);
-    }
-    return sum;
-  };
-  constexpr int kRows = vbm4d::kPatch + vbm4d::kTaps - 1;
-  const int first = below == 0 ? vbm4d::kTapsBefore : 0;
-  const int last = below == 0 ? first + vbm4d::kPatch : kRows;
   for (int part = 0; part < vbm4d::kPatch / kPatchLanes; ++part) {
-    PatchVector rows[kRows];
-    for (int i = first; i < last; ++i) {
-      const auto* row =
-          reinterpret_cast<const Sample*>(patch.data + (i - vbm4d::kTapsBefore) * patch.stride) +
-          part * kPatchLanes;
-      rows[i] = right == 0
-                    ? load(row)
-                    : weighted(right, [&](int tap) HWY_ATTR { return load(row + tap - vbm4d::kTapsBefore); });
-    }
+    PatchVector values[vbm4d::kPatch];
+    interpolate_rows(
+        right, below, values,
+        [&](int weight) HWY_ATTR { return hn::Set(d, kUnit * static_cast<float>(weight)); },
+        [&](int x, int y) HWY_ATTR {
+          return load(reinterpret_cast<const Sample*>(patch.data + y * patch.stride) + part * kPatchLanes +
+                      x);
+        },
+        [&](const auto& weights, const auto& value) HWY_ATTR {
+          PatchVector sum = hn::Zero(d);
+          HWY_UNROLL(6)
+          for (int tap = 0; tap < vbm4d::kTaps; ++tap) {
+            sum = hn::MulAdd(value(tap), weights[tap], sum);
+          }
+          return sum;
+        });
     for (int i = 0; i < vbm4d::kPatch; ++i) {
-      const PatchVector value = below == 0 ? rows[i + vbm4d::kTapsBefore]
-                                           : weighted(below, [&](int tap) HWY_ATTR { return rows[i + tap]; });
-      hn::StoreU(hn::MulAdd(value, hn::Set(d, kept.unit), hn::Set(d, kept.zero)), d,
+      hn::StoreU(hn::MulAdd(values[i], hn::Set(d, kept.unit), hn::Set(d, kept.zero)), d,
                  out + i * vbm4d::kPatch + part * kPatchLanes);
     }
   }
 }
 
-HWY_ATTR void interpolate(const PatchInMemory& patch, int right, int below, const PatchSamples& kept,
-                          float* out) {
-  switch (kept.type) {
-    case PatchSamples::Type::kUint8:
-      return interpolate_of<std::uint8_t>(patch, right, below, kept, out);
-    case PatchSamples::Type::kUint16:
-      return interpolate_of<std::uint16_t>(patch, right, below, kept, out);
-    case PatchSamples::Type::kInt16:
-      return interpolate_of<std::int16_t>(patch, right, below, kept, out);
-    case PatchSamples::Type::kFloat:
-      return interpolate_of<float>(patch, right, below, kept, out);
-  }
+// Calls function(0), ..., function(kCount - 1), whose arguments are constants, without a loop, so that arrays
+// of vectors stay in registers.
+template <std::size_t kCount, class Function>
+HWY_INLINE void unrolled(const Function& function) {
+  const auto call = [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR
+      __attribute__((always_inline)) {
+    (function(std::integral_constant<int, static_cast<int>(kIndex)>()), ...);
+  };
+  call(std::make_index_sequence<kCount>());
 }
 
-// The transform across a group: over time, by sums and differences of coefficients at equal distances from
-// both ends, which give the DCT's even and odd coefficients; and Haar's across members.
-struct AcrossGroup {
-  const float* over_time;
-  int frames;
-  int members;
+// The transform over time by sums and differences of coefficients at equal distances from both ends, which
+// give the DCT's even and odd coefficients.
+template <int kFrames>
+struct OverTime {
+  static constexpr int kPairs = kFrames / 2;
+  static constexpr bool kOdd = kFrames % 2 != 0;
+  const float* factors = time_transform(kFrames);
 
-  HWY_INLINE void forward(PatchVector* x) const {
-    const PatchTag d;
-    for (int half = 1; half < members; half *= 2) {
-      butterflies(x, half);
-    }
-    if (frames == 1) {
-      return;
-    }
-    const int pairs = frames / 2;
-    const bool odd = frames % 2 != 0;
-    for (int m = 0; m < members; ++m) {
-      PatchVector sums[vbm4d::kMostFrames];
-      PatchVector differences[vbm4d::kMostFrames];
-      for (int f = 0; f < pairs; ++f) {
-        const PatchVector a = x[f * members + m];
-        const PatchVector b = x[(frames - 1 - f) * members + m];
-        sums[f] = hn::Add(a, b);
-        differences[f] = hn::Sub(a, b);
-      }
-      const PatchVector middle = odd ? x[pairs * members + m] : hn::Zero(d);
-      for (int k = 0; k < frames; ++k) {
-        const float* factors = over_time + k * frames;
-        const PatchVector* in = k % 2 == 0 ? sums : differences;
-        PatchVector sum = hn::Mul(middle, hn::Set(d, odd ? factors[pairs] : 0.0F));
-        for (int f = 0; f < pairs; ++f) {
-          sum = hn::MulAdd(in[f], hn::Set(d, factors[f]), sum);
+  HWY_INLINE FloatVector factor(int coefficient, int frame) const {
+    return hn::Set(FloatTag(), factors[coefficient * kFrames + frame]);
+  }
+
+  HWY_INLINE void forward(FloatVector* x) const {
+    if constexpr (kFrames > 1) {
+      FloatVector in[2][kPairs];
+      unrolled<kPairs>([&](auto f) HWY_ATTR {
+        in[0][f] = hn::Add(x[f], x[kFrames - 1 - f]);
+        in[1][f] = hn::Sub(x[f], x[kFrames - 1 - f]);
+      });
+      const FloatVector middle = x[kPairs];
+      unrolled<kFrames>([&](auto k) HWY_ATTR {
+        FloatVector sum = hn::Mul(in[k % 2][0], factor(k, 0));
+        if constexpr (kOdd && k % 2 == 0) {
+          sum = hn::MulAdd(middle, factor(k, kPairs), sum);
         }
-        x[k * members + m] = sum;
-      }
+        unrolled<kPairs - 1>([&](auto f)
+                                 HWY_ATTR { sum = hn::MulAdd(in[k % 2][f + 1], factor(k, f + 1), sum); });
+        x[k] = sum;
+      });
     }
   }
 
-  HWY_INLINE void inverse(PatchVector* x) const {
-    const PatchTag d;
-    if (frames > 1) {
-      for (int m = 0; m < members; ++m) {
-        PatchVector in[vbm4d::kMostFrames];
-        for (int k = 0; k < frames; ++k) {
-          in[k] = x[k * members + m];
-        }
-        for (int f = 0; f < (frames + 1) / 2; ++f) {
-          PatchVector even = hn::Zero(d);
-          PatchVector odd = hn::Zero(d);
-          for (int k = 0; k < frames; k += 2) {
-            even = hn::MulAdd(in[k], hn::Set(d, over_time[k * frames + f]), even);
-          }
-          for (int k = 1; k < frames; k += 2) {
-            odd = hn::MulAdd(in[k], hn::Set(d, over_time[k * frames + f]), odd);
-          }
-          x[f * members + m] = hn::Add(even, odd);
-          x[(frames - 1 - f) * members + m] = hn::Sub(even, odd);
-        }
-      }
-    }
-    for (int half = members / 2; half >= 1; half /= 2) {
-      butterflies(x, half);
-    }
-  }
-
- private:
-  HWY_INLINE void butterflies(PatchVector* x, int half) const {
-    const auto scale = hn::Set(PatchTag(), kHalfSqrt);
-    for (int f = 0; f < frames; ++f) {
-      for (int m = 0; m < members; m += 2 * half) {
-        PatchVector& a = x[f * members + m];
-        PatchVector& b = x[f * members + m + half];
-        const PatchVector sum = hn::Mul(hn::Add(a, b), scale);
-        b = hn::Mul(hn::Sub(a, b), scale);
-        a = sum;
-      }
+  HWY_INLINE void inverse(FloatVector* x) const {
+    if constexpr (kFrames > 1) {
+      FloatVector out[kFrames];
+      unrolled<kPairs + (kOdd ? 1 : 0)>([&](auto f) HWY_ATTR {
+        FloatVector sums[2] = {hn::Mul(x[0], factor(0, f)), hn::Mul(x[1], factor(1, f))};
+        unrolled<kFrames - 2>(
+            [&](auto k) HWY_ATTR { sums[k % 2] = hn::MulAdd(x[k + 2], factor(k + 2, f), sums[k % 2]); });
+        out[kFrames - 1 - f] = hn::Sub(sums[0], sums[1]);
+        out[f] = hn::Add(sums[0], sums[1]);
+      });
+      unrolled<kFrames>([&](auto f) HWY_ATTR { x[f] = out[f]; });
     }
   }
 };
 
-// Shrinks a group's coefficients as hard_threshold() and wiener() of group_filter-inl.h do. Returns the
-// group's weight.
-template <bool kWiener>
-HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basic,
-                      const CoefficientNoise& noise, const vbm4d::NoiseOverTime& over_time, float deviation) {
-  const PatchTag d;
-  const int size = across.frames * across.members;
-  const auto of_constant = hn::Set(d, over_time.of(0, across.frames, size));
-  const auto of_changing = hn::Set(d, over_time.of(size - 1, across.frames, size));
-  const auto gain = hn::Set(d, kWiener ? deviation * deviation : deviation);
-  auto left = hn::Zero(d);
-  PatchVector x[vbm4d::kMostPatches];
-  PatchVector factors[kWiener ? vbm4d::kMostPatches : 1];
-  for (int v = 0; v < kPatchVectors; ++v) {
-    const auto bound = hn::Mul(hn::LoadU(d, noise.bounds.data() + v * kPatchLanes), gain);
-    const PatchVector bounds[2] = {hn::Mul(bound, of_constant), hn::Mul(bound, of_changing)};
-    const auto variance = hn::LoadU(d, noise.variances.data() + v * kPatchLanes);
-    const std::ptrdiff_t offset = std::ptrdiff_t{v} * kPatchSpacing;
-    if constexpr (kWiener) {
-      for (int i = 0; i < size; ++i) {
-        factors[i] = hn::Load(d, basic + patch_begin(i) + offset);
-      }
-      across.forward(factors);
-      for (int i = 0; i < size; ++i) {
-        const auto signal = hn::Mul(factors[i], factors[i]);
-        factors[i] = hn::Div(signal, hn::Add(signal, bounds[i < across.members ? 0 : 1]));
-        left = hn::MulAdd(hn::Mul(factors[i], variance), factors[i], left);
-      }
-    }
-    for (int i = 0; i < size; ++i) {
-      x[i] = hn::Load(d, noisy + patch_begin(i) + offset);
-    }
-    across.forward(x);
-    for (int i = 0; i < size; ++i) {
-      if constexpr (kWiener) {
-        x[i] = hn::Mul(x[i], factors[i]);
-      } else {
-        auto keep = hn::Gt(hn::Abs(x[i]), bounds[i < across.members ? 0 : 1]);
-        if (v == 0 && i == 0) {
-          keep = hn::Or(keep, hn::FirstN(d, 1));
-        }
-        left = hn::Add(left, hn::IfThenElseZero(keep, variance));
-        x[i] = hn::IfThenElseZero(keep, x[i]);
-      }
-    }
-    across.inverse(x);
-    for (int i = 0; i < size; ++i) {
-      hn::Store(x[i], d, noisy + patch_begin(i) + offset);
-    }
+// Haar's transform across the members of each frame, or its inverse.
+HWY_ATTR void across_members(const TrajectoryGroup& group, bool forward, float* coefficients) {
+  for (int i = 0; i < group.size(); i += group.members) {
+    transform_group(Transform1d::kHaar, forward, coefficients + i * kPatchSamples, group.members,
+                    kPatchSamples);
   }
-  return weight_factor(noise.least_deviation, deviation) /
-         std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, left)));
 }
 
-// Transforms the patches from `first_patch` on back and adds them, minus kSumsOffset, to the sums, one for
-// each frame.
-HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& group, int first_patch,
-                                float weight, const float* window, const LocalNumerators* sums) {
+// Coefficients of a group of kFrames frames, and their noise.
+struct GroupCoefficients {
+  float* noisy;
+  const float* basic;
+  const float* bounds;
+  const float* variances;
+  int members;
+  float of_constant;  // factors of the bounds
+  float of_changing;
+};
+
+// Shrinks coefficients as hard_threshold() and wiener() of group_filter-inl.h do. Returns the sum of the
+// noise's variances that are left.
+template <bool kWiener, int kFrames>
+HWY_ATTR float shrink(const GroupCoefficients& group) {
   const FloatTag d;
-  constexpr double kGain = Dct8::kForwardDc * Dct8::kInverseDc;
-  const auto factor = hn::Set(d, static_cast<float>(double{weight} / (kGain * kGain)));
-  const auto gray = hn::IfThenElseZero(
-      first_coefficients(),
-      hn::Set(d, static_cast<float>(double{kSumsOffset} * Dct8::kForwardDc * Dct8::kForwardDc)));
-  FloatVector scale[kBlockVectors];
-  for (int row = 0; row < 8; ++row) {
-    for (int part = 0; part < kParts; ++part) {
-      const float* in = window + row * 8 + part * kLanes;
-      scale[row * kParts + part] = hn::Mul(factor, load_row(d, in, in));
+  const OverTime<kFrames> over_time;
+  const int distance = group.members * kPatchSamples;  // from one frame to the next
+  auto left = hn::Zero(d);
+  for (int v = 0; v < kPatchSamples; v += kLanes) {
+    const auto bound = hn::LoadU(d, group.bounds + v);
+    const FloatVector bounds[2] = {hn::Mul(bound, hn::Set(d, group.of_constant)),
+                                   hn::Mul(bound, hn::Set(d, group.of_changing))};
+    const auto variance = hn::LoadU(d, group.variances + v);
+    for (int m = 0; m < group.members; ++m) {
+      float* const noisy = group.noisy + m * kPatchSamples + v;
+      FloatVector x[kFrames];
+      if constexpr (kWiener) {
+        const float* const basic = group.basic + m * kPatchSamples + v;
+        FloatVector factors[kFrames];
+        unrolled<kFrames>([&](auto f) HWY_ATTR { factors[f] = hn::Load(d, basic + f * distance); });
+        over_time.forward(factors);
+        unrolled<kFrames>([&](auto k) HWY_ATTR {
+          const auto signal = hn::Mul(factors[k], factors[k]);
+          factors[k] = hn::Div(signal, hn::Add(signal, bounds[k == 0 ? 0 : 1]));
+          left = hn::MulAdd(hn::Mul(factors[k], variance), factors[k], left);
+        });
+        unrolled<kFrames>([&](auto f) HWY_ATTR { x[f] = hn::Load(d, noisy + f * distance); });
+        over_time.forward(x);
+        unrolled<kFrames>([&](auto k) HWY_ATTR { x[k] = hn::Mul(x[k], factors[k]); });
+      } else {
+        unrolled<kFrames>([&](auto f) HWY_ATTR { x[f] = hn::Load(d, noisy + f * distance); });
+        over_time.forward(x);
+        unrolled<kFrames>([&](auto k) HWY_ATTR {
+          auto keep = hn::Gt(hn::Abs(x[k]), bounds[k == 0 ? 0 : 1]);
+          if (k == 0 && v == 0 && m == 0) {
+            keep = hn::Or(keep, hn::FirstN(d, 1));
+          }
+          left = hn::Add(left, hn::IfThenElseZero(keep, variance));
+          x[k] = hn::IfThenElseZero(keep, x[k]);
+        });
+      }
+      over_time.inverse(x);
+      unrolled<kFrames>([&](auto f) HWY_ATTR { hn::Store(x[f], d, noisy + f * distance); });
     }
   }
-  const int size = group.size();
-  for (int i = first_patch / kPatchesPerBlock * kPatchesPerBlock; i < size; i += kPatchesPerBlock) {
-    FloatVector x[kBlockVectors];
-    const float* block = coefficients + i / kPatchesPerBlock * kBlockFloats;
-    for (int v = 0; v < kBlockVectors; ++v) {
-      x[v] = hn::Load(d, block + v * kLanes);
-    }
-    x[0] = hn::Sub(x[0], gray);
-    inverse_2d<Dct8>(x);
-    const auto add = [&](int patch, auto tag, auto part_of) HWY_ATTR {
-      if (group.is_between_samples(patch)) {
-        return;
-      }
-      const LocalNumerators& into = sums[group.pictures[patch]];
-      const std::ptrdiff_t offset = into.offset(group.places[patch]);
-      for (int row = 0; row < 8; ++row) {
-        for (int part = 0; part < kParts; ++part) {
-          float* out = into.samples + offset + static_cast<std::ptrdiff_t>(row) * into.pitch + part * kLanes;
-          const int v = row * kParts + part;
-          hn::StoreU(hn::Add(hn::LoadU(tag, out), part_of(hn::Mul(x[v], scale[v]))), tag, out);
-        }
-      }
-    };
-    if constexpr (kPatchesPerBlock == 2) {
-      const hn::Half<FloatTag> half;
-      if (i >= first_patch) {
-        add(i, half, [&](FloatVector v) HWY_ATTR { return hn::LowerHalf(half, v); });
-      }
-      if (i + 1 < size) {
-        add(i + 1, half, [&](FloatVector v) HWY_ATTR { return hn::UpperHalf(half, v); });
-      }
-    } else {
-      add(i, d, [](FloatVector v) HWY_ATTR { return v; });
-    }
-  }
+  return hn::GetLane(hn::SumOfLanes(d, left));
 }
 
-HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const TrajectoryGroup& group, int first_patch,
-                           TrajectoryScratch& scratch, const LocalNumerators* sums) {
+// shrink() for each number of frames.
+template <bool kWiener, std::size_t... kFrames>
+HWY_ATTR float shrink_frames(const GroupCoefficients& group, int frames, std::index_sequence<kFrames...>) {
+  static constexpr float (*kFunctions[])(const GroupCoefficients&) = {shrink<kWiener, kFrames + 1>...};
+  return kFunctions[frames - 1](group);
+}
+
+// Shrinks the coefficients of a group. Returns the group's weight.
+HWY_ATTR float shrink_group(const TrajectoryGroup& group, bool wiener, const CoefficientNoise& noise,
+                            const vbm4d::NoiseOverTime& over_time, float deviation, float* noisy,
+                            float* basic) {
+  const float gain = wiener ? deviation * deviation : deviation;
+  const GroupCoefficients coefficients = {noisy,
+                                          basic,
+                                          noise.bounds.data(),
+                                          noise.variances.data(),
+                                          group.members,
+                                          gain * over_time.of(0, group.frames, group.size()),
+                                          gain * over_time.of(group.size() - 1, group.frames, group.size())};
+  across_members(group, true, noisy);
+  if (wiener) {
+    across_members(group, true, basic);
+  }
+  constexpr std::make_index_sequence<vbm4d::kMostFrames> kAll;
+  const float left = wiener ? shrink_frames<true>(coefficients, group.frames, kAll)
+                            : shrink_frames<false>(coefficients, group.frames, kAll);
+  across_members(group, false, noisy);
+  return weight_factor(noise.least_deviation, deviation) / std::max(1.0F, left);
+}
+
+// The first patch of a group whose picture still needs estimates.
+inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) {
+  int patch = 0;
+  while (job.pictures[group.pictures[patch]].planes[0].sums == nullptr) {
+    ++patch;
+  }
+  return patch;
+}
+
+HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const TrajectoryGroup& group,
+                           TrajectoryScratch& scratch, const LocalNumerators* numerators,
+                           std::vector<PictureSums::PatchWeight>* weights) {
   const int size = group.size();
+  const int first_patch = first_wanted(job, group);
   bool between_samples = false;
   for (int i = 0; i < size; ++i) {
     between_samples = between_samples || group.is_between_samples(i);
@@ -463,15 +428,17 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
       patches[i] = {from.data + group.places[i].y * from.stride + group.places[i].x * kept.bytes(),
                     from.stride};
     }
-    if (!between_samples) {
-      return load_patches(patches.data(), size, kept, into);
-    }
-    for (int i = 0; i < size; ++i) {
-      float* const samples = scratch.samples.data() + i * kPatchSamples;
-      interpolate(patches[i], group.right[i], group.below[i], kept, samples);
-      patches[i] = {reinterpret_cast<const std::byte*>(samples), vbm4d::kPatch * sizeof(float)};
-    }
-    load_patches_of<float>(patches.data(), size, PatchSamples(), into);
+    visit_type(kept.type, [&]<typename Sample>(Sample) HWY_ATTR {
+      if (!between_samples) {
+        return load_patches_of<Sample>(patches.data(), size, kept, into);
+      }
+      for (int i = 0; i < size; ++i) {
+        float* const samples = scratch.samples.data() + i * kPatchSamples;
+        interpolate_of<Sample>(patches[i], group.right[i], group.below[i], kept, samples);
+        patches[i] = {reinterpret_cast<const std::byte*>(samples), vbm4d::kPatch * sizeof(float)};
+      }
+      load_patches_of<float>(patches.data(), size, PatchSamples(), into);
+    });
   };
   float* const noisy = scratch.noisy_group.data();
   float* const basic = scratch.basic_group.data();
@@ -482,83 +449,26 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
   const CoefficientNoise& noise = job.noise[plane];
   const float brightness = !noise.curve           ? 0
                            : noise.curve_by_guide ? brightness_in_guide(job, group.reference)
-                                                  : group_mean(job.wiener ? basic : noisy, size);
+                                                  : mean_of(job.wiener ? basic : noisy, size);
   const float deviation = noise.deviation_of(brightness);
-  const AcrossGroup across = {time_transform(group.frames), group.frames, group.members};
   const unsigned weight = PictureSums::weight_units(
-      (job.wiener ? shrink<true> : shrink<false>)(across, noisy, basic, noise, job.noise_over_time[plane],
-                                                  deviation));
-  for (int i = first_patch; i < size; ++i) {
-    if (group.is_between_samples(i)) {
-      continue;
-    }
-    const Position& place = group.places[i];
-    job.pictures[group.pictures[i]].planes[plane].sums->add_weight(place.x, place.y, weight);
-  }
-  aggregate_patches(noisy, group, first_patch,
-                    std::ldexp(static_cast<float>(weight), -PictureSums::kWeightBits),
-                    job.tables->window.data(), sums);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Tiles
-
-// The first patch of a group whose picture still needs estimates.
-inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) {
-  int patch = 0;
-  while (job.pictures[group.pictures[patch]].planes[0].sums == nullptr) {
-    ++patch;
-  }
-  return patch;
-}
-
-// Limit of the samples that a tile's groups reach; beyond it, they are filtered in two halves. Motion that
-// varies within a tile makes groups reach far. The sums of a part then fit a core's second-level cache, or
-// nearly so.
-constexpr std::size_t kMostLocalSamples = std::size_t{1} << 18;
-
-HWY_ATTR void filter_groups(const TrajectoryJob& job, std::span<const TrajectoryGroup> groups,
-                            TrajectoryScratch& scratch) {
-  std::array<Area, vbm4d::kMostFrames> areas;
-  areas.fill({job.width, job.height, 0, 0});
-  for (const TrajectoryGroup& group : groups) {
-    for (int i = first_wanted(job, group); i < group.size(); ++i) {
-      Area& area = areas[group.pictures[i]];
-      const Position& place = group.places[i];
-      area = {std::min(area.x0, place.x), std::min(area.y0, place.y),
-              std::max(area.x1, place.x + vbm4d::kPatch), std::max(area.y1, place.y + vbm4d::kPatch)};
-    }
-  }
-  std::size_t samples = 0;
-  for (Area& area : areas) {
-    area.x0 = area.x0 / PictureSums::kAlignment * PictureSums::kAlignment;
-    area.x1 = PictureSums::aligned(area.x1);
-    samples += static_cast<std::size_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
-  }
-  if (samples > kMostLocalSamples && groups.size() > 1) {
-    const std::size_t half = groups.size() / 2;
-    filter_groups(job, groups.first(half), scratch);
-    return filter_groups(job, groups.subspan(half), scratch);
-  }
-  for (int plane = 0; plane < static_cast<int>(job.noise.size()); ++plane) {
-    // All sums are 0 between tiles.
-    scratch.sums.resize(std::max(scratch.sums.size(), samples));
-    std::array<LocalNumerators, vbm4d::kMostFrames> sums;
-    float* next = scratch.sums.data();
-    for (std::size_t f = 0; f < sums.size(); ++f) {
-      const Area& area = areas[f];
-      sums[f] = {next, area.x0, area.y0, area.x1 - area.x0};
-      next += static_cast<std::ptrdiff_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
-    }
-    for (const TrajectoryGroup& group : groups) {
-      filter_group(job, plane, group, first_wanted(job, group), scratch, sums.data());
-    }
-    for (std::size_t f = 0; f < sums.size(); ++f) {
-      if (areas[f].x1 > areas[f].x0) {
-        add_to_picture(job, job.pictures[f], plane, sums[f], areas[f]);
-      }
-    }
-  }
+      shrink_group(group, job.wiener, noise, job.noise_over_time[plane], deviation, noisy, basic));
+  add_estimates<Dct8>(
+      first_patch, size, std::ldexp(static_cast<float>(weight), -PictureSums::kWeightBits), 1,
+      job.tables->window.data(),
+      [&](int i, int v) HWY_ATTR {
+        const float* in = noisy + i * kPatchSamples + v * (kLanes / kPatchesPerBlock);
+        return load_row(FloatTag(), in, in + kPatchSamples);
+      },
+      [&](int i) {
+        if (group.is_between_samples(i)) {
+          return PatchTarget();
+        }
+        const Position& place = group.places[i];
+        weights[group.pictures[i]].push_back({place.x, place.y, weight});
+        const LocalNumerators& into = numerators[group.pictures[i]];
+        return PatchTarget{into.samples + into.offset(place), into.pitch};
+      });
 }
 
 HWY_ATTR void process_tile_groups(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
@@ -568,7 +478,16 @@ HWY_ATTR void process_tile_groups(const TrajectoryJob& job, const Tile& tile, Tr
   scratch.basic_group.resize(kGroupFloats);
   scratch.samples.resize(kPatchSamples * vbm4d::kMostPatches);
   find_groups(job, tile, scratch);
-  filter_groups(job, scratch.groups, scratch);
+  filter_into_pictures(
+      job, std::span<const TrajectoryGroup>(scratch.groups), scratch.sums,
+      [&](const TrajectoryGroup& group, const auto& add) {
+        for (int i = first_wanted(job, group); i < group.size(); ++i) {
+          add(group.pictures[i], group.places[i]);
+        }
+      },
+      [&](int plane, const TrajectoryGroup& group, const LocalNumerators* numerators,
+          std::vector<PictureSums::PatchWeight>* weights)
+          HWY_ATTR { filter_group(job, plane, group, scratch, numerators, weights); });
 }
 
 }  // namespace HWY_NAMESPACE

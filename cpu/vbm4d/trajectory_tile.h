@@ -97,6 +97,12 @@ struct TrajectoryGroup {
   bool is_between_samples(int patch) const { return (right[patch] | below[patch]) != 0; }
 };
 
+/// The sums of a tile's groups. Both are empty or 0 between tiles.
+struct TileSums {
+  AlignedVector<float> numerators;
+  std::array<std::vector<PictureSums::PatchWeight>, vbm4d::kMostFrames> weights;  ///< by picture
+};
+
 /// Working memory of a thread.
 struct TrajectoryScratch {
   std::vector<TrajectoryGroup> groups;
@@ -104,7 +110,7 @@ struct TrajectoryScratch {
   AlignedVector<float> noisy_group;
   AlignedVector<float> basic_group;
   AlignedVector<float> samples;  // of a group's patches
-  AlignedVector<float> sums;
+  TileSums sums;
 };
 
 /// Follows, filters and aggregates one tile into the pictures' sums. Thread-safe for different scratches.

@@ -564,86 +564,37 @@ HWY_ATTR void add_slice(const float* HWY_RESTRICT slice, const float* HWY_RESTRI
   }
 }
 
-using PictureAreas = std::array<Area, vbm4d::kMostFrames>;
-
-// The areas that groups reach in each picture that still needs estimates; empty ones have x1 <= x0.
-PictureAreas reached_areas(const TrajectoryJob& job, std::span<const PatchGroup> groups) {
-  PictureAreas areas;
-  areas.fill({job.width, job.height, 0, 0});
-  for (const PatchGroup& group : groups) {
-    for (int i = 0; i < group.patches; ++i) {
-      for (int s = 0; s < group.slices; ++s) {
-        const int picture = group.picture_of(i, s);
-        if (job.pictures[picture].planes[0].sums == nullptr) {
-          continue;
-        }
-        Area& area = areas[picture];
-        const Position& place = group.places[i];
-        area = {std::min(area.x0, place.x), std::min(area.y0, place.y),
-                std::max(area.x1, place.x + vnlb::kPatch), std::max(area.y1, place.y + vnlb::kPatch)};
+// Calls use(patch, slice, picture) for the slices of a group's patches whose pictures still need estimates.
+template <class Use>
+HWY_ATTR void for_each_wanted(const TrajectoryJob& job, const PatchGroup& group, const Use& use) {
+  for (int i = 0; i < group.patches; ++i) {
+    for (int s = 0; s < group.slices; ++s) {
+      if (const int picture = group.picture_of(i, s); job.pictures[picture].planes[0].sums != nullptr) {
+        use(i, s, picture);
       }
     }
   }
-  for (Area& area : areas) {
-    area.x0 = area.x0 / PictureSums::kAlignment * PictureSums::kAlignment;
-    area.x1 = PictureSums::aligned(area.x1);
-  }
-  return areas;
 }
 
-std::size_t sample_count(const Area& area) {
-  return static_cast<std::size_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
-}
-
-// Groups that reach more samples than this are filtered in two halves, so that the sums of a part fit a
-// core's second-level cache or nearly so.
-constexpr std::size_t kMostReachedSamples = std::size_t{1} << 18;
-
-HWY_ATTR void filter_patch_groups(const TrajectoryJob& job, std::span<const PatchGroup> groups,
-                                  PatchGroupScratch& scratch) {
-  const PictureAreas areas = reached_areas(job, groups);
-  std::size_t samples = 0;
-  for (const Area& area : areas) {
-    samples += sample_count(area);
-  }
-  if (samples > kMostReachedSamples && groups.size() > 1) {
-    const std::size_t half = groups.size() / 2;
-    filter_patch_groups(job, groups.first(half), scratch);
-    return filter_patch_groups(job, groups.subspan(half), scratch);
-  }
-  for (int plane = 0; plane < static_cast<int>(job.noise.size()); ++plane) {
-    const Whitening whitening = whitening_of(job.noise[plane]);
-    // All sums are 0 between tiles.
-    scratch.sums.resize(std::max(scratch.sums.size(), samples));
-    std::array<LocalNumerators, vbm4d::kMostFrames> sums;
-    float* next = scratch.sums.data();
-    for (std::size_t f = 0; f < sums.size(); ++f) {
-      sums[f] = {next, areas[f].x0, areas[f].y0, areas[f].x1 - areas[f].x0};
-      next += sample_count(areas[f]);
-    }
-    for (const PatchGroup& group : groups) {
-      const GroupMatrices at(scratch, group.patches);
-      const unsigned weight = filter_patch_group(job, plane, whitening, group, at);
-      const float factor = std::ldexp(static_cast<float>(weight), -PictureSums::kWeightBits);
-      for (int i = 0; i < group.patches; ++i) {
-        for (int s = 0; s < group.slices; ++s) {
-          const int picture = group.picture_of(i, s);
-          PictureSums* const out = job.pictures[picture].planes[plane].sums;
-          if (out != nullptr) {
-            const Position& place = group.places[i];
-            out->add_weight(place.x, place.y, weight);
-            add_slice(at.patch_rows + i * group.samples() + s * kSliceSamples, job.tables->window.data(),
-                      factor, place, sums[picture]);
-          }
-        }
-      }
-    }
-    for (std::size_t f = 0; f < sums.size(); ++f) {
-      if (sample_count(areas[f]) > 0) {
-        add_to_picture(job, job.pictures[f], plane, sums[f], areas[f]);
-      }
-    }
-  }
+HWY_ATTR void filter_patch_groups(const TrajectoryJob& job, PatchGroupScratch& scratch) {
+  std::vector<Whitening> whitenings(job.noise.size());
+  std::ranges::transform(job.noise, whitenings.begin(), whitening_of);
+  filter_into_pictures(
+      job, std::span<const PatchGroup>(scratch.groups), scratch.sums,
+      [&](const PatchGroup& group, const auto& add) HWY_ATTR {
+        for_each_wanted(job, group, [&](int i, int, int picture) { add(picture, group.places[i]); });
+      },
+      [&](int plane, const PatchGroup& group, const LocalNumerators* numerators,
+          std::vector<PictureSums::PatchWeight>* weights) HWY_ATTR {
+        const GroupMatrices at(scratch, group.patches);
+        const unsigned weight = filter_patch_group(job, plane, whitenings[plane], group, at);
+        const float factor = std::ldexp(static_cast<float>(weight), -PictureSums::kWeightBits);
+        for_each_wanted(job, group, [&](int i, int s, int picture) HWY_ATTR {
+          weights[picture].push_back({group.places[i].x, group.places[i].y, weight});
+          add_slice(at.patch_rows + i * group.samples() + s * kSliceSamples, job.tables->window.data(),
+                    factor, group.places[i], numerators[picture]);
+        });
+      });
 }
 
 // Finds, filters and aggregates the groups of one tile into the pictures' sums. Thread-safe for different
@@ -657,7 +608,7 @@ HWY_ATTR void process_tile_of_patch_groups(const TrajectoryJob& job, const Patch
                  scratch.groups.emplace_back());
     }
   }
-  filter_patch_groups(job, scratch.groups, scratch);
+  filter_patch_groups(job, scratch);
 }
 
 HWY_ATTR void filter_products(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,

@@ -46,7 +46,7 @@ struct PatchGroupScratch {
   std::vector<std::uint64_t> keys;  ///< the distance of each patch and, in the lower bits, its number
   std::vector<std::uint64_t> sorted_keys;
   AlignedVector<float> values;
-  AlignedVector<float> sums;
+  TileSums sums;
 };
 
 /// Replaces the eigenvalues of the symmetric matrix `matrix` by the factors that groups are filtered with.

@@ -44,9 +44,7 @@ class PictureSumsTest : public SimdLevelTest {
           ASSERT_EQ(left, 0);
         }
       }
-      for (int each = 0; each < at_once; ++each) {
-        sums_.add_weight(0, 0, PictureSums::weight_units(1));
-      }
+      sums_.add_weights(std::vector<PictureSums::PatchWeight>(at_once, {0, 0, PictureSums::weight_units(1)}));
     }
   }
 
