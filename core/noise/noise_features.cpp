@@ -249,6 +249,47 @@ void set_differences(FeatureSetter& to, const ChannelStatistics& channel, const 
   }
 }
 
+void set_colors(FeatureSetter& to, double base, std::span<const DecidedChannel> colors) {
+  constexpr double kNone = -400 * kFeatureUnit;
+  const auto set_mean = [&](Feature target, Feature source, bool relative) {
+    double sum = 0;
+    int count = 0;
+    for (const DecidedChannel& color : colors) {
+      const std::int16_t own = source == Feature::kBase ? 0 : color.features[static_cast<int>(source)];
+      if (own != kUnknown) {
+        sum += own * kFeatureUnit + (relative ? std::log2(color.noise.base / base) : 0);
+        ++count;
+      }
+    }
+    if (count > 0) {
+      to.set(target, sum / count);
+    }
+  };
+  set_mean(Feature::kColorBase, Feature::kBase, true);
+  set_mean(Feature::kColorWhite, Feature::kWhite, true);
+  set_mean(Feature::kColorFlattest, Feature::kFlattest, true);
+  set_mean(Feature::kColorUniformity, Feature::kUniformity, false);
+  set_mean(Feature::kColorLowest, Feature::kLowestLevel, true);
+  set_mean(Feature::kColorTexture, Feature::kTexture, true);
+  const auto level_of = [&](const DecidedChannel& color) {
+    return color.sigma > 0 ? std::log2(color.sigma / base) : kNone;
+  };
+  if (!colors.empty()) {
+    const auto [least, most] = std::minmax({level_of(colors.front()), level_of(colors.back())});
+    to.set(Feature::kLeastColorLevel, least);
+    to.set(Feature::kMostColorLevel, most);
+  }
+}
+
+void set_patches(FeatureSetter& to, double base, const PatchDeviations& patches) {
+  // Patches of equal samples count as the least base, so that their logarithms are known.
+  to.set_log(Feature::kTenthOfPatches, std::max(patches.tenth, kLeastBase), base);
+  to.set_log(Feature::kThirdOfPatches, std::max(patches.third, kLeastBase), base);
+  to.set_log(Feature::kHalfOfPatches, std::max(patches.half, kLeastBase), base);
+  to.set(Feature::kEqualPatches, patches.equal);
+  to.set_log(Feature::kGrid, patches.grid, 1);
+}
+
 /// As a NoiseShape has it.
 std::array<float, kCoefficients> relative(const Spectrum& spectrum) {
   const double mean = mean_of(spectrum);
@@ -280,7 +321,8 @@ ChannelNoise channel_noise(const ChannelStatistics& channel, ChannelKind kind, d
   return noise;
 }
 
-Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white) {
+Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white,
+                     std::span<const DecidedChannel> colors, const PatchDeviations* patches) {
   Features features;
   features.fill(kUnknown);
   FeatureSetter to(features);
@@ -312,50 +354,11 @@ Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise
   if (noise.differences) {
     set_differences(to, channel, noise);
   }
-  return features;
-}
-
-void add_colors(Features& features, double base, std::span<const DecidedChannel> colors) {
-  constexpr double kNone = -400 * kFeatureUnit;
-  FeatureSetter to(features);
-  const auto set_mean = [&](Feature target, Feature source, bool relative) {
-    double sum = 0;
-    int count = 0;
-    for (const DecidedChannel& color : colors) {
-      const std::int16_t own = source == Feature::kBase ? 0 : color.features[static_cast<int>(source)];
-      if (own != kUnknown) {
-        sum += own * kFeatureUnit + (relative ? std::log2(color.noise.base / base) : 0);
-        ++count;
-      }
-    }
-    if (count > 0) {
-      to.set(target, sum / count);
-    }
-  };
-  set_mean(Feature::kColorBase, Feature::kBase, true);
-  set_mean(Feature::kColorWhite, Feature::kWhite, true);
-  set_mean(Feature::kColorFlattest, Feature::kFlattest, true);
-  set_mean(Feature::kColorUniformity, Feature::kUniformity, false);
-  set_mean(Feature::kColorLowest, Feature::kLowestLevel, true);
-  set_mean(Feature::kColorTexture, Feature::kTexture, true);
-  const auto level_of = [&](const DecidedChannel& color) {
-    return color.sigma > 0 ? std::log2(color.sigma / base) : kNone;
-  };
-  if (!colors.empty()) {
-    const auto [least, most] = std::minmax({level_of(colors.front()), level_of(colors.back())});
-    to.set(Feature::kLeastColorLevel, least);
-    to.set(Feature::kMostColorLevel, most);
+  set_colors(to, noise.base, colors);
+  if (patches != nullptr) {
+    set_patches(to, noise.base, *patches);
   }
-}
-
-void add_patches(Features& features, double base, const PatchDeviations& patches) {
-  // Patches of equal samples count as the least base, so that their logarithms are known.
-  FeatureSetter to(features);
-  to.set_log(Feature::kTenthOfPatches, std::max(patches.tenth, kLeastBase), base);
-  to.set_log(Feature::kThirdOfPatches, std::max(patches.third, kLeastBase), base);
-  to.set_log(Feature::kHalfOfPatches, std::max(patches.half, kLeastBase), base);
-  to.set(Feature::kEqualPatches, patches.equal);
-  to.set_log(Feature::kGrid, patches.grid, 1);
+  return features;
 }
 
 constexpr double kCodedSlope = 0.45;  // slope_of() spectra below which a codec has removed high frequencies

@@ -103,9 +103,6 @@ using Features = std::array<std::int16_t, kFeatures>;
 inline constexpr std::int16_t kUnknown = INT16_MIN;
 inline constexpr double kFeatureUnit = 1.0 / 64;
 
-/// `white`: the standard deviation of noise.h; 0 if not known.
-Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white);
-
 /// A channel, and the level that was chosen for it.
 struct DecidedChannel {
   ChannelNoise noise;
@@ -114,11 +111,10 @@ struct DecidedChannel {
   double sigma = 0;  ///< 0: no noise
   double loss = 0;   ///< NoiseDecision::loss
 };
-/// Sets the features of luma that describe the channels of color. `base`: the first estimate of luma.
-void add_colors(Features& features, double base, std::span<const DecidedChannel> colors);
-
-/// Sets the features of luma that describe its patches.
-void add_patches(Features& features, double base, const PatchDeviations& patches);
+/// `white`: the standard deviation of noise.h; 0 if not known. For luma, also the channels of color if there
+/// are any, and its patches unless null.
+Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white,
+                     std::span<const DecidedChannel> colors = {}, const PatchDeviations* patches = nullptr);
 
 /// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
 double copied_share(const ChannelStatistics& channel);

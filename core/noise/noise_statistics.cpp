@@ -121,17 +121,20 @@ bool is_surely_white(const ChannelStatistics& channel) {
   return std::exp(logarithms) > kLeastFlatness * mean_of(*spectrum);
 }
 
-// Exact repeats of nearly the whole picture are more often drawings or held pictures than noisy video. So are
-// a few changes of a part of a picture that is repeated otherwise, as where a window opens on a screen.
+// Exact copies of nearly all blocks are more often drawings or held pictures than noisy video. So are a few
+// changes of a part of a picture that is repeated otherwise, as where a window opens on a screen. The chroma
+// of a drawing that moves by an odd number of samples differs although its luma is copied.
 bool is_held_picture(const ChannelStatistics& luma) {
   constexpr double kMostCopied = 0.95;
   constexpr double kLeastCopied = 0.3;  // in the changing frames of a picture that is repeated otherwise
-  const double copied = copied_share(luma);
-  const double changing = luma.copied + luma.lost + count_of(luma.differences);
-  if (changing > 0 && luma.repeated > 2 * changing && copied > kLeastCopied) {
-    return true;
+  const double others = luma.lost + count_of(luma.differences);
+  const double copies = luma.copied + luma.repeated;
+  if (others == 0) {
+    return copies > 0 && !is_surely_white(luma);
   }
-  return copied > kMostCopied && !(copied == 1 && is_surely_white(luma));
+  const double changing = luma.copied + others;
+  return copies > kMostCopied * (copies + others) ||
+         (luma.repeated > 2 * changing && luma.copied > kLeastCopied * changing);
 }
 
 // Sets the noise of the planes R, G and B from the noise of the opponent channels.
@@ -149,12 +152,8 @@ DecidedChannel decided(const NoiseStatistics& statistics, std::size_t c, const N
   DecidedChannel result;
   result.noise = channel_noise(channel, kind_of(statistics, c), step);
   result.white = white_of(statistics, c, white);
-  result.features = features_of(channel, result.noise, result.white);
-  add_colors(result.features, result.noise.base, colors);
   const PatchDeviations* const patches = c == 0 && statistics.patches ? &*statistics.patches : nullptr;
-  if (patches != nullptr) {
-    add_patches(result.features, result.noise.base, *patches);
-  }
+  result.features = features_of(channel, result.noise, result.white, colors, patches);
   const NoiseDecision decision = decide_noise(result.features, result.noise);
   result.sigma = supported(decision.sigma, channel, result.noise.differences ? nullptr : patches, step);
   result.loss = decision.loss;

@@ -256,6 +256,15 @@ std::size_t sort(Workspace* work, void* memory, std::size_t bytes, int blocks, c
   return bytes;
 }
 
+// A copy of `value` in pinned memory, once the work enqueued to `stream` is done.
+template <typename Value>
+Value* downloaded(const std::shared_ptr<std::byte>& to, const Value& value, cudaStream_t stream) {
+  static_assert(sizeof(Value) <= sizeof(Report));
+  check(cudaMemcpyAsync(to.get(), &value, sizeof value, cudaMemcpyDeviceToHost, stream));
+  check(cudaStreamSynchronize(stream));
+  return reinterpret_cast<Value*>(to.get());
+}
+
 std::vector<noise::FlattestBlocks> cumulated(const Report& report) {
   std::vector<noise::FlattestBlocks> shares;
   for (noise::FlattestBlocks share : report.shares) {
@@ -301,9 +310,7 @@ class NoiseEstimator::PlaneSearch {
 
   // Waits for the device and starts the next round if there is one.
   void proceed() {
-    Report report;
-    check(cudaMemcpyAsync(&report, &work_->report, sizeof report, cudaMemcpyDeviceToHost, stream()));
-    check(cudaStreamSynchronize(stream()));
+    Report& report = *downloaded(memory_.in_host, work_->report, stream());
     if (!search_) {
       report.counts.blocks = grid_.blocks();
       search_.emplace(report.counts, samples_);
@@ -343,7 +350,9 @@ class NoiseEstimator::PlaneSearch {
 };
 
 NoiseEstimator::PlaneMemory::PlaneMemory()
-    : work(sizeof(Workspace)), sorting(sort(work.as<Workspace>(), nullptr, 0, kMaxBlocks, nullptr)) {
+    : work(sizeof(Workspace)),
+      sorting(sort(work.as<Workspace>(), nullptr, 0, kMaxBlocks, nullptr)),
+      in_host(allocate_pinned_memory(sizeof(Report), "noise estimates")) {
   auto* workspace = work.as<Workspace>();
   // Bytes between a report's members are copied but never written.
   check(cudaMemset(&workspace->report, 0, sizeof workspace->report));
@@ -388,10 +397,7 @@ BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& form
     launch(brightness_kernel<Sample>, 1, kBrightnessThreads, 0, memory.stream.get(), plane, padding_bits,
            scale_of(format), work);
   });
-  std::array<int, BrightnessHistogram().size()> levels{};
-  check(cudaMemcpyAsync(levels.data(), work->levels, sizeof levels, cudaMemcpyDeviceToHost,
-                        memory.stream.get()));
-  check(cudaStreamSynchronize(memory.stream.get()));
+  const auto& levels = *downloaded(memory.in_host, work->levels, memory.stream.get());
   BrightnessHistogram shares{};
   for (std::size_t i = 0; i < shares.size(); ++i) {
     shares[i] = static_cast<float>(levels[i]) / kBrightnessThreads;
@@ -415,11 +421,8 @@ float NoiseEstimator::combed_share(const FrameFormat& format, const Plane& plane
     launch(combing_kernel<Sample>, (blocks * kCombColumns + kThreads - 1) / kThreads, kThreads, 0,
            memory.stream.get(), plane, before, padding_bits, comb_code_value(format), work);
   });
-  int combed = 0;
-  check(cudaMemcpyAsync(&combed, &work->combed_blocks, sizeof combed, cudaMemcpyDeviceToHost,
-                        memory.stream.get()));
-  check(cudaStreamSynchronize(memory.stream.get()));
-  return share_of_combed_blocks(combed, blocks);
+  return share_of_combed_blocks(*downloaded(memory.in_host, work->combed_blocks, memory.stream.get()),
+                                blocks);
 }
 
 // Two kernels per plane, bound by memory: one counts, and the other corrects samples, unless there is nothing

@@ -45,6 +45,7 @@ class NoiseEstimator {
     PlaneMemory();
     DeviceMemory work;
     DeviceMemory sorting;
+    std::shared_ptr<std::byte> in_host;  // pinned, as copies to other memory are staged
     Stream stream{Stream::Priority::kUrgent};
   };
 

@@ -199,10 +199,9 @@ class CaseMeasurement {
       const double white = !statistics.rgb ? std::sqrt(measured.white[c] / frames)
                            : c == 0        ? std::sqrt(luma_of_white)
                                            : 0;
-      noise::Features features = noise::features_of(statistics.channels[c], *channels_[c], white);
-      if (c == 0 && statistics.patches) {
-        noise::add_patches(features, channels_[c]->base, *statistics.patches);
-      }
+      const noise::Features features =
+          noise::features_of(statistics.channels[c], *channels_[c], white, {},
+                             c == 0 && statistics.patches ? &*statistics.patches : nullptr);
       stage["channels"].push_back({{"base", channels_[c]->base}, {"features", features}});
     }
     return stage;

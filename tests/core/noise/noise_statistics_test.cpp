@@ -389,6 +389,22 @@ TEST(NoiseStatistics, CopiedBlocksTellNothing) {
   }
 }
 
+// Text that scrolls by an odd number of samples: luma is copied but for a few blocks, and chroma differs.
+TEST(NoiseStatistics, AFewChangesOfACopiedPictureAreNoNoise) {
+  const FrameFormat format = oracle::yuv(320, 240, 1, 1);
+  const Frame before = noisy(format, test::textured, {10}, 1);
+  const Frame frame = noisy(format, test::textured, {10}, 2);
+  NoiseStatistics statistics = cpu::measure_noise(frame, &before);
+  ChannelStatistics& luma = statistics.channels[0];
+  const double changes = luma.lost + count_of(luma.differences);
+  luma.repeated = 10 * changes;  // a low frame rate
+  EXPECT_GT(model_of(statistics, {}).sigma[1], 5);
+  luma.repeated = 20 * changes;
+  const NoiseEstimate model = model_of(statistics, {});
+  EXPECT_FALSE(model.has_noise());
+  EXPECT_EQ(model.evidence.source, NoiseSource::kRepeatedFrames);
+}
+
 TEST(NoiseStatistics, AnySizeWillDo) {
   for (const int width : {1, 7, 8, 9, 16, 17, 40}) {
     for (const int height : {1, 8, 15, 33}) {
