@@ -119,7 +119,8 @@ Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise
 /// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
 double copied_share(const ChannelStatistics& channel);
 
-inline constexpr double kWhiteSlope = 0.85;  ///< least slope_of() the spectrum of white noise
+inline constexpr double kWhiteSlope = 0.85;   ///< least slope_of() the spectrum of white noise
+inline constexpr double kGridOfCodec = 1.15;  ///< PatchDeviations::grid of pictures coded in 8x8 blocks
 
 /// True if the noise differs from block to block, as after a codec. Coded noise has no curve by brightness:
 /// its quiet classes are blocks that the codec has smoothed or repeated.

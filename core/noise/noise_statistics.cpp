@@ -31,8 +31,6 @@ double white_of(const NoiseStatistics& statistics, std::size_t c, const NoiseMod
   return c == 0 ? std::sqrt(variance) : 0;
 }
 
-constexpr double kGridOfCodec = 1.15;  // PatchDeviations::grid of pictures that were coded in 8x8 blocks
-
 // The level, limited by what contradicts it.
 double supported(double sigma, const ChannelStatistics& channel, const PatchDeviations* patches,
                  double step) {

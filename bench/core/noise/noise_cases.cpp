@@ -160,6 +160,7 @@ class CaseMeasurement {
     const noise::SceneRange range = noise::scene_range(noisy_[0]);
     const Region picture = noise::region_inside_bars(noisy_[0]);
     sum.statistics.patches = noise::patch_deviations(part_of(noisy_[0], picture), range);
+    in_blocks_ = sum.statistics.patches && sum.statistics.patches->grid > noise::kGridOfCodec;
     std::optional<Frame> before;
     const int frames = static_cast<int>(std::min<std::size_t>(noisy_.size(), kStages.back()));
     for (int f = 0; f < frames; ++f) {
@@ -211,7 +212,7 @@ class CaseMeasurement {
   std::vector<Frame> filtered(const std::array<double, 3>& levels) {
     NoiseModel model;
     for (std::size_t c = 0; c < 3 && channels_[c]; ++c) {
-      const PlaneNoise plane = noise::shaped_noise(*channels_[c], std::min(levels[c], 200.0));
+      const PlaneNoise plane = noise::shaped_noise(*channels_[c], std::min(levels[c], 200.0), in_blocks_);
       if (is_rgb(truth_[0])) {
         model.opponent[c] = plane;
       } else {
@@ -251,6 +252,7 @@ class CaseMeasurement {
   std::vector<Frame> noisy_;
   bool clean_ = false;
   double below_ = 0;
+  bool in_blocks_ = false;  // NoiseStatistics::patches show a codec
   std::array<std::optional<noise::ChannelNoise>, 3> channels_;
 };
 
