@@ -20,7 +20,6 @@
 #include "app/console/console.h"
 #include "app/console/logging.h"
 #include "app/console/process.h"
-#include "app/program.h"
 #include "core/base/error.h"
 #include "core/base/system.h"
 #include "core/base/text.h"

@@ -9,8 +9,8 @@
 #include <iostream>
 #include <string>
 
+#include "app/commands/command.h"
 #include "app/manual/manual.h"
-#include "app/program.h"
 #include "core/base/error.h"
 
 namespace limpid::app {

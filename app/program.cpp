@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "app/program.h"
-
 #include <string>
 #include <vector>
 
+#include "app/commands/command.h"
 #include "app/console/text.h"
 
 namespace limpid::app {

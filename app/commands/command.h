@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+
 #include "app/console/console.h"
 #include "app/options/command_line.h"
 
@@ -20,5 +22,11 @@ void add_preview_command(CommandLine& program);
 void add_status_command(CommandLine& program);
 void add_webcam_command(CommandLine& program);
 void add_work_command(CommandLine& program);
+
+/// A paragraph about the exit codes, for the end of the help of the program and of each command.
+extern const char* const kExitCodes;
+
+/// The command line with all commands.
+std::unique_ptr<CommandLine> make_program();
 
 }  // namespace limpid::app

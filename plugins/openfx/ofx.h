@@ -12,13 +12,11 @@ namespace limpid::openfx::abi {
 using Status = int;
 inline constexpr Status kOk = 0;
 inline constexpr Status kFailed = 1;
-inline constexpr Status kFatal = 2;
 inline constexpr Status kUnknown = 3;
 inline constexpr Status kMissingHostFeature = 4;
 inline constexpr Status kUnsupported = 5;
 inline constexpr Status kNoMemory = 8;
 inline constexpr Status kBadHandle = 9;
-inline constexpr Status kBadIndex = 10;
 inline constexpr Status kYes = 12;
 inline constexpr Status kNo = 13;
 inline constexpr Status kDefault = 14;
@@ -132,7 +130,6 @@ inline constexpr const char* kGetRegionsOfInterest = "OfxImageEffectActionGetReg
 inline constexpr const char* kGetFramesNeeded = "OfxImageEffectActionGetFramesNeeded";
 inline constexpr const char* kIsIdentity = "OfxImageEffectActionIsIdentity";
 inline constexpr const char* kRender = "OfxImageEffectActionRender";
-inline constexpr const char* kBeginSequence = "OfxImageEffectActionBeginSequenceRender";
 inline constexpr const char* kEndSequence = "OfxImageEffectActionEndSequenceRender";
 
 inline constexpr const char* kContextFilter = "OfxImageEffectContextFilter";
@@ -145,7 +142,6 @@ inline constexpr const char* kFloat = "OfxBitDepthFloat";
 inline constexpr const char* kRgba = "OfxImageComponentRGBA";
 inline constexpr const char* kRgb = "OfxImageComponentRGB";
 inline constexpr const char* kAlpha = "OfxImageComponentAlpha";
-inline constexpr const char* kOpaque = "OfxImageOpaque";
 inline constexpr const char* kPremultiplied = "OfxImageAlphaPremultiplied";
 inline constexpr const char* kUnpremultiplied = "OfxImageAlphaUnPremultiplied";
 inline constexpr const char* kFieldNone = "OfxFieldNone";
@@ -187,7 +183,6 @@ inline constexpr const char* kSourceFrames = "OfxImageClipPropFrameRange_Source"
 inline constexpr const char* kSourceRegion = "OfxImageClipPropRoI_Source";
 inline constexpr const char* kRenderScale = "OfxImageEffectPropRenderScale";
 inline constexpr const char* kRenderWindow = "OfxImageEffectPropRenderWindow";
-inline constexpr const char* kConnected = "OfxImageClipPropConnected";
 inline constexpr const char* kDepth = "OfxImageEffectPropPixelDepth";
 inline constexpr const char* kComponents = "OfxImageEffectPropComponents";
 inline constexpr const char* kPremultiplication = "OfxImageEffectPropPreMultiplication";
@@ -233,8 +228,6 @@ inline constexpr const char* kPosition = "OfxParamDoubleTypeXYAbsolute";
 inline constexpr const char* kDistance = "OfxParamDoubleTypeXY";
 inline constexpr const char* kCoordinates = "OfxParamPropDefaultCoordinateSystem";
 inline constexpr const char* kNormalized = "OfxParamCoordinatesNormalised";
-inline constexpr const char* kStringMode = "OfxParamPropStringMode";
-inline constexpr const char* kLabelMode = "OfxParamStringIsLabel";
 }  // namespace parameter
 
 }  // namespace limpid::openfx::abi

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "app/program.h"
+#include "app/commands/command.h"
 #include "core/base/error.h"
 
 namespace limpid::app {
