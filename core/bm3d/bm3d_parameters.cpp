@@ -27,10 +27,6 @@ constexpr Names<Transform1d, 2> kTransforms1d = {
 constexpr Names<Matching, 2> kMatchings = {
     {{Matching::kNearest, "nearest"}, {Matching::kStatistical, "statistical"}}};
 
-constexpr Names<GroupTransform, 3> kGroupTransforms = {{{GroupTransform::kSeparable, "separable"},
-                                                        {GroupTransform::kDft2dAnd1d, "dft2d+1d"},
-                                                        {GroupTransform::kFft3d, "fft3d"}}};
-
 Bm3dStep make_step(Transform2d transform, int spacing, int group_size, int search_window, float tau,
                    float beta) {
   return {.patch_size = 8,
@@ -122,13 +118,7 @@ Description describe() {
                "Choice of patches: nearest (as in the paper; experimental) or statistical (most likely to "
                "differ by "
                "noise alone)"),
-          [](auto& parameters) { return &parameters.matching; }, kMatchings),
-      name_parameter<Bm3dParameters>(
-          text("transform", "transform", "",
-               "Transform of a group: separable (transform-2d, then transform-1d), or dft2d+1d or fft3d (by "
-               "cuFFT; "
-               "experimental)"),
-          [](auto& parameters) { return &parameters.transform; }, kGroupTransforms)};
+          [](auto& parameters) { return &parameters.matching; }, kMatchings)};
   const std::string first_group = "Step 1, hard thresholding";
   describe_step(
       description, [](auto& parameters) { return &parameters.hard_threshold; }, "hard_threshold",
@@ -189,9 +179,6 @@ std::string_view to_string(Transform1d transform) {
   return name_of(transform, "group transform", kTransforms1d);
 }
 std::string_view to_string(Matching matching) { return name_of(matching, "matching", kMatchings); }
-std::string_view to_string(GroupTransform transform) {
-  return name_of(transform, "transform", kGroupTransforms);
-}
 
 Profile parse_profile(std::string_view name) { return value_of(name, "profile", kProfiles); }
 

@@ -12,11 +12,6 @@ struct FilterDescription;  // core/parameters/parameter.h
 
 enum class Transform2d : std::uint8_t { kDct, kBior15, kWalshHadamard, kHaar };
 enum class Transform1d : std::uint8_t { kWalshHadamard, kHaar };
-/// The transform of groups in both steps. kSeparable: the 2D and 1D transforms of the steps. kDft2dAnd1d: the
-/// discrete Fourier transform, 2D of each patch, then 1D across patches (Honzatko, "GPU acceleration of
-/// advanced image denoising", 2015). kFft3d: the same transform in 3D (Wang and Sun, "GPU-BM3D", 2018). The
-/// latter two give equal spectra by different kernels. They exist for comparisons, on CUDA engines only.
-enum class GroupTransform : std::uint8_t { kSeparable, kDft2dAnd1d, kFft3d };
 /// Selection of a group's patches: the candidates nearest to the reference patch, as in the paper, or those
 /// whose distance is nearest to the distance expected from noise alone (core/bm3d/bm3d_parameters.h), which
 /// has better results.
@@ -45,7 +40,6 @@ struct Bm3dParameters {
       2.7F;  ///< coefficients of magnitude <= lambda * sigma are zeroed in the first step; > 0, <= 100
   std::optional<Bm3dStep> wiener;
   Matching matching = Matching::kStatistical;
-  GroupTransform transform = GroupTransform::kSeparable;
   bool operator==(const Bm3dParameters&) const = default;
 
   static const FilterDescription<Bm3dParameters>& description();
@@ -63,7 +57,6 @@ std::string_view to_string(Profile profile);
 std::string_view to_string(Transform2d transform);
 std::string_view to_string(Transform1d transform);
 std::string_view to_string(Matching matching);
-std::string_view to_string(GroupTransform transform);
 Profile parse_profile(std::string_view name);
 
 // The values that block matching compares, as defined for all engines. Each engine has its own search.

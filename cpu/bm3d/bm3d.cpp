@@ -507,10 +507,6 @@ void Bm3d::estimate(const Picture& picture, PlaneSet& set, int step, int band) {
 }
 
 std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format) {
-  if (parameters.transform != GroupTransform::kSeparable) {
-    throw Error("the CPU engine has no transform \"" + std::string(to_string(parameters.transform)) +
-                "\"; it needs a CUDA engine");
-  }
   return std::make_unique<Bm3d>(parameters, format);
 }
 

@@ -97,11 +97,7 @@ struct Axis {
 };
 
 // The greatest contribution for A = 1.
-double contribution_bound(const Bm3dStep& step, GroupTransform transform, bool wiener) {
-  if (transform != GroupTransform::kSeparable) {
-    // All of |a_i|_1 |s_i(x)| are 1, and sum c_i^2 s_i(x)^2 is the mean square of the group's samples.
-    return wiener ? 2 : 1;
-  }
+double contribution_bound(const Bm3dStep& step, bool wiener) {
   const Axis patch{transform_matrices(step.transform_2d, step.patch_size)};
   double bound = 0;
   for (int size = 1; size <= step.max_group_size; size *= 2) {
@@ -114,10 +110,8 @@ double contribution_bound(const Bm3dStep& step, GroupTransform transform, bool w
 
 }  // namespace
 
-FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
-                              bool fast) {
-  double bound = contribution_bound(step, transform, wiener);
-  bound *= static_cast<double>(amplitude);
+FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude, bool fast) {
+  const double bound = contribution_bound(step, wiener) * static_cast<double>(amplitude);
   // A group's members are at different positions, of which only k^2 reach a sample, each with a different
   // value of the aggregation window.
   std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
@@ -175,16 +169,15 @@ std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {
 
 }  // namespace
 
-Bm3d::Step::Step(const Bm3dStep& step, GroupTransform transform, bool wiener, const FrameFormat& format)
+Bm3d::Step::Step(const Bm3dStep& step, bool wiener, const FrameFormat& format)
     : parameters(step),
       capacity(static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)))),
       matching(&choose(matching_variants(), step, device_limits())),
-      filter(transform == GroupTransform::kSeparable ? &choose(filter_variants(), step, device_limits())
-                                                     : nullptr),
+      filter(&choose(filter_variants(), step, device_limits())),
       fixed_point(
-          choose_fixed_point(step, transform, wiener, tile_sums() ? 128 : amplitude(format), tile_sums())),
+          choose_fixed_point(step, wiener, filter->tile_sums ? 128 : amplitude(format), filter->tile_sums)),
       tables(make_filter_tables(step)) {
-  if (!tile_sums()) {
+  if (!filter->tile_sums) {
     const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
     std::vector<float> host(matrices.forward.begin(), matrices.forward.end());
     host.insert(host.end(), matrices.inverse.begin(), matrices.inverse.end());
@@ -206,9 +199,9 @@ const Bm3dParameters& validated(const Bm3dParameters& parameters) {
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     : SpatialFilter(format),
       parameters_(validated(parameters)),
-      hard_(parameters.hard_threshold, parameters.transform, false, format) {
+      hard_(parameters.hard_threshold, false, format) {
   if (parameters.wiener) {
-    wiener_.emplace(*parameters.wiener, parameters.transform, true, format);
+    wiener_.emplace(*parameters.wiener, true, format);
   }
   warnings_ = warnings_of_small_planes(parameters, format);
   if (static_cast<int>(warnings_.size()) == format.color_plane_count()) {
@@ -251,11 +244,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
       step_groups = std::max(step_groups, count);
     }
     members = std::max(members, step_groups * step->capacity);
-    if (parameters.transform != GroupTransform::kSeparable) {
-      step->fourier = std::make_unique<FourierFilter>(parameters.transform, step->parameters, step->capacity,
-                                                      step != &hard_, step_groups);
-      scratch = std::max(scratch, step->fourier->scratch_bytes());
-    } else if (!step->tile_sums()) {
+    if (!step->filter->tile_sums) {
       scratch =
           std::max(scratch, GeneralFilter::scratch_floats(step->parameters, step->capacity) * sizeof(float));
     }
@@ -354,7 +343,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
   const auto sums_of = [&](const Component& component) {
     return AggregationSums{
         numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_scale,
-        step.fixed_point.weight_bits, component.offset,  step.tile_sums() ? component.range : nullptr};
+        step.fixed_point.weight_bits, component.offset,  step.filter->tile_sums ? component.range : nullptr};
   };
   const int first = set.components.front();
   check(cudaEventRecord(sums_free_.get(), stream));
@@ -416,11 +405,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
       find_groups(first_row);
       check(cudaStreamWaitEvent(stream, sums_clear_.get()));
       job.groups = groups;
-      if (step.fourier) {
-        step.fourier->filter(job, job.general.window, scratch_.as(), stream);
-      } else {
-        step.filter->run(job, stream);
-      }
+      step.filter->run(job, stream);
     }
     finish(job.sums, k, step.tables, wiener ? component.noisy : component.basic, stream);
   }

@@ -11,7 +11,6 @@
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "cuda/bm3d/filter.h"
-#include "cuda/bm3d/fourier/fourier.h"
 #include "cuda/bm3d/matching.h"
 #include "cuda/runtime/frame_filter.h"
 #include "cuda/runtime/planes.h"
@@ -30,16 +29,14 @@ class Bm3d final : public SpatialFilter {
 
   /// Data of one step that depend only on its parameters.
   struct Step {
-    Step(const Bm3dStep& parameters, GroupTransform transform, bool wiener, const FrameFormat& format);
+    Step(const Bm3dStep& parameters, bool wiener, const FrameFormat& format);
     Bm3dStep parameters;
     int capacity = 0;  ///< maximum number of patches in a group
     const MatchingVariant* matching = nullptr;
-    const FilterVariant* filter = nullptr;  ///< kernel that filters groups; null for Fourier transforms
+    const FilterVariant* filter = nullptr;  ///< kernel that filters groups
     FixedPoint fixed_point;
     FilterTables tables;
-    DeviceMemory general_tables;             ///< forward, inverse, window; if the filter uses them
-    std::unique_ptr<FourierFilter> fourier;  ///< for Fourier transforms
-    bool tile_sums() const { return filter != nullptr && filter->tile_sums; }
+    DeviceMemory general_tables;  ///< forward, inverse, window; if the filter uses them
   };
 
  private:

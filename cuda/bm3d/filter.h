@@ -28,8 +28,7 @@ struct FixedPoint {
 
 /// The scaling for a plane in which |sample - offset| is at most `amplitude`. `fast`: true for the fast
 /// kernel.
-FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
-                              bool fast);
+FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude, bool fast);
 
 /// A step's transform and aggregation window in the layout for kernels. Made once, since making it takes
 /// longer than launching the kernels.
@@ -65,8 +64,7 @@ struct FilterJob {
   Bm3dStep step;
   float lambda = 0;  ///< first step
   float sigma = 0;   ///< noise level of the plane
-  /// Bm3dComponent::coefficient_variances of the step, and the component's curve. The Fourier transforms
-  /// assume variances of 1.
+  /// Bm3dComponent::coefficient_variances of the step, and the component's curve.
   std::span<const float> variances;
   std::optional<NoiseShape::Curve> curve;
   const float* brightness = nullptr;  ///< brightness from find_brightness(), for curves by the guide
@@ -92,7 +90,7 @@ struct FilterVariant : Variant<Bm3dStep, FilterGroups> {
   bool tile_sums;
 };
 
-/// All filters of groups by separable transforms.
+/// All filters of groups.
 std::span<const FilterVariant> filter_variants();
 
 // The entries of the table, filter_*.cu.

@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "tests/oracle/clipping.h"
-#include "tests/oracle/fourier.h"
 #include "tests/oracle/samples.h"
 #include "tests/oracle/transforms.h"
 
@@ -391,11 +390,8 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
     if (is_filtered(plane)) {
       const auto [groups, guide] = groups_of(plane, noisy[0], parameters.hard_threshold, false);
       const auto lambda = static_cast<double>(parameters.lambda);
-      basic[plane] =
-          parameters.transform == GroupTransform::kSeparable
-              ? hard_threshold(noisy[plane], groups, parameters.hard_threshold, lambda, noise[plane],
-                               plane > 0 ? &guide : nullptr)
-              : fourier_hard_threshold(noisy[plane], groups, parameters.hard_threshold, lambda, noise[plane]);
+      basic[plane] = hard_threshold(noisy[plane], groups, parameters.hard_threshold, lambda, noise[plane],
+                                    plane > 0 ? &guide : nullptr);
     }
   }
   if (!parameters.wiener) {
@@ -405,11 +401,8 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
     if (is_filtered(plane)) {
       const auto [groups, guide] = groups_of(plane, basic[0], *parameters.wiener, true);
-      result[plane] =
-          parameters.transform == GroupTransform::kSeparable
-              ? wiener(noisy[plane], basic[plane], groups, *parameters.wiener, noise[plane],
-                       plane > 0 ? &guide : nullptr)
-              : fourier_wiener(noisy[plane], basic[plane], groups, *parameters.wiener, noise[plane]);
+      result[plane] = wiener(noisy[plane], basic[plane], groups, *parameters.wiener, noise[plane],
+                             plane > 0 ? &guide : nullptr);
     }
   }
   return result;

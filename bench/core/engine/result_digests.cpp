@@ -14,7 +14,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "bench/core/engine/contents.h"
@@ -75,12 +74,6 @@ Filter bm3d(Transform2d transform, int patch_size, int spacing, int group, Trans
   return parameters;
 }
 
-Filter fourier(GroupTransform transform) {
-  Bm3dParameters parameters = bm3d_profile(Profile::kFast);
-  parameters.transform = transform;
-  return parameters;
-}
-
 std::vector<NamedFilter> filters() {
   Bm3dParameters one_step = bm3d_profile(Profile::kLc);
   one_step.wiener.reset();
@@ -96,8 +89,6 @@ std::vector<NamedFilter> filters() {
       {"dct, 12, step 5, 64", bm3d(Transform2d::kDct, 12, 5, 64, Transform1d::kHaar, Matching::kNearest)},
       {"hadamard, 16, step 7, 1",
        bm3d(Transform2d::kWalshHadamard, 16, 7, 1, Transform1d::kHaar, Matching::kStatistical)},
-      {"dft", fourier(GroupTransform::kDft2dAnd1d)},
-      {"fft", fourier(GroupTransform::kFft3d)},
       {"bilateral", BilateralParameters{}},
       {"bilateral, radius 15", BilateralParameters{.radius = 15}},
       {"adaptive-bilateral", AdaptiveBilateralParameters{}},
@@ -282,10 +273,6 @@ void print_digests(int argc, char** argv) {
     noise.add(level.sigma.data(), sizeof(level.sigma));
     print("noise", named.name, noise);
     for (const NamedFilter& filter : filters()) {
-      const auto* parameters = std::get_if<Bm3dParameters>(&filter.filter);
-      if (name == "cpu" && parameters != nullptr && parameters->transform != GroupTransform::kSeparable) {
-        continue;
-      }
       print(filter.name, named.name, digest_of(*engine, filter.filter, {named.frame}));
     }
   }

@@ -163,7 +163,7 @@ class StepKernels {
     return DeviceMemory::copy_of(std::vector<float>(values.begin(), values.end()));
   }
   FixedPoint fixed_point(const FilterVariant& variant) const {
-    return choose_fixed_point(step_, GroupTransform::kSeparable, wiener_, 128, variant.tile_sums);
+    return choose_fixed_point(step_, wiener_, 128, variant.tile_sums);
   }
   AggregationSums sums(const FixedPoint& bits) const {
     return {numerator_.as<long long>(), weight_.as<int>(), bits.numerator_scale, bits.weight_bits, 128};

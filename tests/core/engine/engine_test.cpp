@@ -42,17 +42,6 @@ using oracle::yuv;
 
 class EngineTest : public EngineSuite {};
 
-TEST(CpuEngine, LeavesFourierTransformsToCuda) {
-  const auto cpu = engine_registry().open("cpu");
-  for (const GroupTransform transform : {GroupTransform::kDft2dAnd1d, GroupTransform::kFft3d}) {
-    Bm3dParameters parameters = bm3d_profile(Profile::kFast);
-    parameters.transform = transform;
-    const std::string message = message_of([&] { cpu->make_denoiser(parameters, {{10}}, gray(32, 24)); });
-    EXPECT_NE(message.find(to_string(transform)), std::string::npos) << message;
-    EXPECT_NE(message.find("CUDA"), std::string::npos) << message;
-  }
-}
-
 TEST_P(EngineTest, KnowsItsNameAndDescribesItself) {
   EXPECT_EQ(engine().name(), GetParam());
   EXPECT_FALSE(engine().description().empty());

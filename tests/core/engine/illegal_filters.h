@@ -67,8 +67,6 @@ inline std::vector<IllegalFilter> illegal_filters() {
   number(bm3d, "lambda", [](Bm3dParameters & p) -> auto& { return p.lambda; }, {0, 100.1F});
   choice(
       bm3d, "matching", [](Bm3dParameters & p) -> auto& { return p.matching; });
-  choice(
-      bm3d, "transform", [](Bm3dParameters & p) -> auto& { return p.transform; });
 
   const VnlbParameters vnlb;
   for (const bool second : {false, true}) {

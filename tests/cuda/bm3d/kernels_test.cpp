@@ -477,8 +477,7 @@ class GroupFilter : public CudaTest {
         continue;
       }
       const FixedPoint bits =
-          choose_fixed_point(step, GroupTransform::kSeparable, wiener,
-                             variant.tile_sums ? 128 : 128 * 2 * brightness, variant.tile_sums);
+          choose_fixed_point(step, wiener, variant.tile_sums ? 128 : 128 * 2 * brightness, variant.tile_sums);
       job.sums = {numerator.as<long long>(),
                   weight.as<int>(),
                   bits.numerator_scale,
@@ -670,15 +669,9 @@ TEST_F(GroupFilter, SamplesBeyondEightBits) {
 TEST(FixedPoint, LeavesFractionsForEveryProfile) {
   for (const Profile profile : {Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh}) {
     const Bm3dParameters parameters = bm3d_profile(profile);
-    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, GroupTransform::kSeparable, false, 128, true)
-                  .numerator_scale,
-              1024);
-    EXPECT_GE(
-        choose_fixed_point(*parameters.wiener, GroupTransform::kSeparable, true, 128, true).numerator_scale,
-        512);
-    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, GroupTransform::kSeparable, false, 128, true)
-                  .weight_bits,
-              20);
+    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, false, 128, true).numerator_scale, 1024);
+    EXPECT_GE(choose_fixed_point(*parameters.wiener, true, 128, true).numerator_scale, 512);
+    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, false, 128, true).weight_bits, 20);
   }
 }
 
