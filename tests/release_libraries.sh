@@ -120,8 +120,12 @@ part_tbb() {
   # The directives in oneTBB's objects would export its functions from each DLL that contains it.
   "$host-objcopy" --remove-section .drectve "$prefix"/lib/libtbb*.a
 }
-part_zlib() {  # Debian's
-  printf 'Name: zlib\nDescription: zlib\nVersion: 1.2.13\nLibs: /usr/x86_64-w64-mingw32/lib/libz.a\n' >"$prefix/lib/pkgconfig/zlib.pc"
+part_zlib() {  # Debian's, without its import library, which -lz would be
+  cp "/usr/$host/lib/libz.a" "$prefix/lib/"
+  printf 'Name: zlib\nDescription: zlib\nVersion: 1.2.13\nLibs: -L%s/lib -lz\n' "$prefix" >"$prefix/lib/pkgconfig/zlib.pc"
+  mkdir -p "$prefix/licenses"
+  cp /usr/share/doc/libz-mingw-w64-dev/copyright "$prefix/licenses/libz-mingw-w64.txt"
+  dpkg-query --show --showformat 'libz-mingw-w64 ${Version}\n' libz-mingw-w64-dev >>"$prefix/licenses/versions"
 }
 part_json() {  # headers only
   cp -r /usr/include/nlohmann "$prefix/include/"
