@@ -131,14 +131,38 @@ void log_left_partial(const std::string& output) {
 
 }  // namespace
 
+namespace {
+
+/// "; limited by encoding (a faster --preset or --codec would help)". Empty for short runs, of which the
+/// start takes much.
+std::string limit_text(const FinishedJob& finished) {
+  constexpr double kShortRun = 5;
+  if (finished.end.elapsed < kShortRun) {
+    return "";
+  }
+  const std::string_view limit = limit_of(finished.counters, !finished.reader.can_seek());
+  const FilterType& type = type_of(finished.filter);
+  const FilterFigures* const quickest = quickest_profile(type.name);
+  const char* help = "";
+  if (limit == "encoding") {
+    help = " (a faster --preset or --codec would help)";
+  } else if (limit == "filtering" && quickest != nullptr &&
+             quickest->profile != profile_for(type.profiles, finished.job.profile)) {
+    help = " (--quality fast would help)";
+  }
+  return fmt::format("; limited by {}{}", limit, help);
+}
+
+}  // namespace
+
 void log_job(const FinishedJob& finished, const Session& session) {
   const Job& job = finished.job;
   warn_of_the_whole(
       finished.diagnostics,
       {.name = job.input, .frames = finished.counters.read.frames, .expected = finished.expected});
-  spdlog::info(fmt::format("{} in {:.1f} s ({} fps) to {}, {}", frames_text(finished.end.frames),
+  spdlog::info(fmt::format("{} in {:.1f} s ({} fps) to {}, {}{}", frames_text(finished.end.frames),
                            finished.end.elapsed, rate_text(finished.end.average_fps), finished.output,
-                           size_text(finished.writer.bytes_written())));
+                           size_text(finished.writer.bytes_written()), limit_text(finished)));
   if (finished.output != job.output) {
     spdlog::warn(
         fmt::format("interrupted: {0} contains the output of {1} so far; only runs that were started with "
@@ -193,6 +217,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["complete"] = finished.complete;
   report["warnings"] = warnings;
   report["dropped_streams"] = io::streams_left_out(diagnostics);
+  report["limited_by"] = limit_of(finished.counters, !finished.reader.can_seek());
   report["stages"] = to_json(finished.counters);
   return report;
 }
@@ -534,18 +559,23 @@ class OpenJob {
         finish_file(finished);
       }
     } catch (const DenoisingFailure& failure) {
+      const std::string why =
+          failure.what() + (failure.out_of_memory() ? less_memory_text(profile_in_use()) : "");
       if (counters_.write.frames == 0) {
-        throw;
+        throw Error(why);
       }
-      throw broken_off(writer_, failure.what());
+      throw broken_off(writer_, why);
     } catch (const io::DiskFull& failure) {
       throw broken_off(writer_, failure.what());
     }
   }
 
   std::function<std::string(const ProgressState&)> outlook() const {
-    return [used = ProfileInUse{type_of(filter_).name, profile_for(type_of(filter_).profiles, job_.profile)}](
-               const ProgressState& state) { return outlook_text(state, used); };
+    return [used = profile_in_use()](const ProgressState& state) { return outlook_text(state, used); };
+  }
+
+  ProfileInUse profile_in_use() const {
+    return {type_of(filter_).name, profile_for(type_of(filter_).profiles, job_.profile)};
   }
 
   void finish_file(FinishedJob& finished) {

@@ -136,6 +136,7 @@ struct FilterFigures {
   std::optional<double> picture_psnr;  ///< dB, twelve pictures at sigma 25 (cpu_filter_quality.json)
   std::optional<double> gpu_ms;        ///< 1080p luma on an NVIDIA H200 (cuda_*_h200.json)
   std::optional<double> cpu_time;      ///< on one thread, relative to the default filter (cpu_filters.json)
+  std::optional<double> gpu_mib = {};  ///< of a GPU, for 1080p in 4:2:0 (cuda_vbm4d_h200.json)
 };
 
 /// Null for profiles that were not measured.
@@ -152,6 +153,10 @@ struct ProfileInUse {
   std::string filter;
   std::string profile;
 };
+
+/// The quality that takes much less of a GPU's memory: "; --filter vbm4d --quality good takes 52 % of the
+/// memory". Empty if none is known.
+std::string less_memory_text(const ProfileInUse& used);
 
 /// The time left of a run that takes more than a minute, and the time with the filter's quickest profile if
 /// denoising takes most of the time: "about 57 min left; with --quality fast about 16 min, and 0.6 dB less on

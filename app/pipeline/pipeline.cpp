@@ -4,6 +4,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -65,6 +67,15 @@ std::vector<std::string> to_table(const StreamCounters& counters) {
     }
   }
   return lines;
+}
+
+std::string_view limit_of(const StreamCounters& counters, bool paced) {
+  const std::array<std::pair<std::string_view, std::int64_t>, 4> busy = {
+      {{paced ? "input" : "decoding", counters.read.busy_ns},
+       {"noise estimation", counters.noise.busy_ns},
+       {"filtering", counters.denoise.busy_ns},
+       {"encoding", counters.write.busy_ns}}};
+  return std::ranges::max_element(busy, {}, &std::pair<std::string_view, std::int64_t>::second)->first;
 }
 
 nlohmann::ordered_json to_json(const Latencies& latencies) {

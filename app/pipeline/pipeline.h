@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -19,6 +20,10 @@ namespace limpid::app {
 /// waiting for input, waiting for output), and the median, 99th percentile and maximum of its latency in ms.
 /// Devices add lines for uploads, filtering and downloads, without latencies.
 std::vector<std::string> to_table(const StreamCounters& counters);
+
+/// The stage that the others waited for: "decoding", "noise estimation", "filtering" or "encoding", or
+/// "input" if frames come at a pace of their own (`paced`).
+std::string_view limit_of(const StreamCounters& counters, bool paced);
 
 /// For reports: the counters, and the median, the 99th percentile and the largest latency.
 nlohmann::ordered_json to_json(const StreamCounters& counters);

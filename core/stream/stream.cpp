@@ -336,8 +336,8 @@ class StreamRun {
   template <typename Part, typename EndOfResults>
   void guarded_denoising(const Part& part, const EndOfResults& end_of_results) {
     guarded([&] {
-      const auto end = [&](const std::string& sentence) {
-        fail(std::make_exception_ptr(DenoisingFailure(sentence)));
+      const auto end = [&](const std::string& sentence, bool out_of_memory) {
+        fail(std::make_exception_ptr(DenoisingFailure(sentence, out_of_memory)));
         end_of_results();
       };
       try {
@@ -345,9 +345,9 @@ class StreamRun {
       } catch (const UsageError&) {
         throw;
       } catch (const Error& error) {
-        end(error.what());
+        end(error.what(), dynamic_cast<const OutOfMemory*>(&error) != nullptr);
       } catch (const std::bad_alloc&) {
-        end(kOutOfMemory);
+        end(kOutOfMemory, true);
       }
     });
   }

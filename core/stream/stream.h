@@ -285,7 +285,12 @@ struct StreamCounters {
 /// message of the failure.
 class DenoisingFailure : public Error {
  public:
-  using Error::Error;
+  DenoisingFailure(const std::string& message, bool out_of_memory)
+      : Error(message), out_of_memory_(out_of_memory) {}
+  bool out_of_memory() const { return out_of_memory_; }
+
+ private:
+  bool out_of_memory_;
 };
 
 /// reader thread ─► queue ─► noise thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread

@@ -408,6 +408,7 @@ TEST_F(DenoiseTest, ReportsWhatTheStagesDid) {
   for (const char* stage : {"decode", "denoise", "encode"}) {
     EXPECT_EQ(report["stages"][stage]["frames"], 5) << stage;
   }
+  EXPECT_TRUE(report["limited_by"].is_string());
   expect_failure(limpid(denoise(input, "-", {"--json"})), 2, {"--json", "standard output"});
 }
 

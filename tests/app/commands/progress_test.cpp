@@ -217,6 +217,14 @@ TEST(Outlook, IsEmptyForShortRunsAndUnknownLengths) {
   EXPECT_EQ(outlook_text(state, {"vbm4d", "np"}), "");
 }
 
+TEST(Outlook, NamesTheBestQualityThatTakesMuchLessMemory) {
+  EXPECT_EQ(less_memory_text({"vbm4d", "high"}), "; --filter vbm4d --quality good takes 52 % of the memory");
+  EXPECT_EQ(less_memory_text({"vbm4d", "np"}),
+            "; --filter recursive --quality good takes 27 % of the memory");
+  EXPECT_EQ(less_memory_text({"vnlb", "best"}), "; --filter vbm4d --quality high takes 59 % of the memory");
+  EXPECT_EQ(less_memory_text({"recursive", "fast"}), "");
+}
+
 TEST(QuantityText, HasTheDigitsThatMatter) {
   EXPECT_EQ(frames_text(1), "1 frame");
   EXPECT_EQ(frames_text(70), "70 frames");

@@ -460,6 +460,20 @@ TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
   }
 }
 
+TEST(Pipeline, TheBusiestStageLimitsARun) {
+  StreamCounters counters;
+  counters.read.busy_ns = 3;
+  counters.denoise.busy_ns = 2;
+  EXPECT_EQ(limit_of(counters, false), "decoding");
+  EXPECT_EQ(limit_of(counters, true), "input");
+  counters.noise.busy_ns = 4;
+  EXPECT_EQ(limit_of(counters, true), "noise estimation");
+  counters.denoise.busy_ns = 5;
+  EXPECT_EQ(limit_of(counters, false), "filtering");
+  counters.write.busy_ns = 6;
+  EXPECT_EQ(limit_of(counters, false), "encoding");
+}
+
 /// A kind of frame without content, and the number of them that a queue should hold.
 struct Waiting {
   int side;
