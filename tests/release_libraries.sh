@@ -134,6 +134,9 @@ part_json() {  # headers only
 part_tests() {
   cmake_part fftw3 -DBUILD_TESTS=OFF
   cmake_part googletest -DBUILD_GMOCK=OFF
+  # Downloads contain neither.
+  rm "$prefix"/licenses/{fftw3,googletest}.txt
+  sed -i -E '/^(fftw3|googletest) /d' "$prefix/licenses/versions"
 }
 
 part_tiff() {
