@@ -11,12 +11,12 @@
     --json FILE         writes the figures in the form of bench/results
 
 PSNR is of luma, from the mean squared error of all frames of a clip, in dB, and its mean over the clips. Two more means over
-the clips are of what PSNR hardly shows. Ghosting is the correlation of a frame's error with what has changed since the frame
-before, in percent: positive where the frame before is still seen, and where moving edges are blurred. Texture is the share of
-the truth's highest octave (each sample's difference from the mean of its 2x2 samples) that the result keeps, in percent, in
-the quarter of 16x16 blocks that have most of it: the projection on the truth, so that noise does not count. Times are
-processor time per frame of the whole program on one thread, including reading and writing files. Requires ffmpeg, numpy and
-limpid.
+the clips are of what PSNR hardly shows. Ghosting is the share, in percent, of what has changed since the frame before that is
+missing in the result, by regression of the error: the frame before is still seen, or moving edges are blurred. Texture is the
+share of the truth's highest octave (each sample's difference from the mean of its 2x2 samples) that the result keeps, in
+percent, in the quarter of 16x16 blocks that have most of it: the projection on the truth, so that noise does not count. Times
+are processor time per frame of the whole program on one thread, including reading and writing files. Requires ffmpeg, numpy
+and limpid.
 """
 import argparse
 import json
@@ -64,7 +64,7 @@ def read(file):
 
 def ghosting(result, truth):
     error, change = (result - truth)[1:], truth[:-1] - truth[1:]
-    return 100 * float(numpy.sum(error * change)) / math.sqrt(float(numpy.sum(error**2)) * float(numpy.sum(change**2)))
+    return 100 * float(numpy.sum(error * change) / numpy.sum(change**2))
 
 
 def texture(result, truth):
