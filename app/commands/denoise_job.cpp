@@ -191,6 +191,10 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["before"] = to_json(reader_fields(), finished.job.reader)["before"];
   report["filter"] = filter_report(finished);
   report["sigma"] = noise_report(finished);
+  if (finished.noise.repair() != Repair::kOff) {
+    const RepairCounts& repaired = finished.noise.repaired();
+    report["repaired"] = {{"pixels", repaired.pixels}, {"rows", repaired.rows}, {"dust", repaired.dust}};
+  }
   report["evidence"] = evidence_report(finished.noise.found());
   report["noise"] = to_json(profile_of(finished.noise.found(), finished.reader.video().format.color_model));
   report["encoder"] = encoder_report(finished.job.writer, finished.writer);
@@ -496,7 +500,7 @@ class OpenJob {
         control_(job.settings.noise, job.settings.fields, reach_of(filter_), *session.engine,
                  noise_log(job.settings.noise)),
         expected_(expected_frames(reader.video(), job.frames)),
-        needs_lead_(job.reader.start && control_.is_estimated() && reader.can_seek()) {}
+        needs_lead_(job.reader.start && control_.grid().before > 0 && reader.can_seek()) {}
 
   /// True once the output is complete under its name.
   bool is_complete() const { return complete_; }
@@ -716,7 +720,8 @@ JobResult run_job(Job job, const Session& session) {
     return stop.stop_requested() || failed;
   };
   // Pictures have nothing around them, whatever filters them.
-  const Reach reach = FieldControl::reach_with(job.settings.fields, reach_of(job.filter(false)));
+  const Reach reach = Repairer::reach_with(
+      job.settings.noise.repair, FieldControl::reach_with(job.settings.fields, reach_of(job.filter(false))));
   job.reader.context_before = reach.before;
   job.reader.context_after = reach.after + NoiseControl::look_ahead(job.settings.noise);
   std::optional<io::Reader> reader = open_reader(job, session.interrupts);

@@ -246,7 +246,7 @@ void ViewerCommandOptions::restore_settings(const std::string& file, const Frame
     const std::filesystem::path path = kept_settings().path(name_of_kept(file));
     if (std::filesystem::exists(path, missing)) {
       const DenoisingSettings read = read_settings(path.string());
-      NoiseControl(read.noise, measuring_engine).check(format);
+      NoiseControl(read.noise, measuring_engine, {}, Latency::kNone).check(format);
       kept = read;
       spdlog::info(fmt::format("settings: those last chosen for {} ({})", file, path.string()));
       notice_ = "with the settings that were last chosen for this file";
@@ -263,7 +263,7 @@ void ViewerCommandOptions::use_settings(const PlayerSettings& settings, const Fr
                                         Engine& measuring_engine) {
   carried_ = settings;
   try {
-    NoiseControl(settings.noise, measuring_engine).check(format);
+    NoiseControl(settings.noise, measuring_engine, {}, Latency::kNone).check(format);
   } catch (const UsageError& error) {
     spdlog::warn(fmt::format("the noise settings of before are not used: {}", error.what()));
     carried_->noise = {};
@@ -272,7 +272,7 @@ void ViewerCommandOptions::use_settings(const PlayerSettings& settings, const Fr
 
 std::string ViewerCommandOptions::objection(const io::Reader& source, Engine& measuring_engine) const {
   try {
-    NoiseControl(sets_any_ ? settings_.noise : NoiseSettings(), measuring_engine)
+    NoiseControl(sets_any_ ? settings_.noise : NoiseSettings(), measuring_engine, {}, Latency::kNone)
         .check(source.video().format);
     static_cast<void>(picture_filter(source));
     return "";

@@ -111,14 +111,37 @@ void for_each_number(Model& model, const Use& use) {
 }
 
 // Numbers of JSON are not rounded.
-Json level_to_json(const NoiseModel& level) {
+Json level_to_json(const FrameLevel& level) {
   Json json{{"numbers", Json::array()}, {"area", level.area ? to_json(*level.area) : Json()}};
   for_each_number(level, [&numbers = json["numbers"]](float number) { numbers.push_back(number); });
+  if (level.defects != Defects()) {
+    json["lines"] = level.defects.lines;
+    json["pixels"] = Json::array();
+    for (const DefectivePixel& pixel : level.defects.pixels) {
+      json["pixels"].push_back({pixel.plane, pixel.y, pixel.x});
+    }
+  }
   return json;
 }
 
-NoiseModel level_from(const JsonValue& json) {
-  NoiseModel level;
+void read_defects(const JsonValue& json, Defects& defects) {
+  constexpr int kBorder = 2;
+  json.at("pixels").for_each([&defects](const JsonValue& pixel) {
+    const std::vector<JsonValue> numbers = pixel.items(3);
+    defects.pixels.push_back({.plane = numbers[0].integer(0, 2),
+                              .y = numbers[1].integer(kBorder, kMaxDimension - 1 - kBorder),
+                              .x = numbers[2].integer(kBorder, kMaxDimension - 1 - kBorder)});
+  });
+  const std::vector<JsonValue> lines = json.at("lines").items(defects.lines.size());
+  for (std::size_t p = 0; p < lines.size(); ++p) {
+    for (const std::size_t i : {0, 1}) {
+      defects.lines[p][i] = static_cast<float>(lines[p].items(2)[i].number(0, double{kMaxSigma}));
+    }
+  }
+}
+
+FrameLevel level_from(const JsonValue& json) {
+  FrameLevel level;
   std::size_t count = 0;
   for_each_number(level, [&count](float /*number*/) { ++count; });
   const std::vector<JsonValue> numbers = json.at("numbers").items(count);
@@ -129,6 +152,9 @@ NoiseModel level_from(const JsonValue& json) {
   });
   if (const std::optional<JsonValue> area = json.find("area")) {
     level.area = region_from(*area);
+  }
+  if (json.find("pixels")) {
+    read_defects(json, level.defects);
   }
   return level;
 }
@@ -212,8 +238,8 @@ nlohmann::ordered_json to_json(const SegmentPlan& segment) {
   return {{"position", segment.position}, {"seek", optional_to_json(segment.seek)},
           {"before", segment.before},     {"frames", segment.frames},
           {"after", segment.after},       {"checks", hashes_to_text(segment.checks)},
-          {"levels", std::move(levels)},  {"mix", segment.mix},
-          {"fields", segment.fields}};
+          {"levels", std::move(levels)},  {"repair", to_string(segment.repair)},
+          {"mix", segment.mix},           {"fields", segment.fields}};
 }
 
 SegmentPlan segment_plan_from(const JsonValue& json) {
@@ -236,6 +262,7 @@ SegmentPlan segment_plan_from(const JsonValue& json) {
     const std::vector<JsonValue> parts = level.items(2);
     segment.levels.emplace_back(parts[0].integer<std::int64_t>(0, kMostFrames), level_from(parts[1]));
   });
+  segment.repair = parse_repair("repair", json.at("repair").text());
   segment.mix = static_cast<float>(json.at("mix").number(0, 1));
   if (segment.levels.empty()) {
     json.at("levels").fail("must have a noise level");
@@ -541,7 +568,7 @@ class SourceAnalysis {
 
  private:
   void add(const Frame& frame, std::uint64_t hash) {
-    if (source_.frames.empty() && options_.reader.start && control_.is_estimated() &&
+    if (source_.frames.empty() && options_.reader.start && control_.grid().before > 0 &&
         source_.reader->can_seek()) {
       LevelLead lead(options_.path, options_.reader, frame, control_.grid());
       while (std::optional<Frame> earlier = lead.next()) {
@@ -549,7 +576,7 @@ class SourceAnalysis {
       }
     }
     control_.send(frame);
-    const bool begins_scene = control_.is_estimated() ? control_.begins_scene() : is_cut_before(frame);
+    const bool begins_scene = is_cut_before(frame);
     source_.frames.push_back({.time = io::presentation_time(frame).value_or(0),
                               .hash = hash,
                               .level = 0,
@@ -584,8 +611,10 @@ class SourceAnalysis {
 /// An analyzed source, divided into segments.
 class PlannedSource {
  public:
-  PlannedSource(AnalyzedSource source, const FilterSettings& filter)
-      : source_(std::move(source)), reach_(reach_of(make_filter(filter, reader().video().still_picture))) {
+  PlannedSource(AnalyzedSource source, const FilterSettings& filter, Repair repair)
+      : source_(std::move(source)),
+        repair_(repair),
+        reach_(Repairer::reach_with(repair, reach_of(make_filter(filter, reader().video().still_picture)))) {
     const auto first = std::ranges::find(source_.frames, true, &AnalyzedFrame::is_result);
     first_result_ = first - source_.frames.begin();
     for (auto frame = first; frame != source_.frames.end() && frame->is_result; ++frame, ++results_) {
@@ -622,6 +651,7 @@ class PlannedSource {
                      .after = last - first_result_ - end,
                      .checks = {},
                      .levels = {},
+                     .repair = repair_,
                      .fields = {}};
     if (first > 0 && reader().can_seek()) {
       plan.seek = source_.frames[static_cast<std::size_t>(first)].time;
@@ -638,6 +668,7 @@ class PlannedSource {
   }
 
   AnalyzedSource source_;
+  Repair repair_;
   Reach reach_;
   std::int64_t first_result_ = 0;
   std::int64_t results_ = 0;
@@ -653,7 +684,8 @@ AnalysisOptions analysis_of(const PlannedInput& input, const JobSettings& settin
                           .fields = settings.fields,
                           .reach = reach_of(filter),
                           .most_frames = settings.frames};
-  const Reach reach = FieldControl::reach_with(settings.fields, options.reach);
+  const Reach reach =
+      Repairer::reach_with(noise.repair, FieldControl::reach_with(settings.fields, options.reach));
   options.reader.context_before = reach.before;
   // Workers need only the neighbors.
   options.reader.context_after = reach.after + NoiseControl::look_ahead(noise);
@@ -800,7 +832,7 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
       if (!analyzed) {
         return false;
       }
-      const PlannedSource source(std::move(*analyzed), settings.filter);
+      const PlannedSource source(std::move(*analyzed), settings.filter, noise.repair);
       input.frames = source.results();
       input.decoded_on_gpu = source.reader().video().decoded_on_cuda;
       input.decoder_threads = input.decoded_on_gpu ? 0 : source.reader().decoder_threads();

@@ -86,7 +86,8 @@ struct SegmentPlan {
   std::int64_t after = 0;
   std::vector<std::uint64_t> checks;  ///< io::frame_hash() of each
   /// The noise models of the frames. Each applies from the given frame on, counted from the first.
-  std::vector<std::pair<std::int64_t, NoiseModel>> levels;
+  std::vector<std::pair<std::int64_t, FrameLevel>> levels;
+  Repair repair = Repair::kOff;
   float mix = 0;             ///< Denoiser::set_mix()
   std::vector<bool> fields;  ///< for each frame: true if it is filtered by field
 };
@@ -214,7 +215,7 @@ struct AnalyzedFrame {
 /// A source from its first frame to its last.
 struct AnalyzedSource {
   std::vector<AnalyzedFrame> frames;
-  std::vector<NoiseModel> levels;      ///< noise models of the frames
+  std::vector<FrameLevel> levels;      ///< noise models of the frames
   std::unique_ptr<io::Reader> reader;  ///< the reader, at the end of the source
 };
 

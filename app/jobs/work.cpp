@@ -171,7 +171,8 @@ class SegmentRun {
     io::ReaderOptions options = plan_.settings.reader;
     const Filter filter = make_filter(plan_.settings.filter, input_.still_picture);
     require_bounded_reach(filter, "a job");
-    const Reach reach = FieldControl::reach_with(plan_.settings.fields, reach_of(filter));
+    const Reach reach = Repairer::reach_with(
+        frames_.repair, FieldControl::reach_with(plan_.settings.fields, reach_of(filter)));
     options.context_before = seek ? 0 : reach.before;
     options.context_after = reach.after;
     options.audio = options.subtitles = options.data = false;
@@ -198,13 +199,14 @@ class SegmentRun {
   void denoise(SegmentSource& source, SegmentTarget& target, const Filter& filter) {
     std::int64_t asked = 0;
     std::size_t level = 0;
-    GivenLevels levels([&](const Frame&) {
+    const auto level_of = [&](const Frame&) {
       while (level + 1 < frames_.levels.size() && frames_.levels[level + 1].first <= asked) {
         ++level;
       }
       ++asked;
       return frames_.levels[level].second;
-    });
+    };
+    GivenLevels levels(level_of, frames_.repair);
     std::int64_t written = 0;
     const auto end_if_stopped = [this] {
       if (stop_.stop_requested()) {
@@ -214,7 +216,12 @@ class SegmentRun {
     StreamParts parts;
     parts.read = [&] {
       end_if_stopped();
-      return source.read();
+      io::Reader::Item item = source.read();
+      if (Frame* const frame = std::get_if<Frame>(&item);
+          frame != nullptr && frames_.repair != Repair::kOff) {
+        *frame = engine_->in_host_memory(*frame);
+      }
+      return item;
     };
     parts.noise = &levels;
     parts.make_denoiser = [&](const Frame& frame, const NoiseModel& noise) {

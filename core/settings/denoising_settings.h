@@ -20,7 +20,7 @@ struct DenoisingSettings {
 //   {"limpid_settings": 1,
 //    "filter": "vbm4d:profile=np:reach=4",
 //    "noise": {"limpid_noise_profile": 1, ...},
-//    "strength": "1.2,1", "mix": 0.1, "fields": "auto"}
+//    "strength": "1.2,1", "repair": "off", "mix": 0.1, "fields": "auto"}
 //
 // `noise` is "auto", a level ("10"), a level per plane ("10,5,5"), or a profile
 // (core/settings/noise_profile.h). All members but the first are optional. Defaults: the default filter,

@@ -329,6 +329,9 @@ void parse_mix(NoiseChoice& choice, const std::string& setting, const std::strin
   choice.settings.mix = *mix;
 }
 
+// In the order of Repair.
+constexpr std::array<const char*, 5> kRepairs = {"off", "pixels", "rows", "dust", "all"};
+
 nlohmann::ordered_json noise_json(const NoiseSettings& settings) {
   if (!settings.noise) {
     return "auto";
@@ -337,6 +340,7 @@ nlohmann::ordered_json noise_json(const NoiseSettings& settings) {
                                          : to_json(*settings.noise);
 }
 nlohmann::ordered_json strength_json(const NoiseSettings& settings) { return to_string(settings.strength); }
+nlohmann::ordered_json repair_json(const NoiseSettings& settings) { return to_string(settings.repair); }
 nlohmann::ordered_json mix_json(const NoiseSettings& settings) { return settings.mix; }
 
 }  // namespace
@@ -376,6 +380,19 @@ const std::vector<NoiseField>& noise_fields() {
        .parse = parse_planes,
        .words = {"all", "luma", "chroma"},
        .any_case = true},
+      {.name = "repair",
+       .value = "NAME",
+       .help = "Defects to repair first: off, pixels, rows, dust or all [off]",
+       .standard = "off",
+       .parse = [](NoiseChoice& choice, const std::string& setting,
+                   const std::string& text) { choice.settings.repair = parse_repair(setting, text); },
+       .json = repair_json,
+       .words = {kRepairs.begin(), kRepairs.end()},
+       .any_case = true,
+       .details =
+           "pixels: hot and dead pixels of the sensor, where the scene moves. rows: noise of whole rows "
+           "and columns. dust: dust and dropouts of a single frame.",
+       .advanced = true},
       {.name = "mix",
        .value = "X",
        .help = "Share of the noisy frame in the result, 0-1 [0]",
@@ -440,6 +457,16 @@ std::string levels_text(const NoiseProfile& profile) {
   return equal ? shortest_text(sigma[0])
                : shortest_text(sigma[0]) + "," + shortest_text(sigma[1]) + "," + shortest_text(sigma[2]);
 }
+
+Repair parse_repair(const std::string& setting, const std::string& text) {
+  const auto* const found = std::ranges::find(kRepairs, lower_case(text));
+  if (found == kRepairs.end()) {
+    throw UsageError(setting + ": '" + text + "' is not one of off, pixels, rows, dust and all");
+  }
+  return static_cast<Repair>(found - kRepairs.begin());
+}
+
+std::string to_string(Repair repair) { return kRepairs[static_cast<std::size_t>(repair)]; }
 
 std::string to_string(const Strength& strength) {
   const std::string luma = shortest_text(strength.luma);

@@ -87,5 +87,9 @@ bool is_plain_level(const NoiseProfile& profile);
 std::string levels_text(const NoiseProfile& profile);
 /// The text that --strength takes, such as "1.2" or "1,0.5".
 std::string to_string(const Strength& strength);
+/// The word that --repair takes.
+std::string to_string(Repair repair);
+/// Throws a UsageError that begins with `setting` for other texts.
+Repair parse_repair(const std::string& setting, const std::string& text);
 
 }  // namespace limpid

@@ -80,6 +80,7 @@ NoiseModel scaled(const NoiseModel& noise, const Strength& strength, bool estima
 
 void NoiseControl::begin() {
   tracker_.emplace(engine_);
+  repairer_ = Repairer(settings_.repair);
   waiting_.clear();
   leveled_.clear();
   found_ = {};
@@ -89,9 +90,9 @@ void NoiseControl::begin() {
 }
 
 void NoiseControl::set(const NoiseSettings& settings) {
-  const bool switches = settings.noise.has_value() != settings_.noise.has_value();
+  const bool begins = begins_with(settings);
   settings_ = settings;
-  if (switches) {
+  if (begins) {
     begin();
   }
 }
@@ -107,16 +108,28 @@ void NoiseControl::send(Frame frame) {
   if (fields_) {
     fields_->decide(frame);
   }
-  if (is_estimated()) {
-    tracker_->observe(frame);
+  if (settings_.repair != Repair::kOff) {
+    frame = engine_.in_host_memory(frame);
   }
-  waiting_.push_back(std::move(frame));
-  if (std::ssize(waiting_) > look_ahead()) {
-    level_first();
+  repairer_.send(std::move(frame));
+  observe_repaired();
+}
+
+void NoiseControl::observe_repaired() {
+  while (std::optional<Repairer::Item> item = repairer_.receive()) {
+    if (is_estimated()) {
+      tracker_->observe(item->frame);
+    }
+    waiting_.push_back(*std::move(item));
+    if (std::ssize(waiting_) > look_ahead() - Repairer::look_ahead(settings_.repair)) {
+      level_first();
+    }
   }
 }
 
 void NoiseControl::flush() {
+  repairer_.flush();
+  observe_repaired();
   while (!waiting_.empty()) {
     level_first();
   }
@@ -125,9 +138,10 @@ void NoiseControl::flush() {
 // Levels are set as soon as the frames they depend on have been sent, so that they do not depend on the time
 // of receive().
 void NoiseControl::level_first() {
-  const NoiseModel level = level_of(waiting_.front());
-  if (!waiting_.front().level_only) {
-    leveled_.push_back({std::move(waiting_.front()), level, found_});
+  auto& [frame, defects] = waiting_.front();
+  const NoiseModel level = level_of(frame);
+  if (!frame.level_only) {
+    leveled_.push_back({std::move(frame), {level, std::move(defects)}, found_});
   }
   waiting_.pop_front();
 }
@@ -142,6 +156,9 @@ std::optional<LeveledFrame> NoiseControl::receive() {
 }
 
 NoiseModel NoiseControl::level_for(const Frame& frame) {
+  if (settings_.repair != Repair::kOff) {
+    throw UsageError("repair: not available here; use \"limpid denoise\"");
+  }
   if (is_estimated()) {
     tracker_->observe(frame);
   }
@@ -149,6 +166,11 @@ NoiseModel NoiseControl::level_for(const Frame& frame) {
 }
 
 void NoiseControl::check(const FrameFormat& format) const {
+  if (settings_.repair != Repair::kOff && latency_ == Latency::kNone) {
+    throw UsageError(
+        "repair: live video and the window cannot be repaired, as defects are found with later frames; use "
+        "\"limpid denoise\"");
+  }
   if (settings_.noise) {
     const std::optional<ColorModel> color_model = settings_.noise->color_model;
     if (color_model && *color_model != format.color_model) {

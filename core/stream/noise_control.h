@@ -13,6 +13,7 @@
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
 #include "core/noise/noise_model.h"
+#include "core/repair/repair.h"
 #include "core/stream/noise_tracker.h"
 
 namespace limpid {
@@ -104,6 +105,7 @@ struct NoiseSettings {
   /// detected can be removed.
   Strength strength = {};
   float mix = 0;  ///< share of the noisy frame in results, 0 to 1
+  Repair repair = Repair::kOff;
 
   bool operator==(const NoiseSettings&) const = default;
 };
@@ -126,10 +128,17 @@ struct LevelGrid {
   std::int64_t lead() const { return before + 2 * section; }
 };
 
-/// A frame and its noise model.
+/// The noise model of a frame, and its defects.
+struct FrameLevel : NoiseModel {
+  Defects defects = {};
+  using NoiseModel::operator==;
+  bool operator==(const FrameLevel&) const = default;
+};
+
+/// A frame, repaired if that was requested, and its level.
 struct LeveledFrame {
   Frame frame;
-  NoiseModel level;
+  FrameLevel level;
   NoiseEstimate noise = {};  ///< as NoiseControl has estimated it or the user has given it
 };
 
@@ -148,27 +157,38 @@ class Leveler : NotCopyable {
   virtual bool is_estimated() const = 0;
 };
 
-/// Levels that are known in advance, from a function that is called once per frame in order.
+/// Levels that are known in advance, from a function that is called once per frame in order. Frames that are
+/// repaired must be in host memory.
 class GivenLevels final : public Leveler {
  public:
-  explicit GivenLevels(std::function<NoiseModel(const Frame&)> level_of) : level_of_(std::move(level_of)) {}
+  /// `level_of`: returns a NoiseModel, or the FrameLevel of a frame to be repaired.
+  template <typename LevelOf>
+  explicit GivenLevels(LevelOf level_of, Repair repair = Repair::kOff)
+      : level_of_([level_of = std::move(level_of)](const Frame& frame) mutable {
+          return FrameLevel{level_of(frame)};
+        }),
+        repairer_(repair) {}
 
-  void send(Frame frame) override { frames_.push_back(std::move(frame)); }
+  void send(Frame frame) override {
+    levels_.push_back(level_of_(frame));
+    repairer_.send(std::move(frame), levels_.back().defects);
+  }
   std::optional<LeveledFrame> receive() override {
-    if (frames_.empty()) {
+    std::optional<Repairer::Item> item = repairer_.receive();
+    if (!item) {
       return std::nullopt;
     }
-    Frame frame = std::move(frames_.front());
-    frames_.pop_front();
-    const NoiseModel level = level_of_(frame);
-    return LeveledFrame{std::move(frame), level};
+    LeveledFrame result{std::move(item->frame), std::move(levels_.front())};
+    levels_.pop_front();
+    return result;
   }
-  void flush() override {}
+  void flush() override { repairer_.flush(); }
   bool is_estimated() const override { return false; }
 
  private:
-  std::function<NoiseModel(const Frame&)> level_of_;
-  std::deque<Frame> frames_;
+  std::function<FrameLevel(const Frame&)> level_of_;
+  std::deque<FrameLevel> levels_;
+  Repairer repairer_;
 };
 
 /// The noise level according to NoiseSettings, estimated or given, and the frames that are filtered by field.
@@ -192,11 +212,16 @@ class NoiseControl final : public Leveler {
     fields_.emplace(fields, reach, engine);
   }
 
-  /// Throws UsageError if the settings do not match frames of this format.
+  /// Throws UsageError if the settings do not match frames of this format, or if they need later frames that
+  /// this control does not have.
   void check(const FrameFormat& format) const;
-  /// Sets the noise of later frames. If it is given and was estimated, or the reverse, no frame may be
-  /// waiting for its level.
+  /// Sets the noise of later frames. If begins_with() the settings, no frame may be waiting for its level.
   void set(const NoiseSettings& settings);
+  /// True if a new stream begins with these settings: with estimates instead of a given noise or the reverse,
+  /// and with other repairs.
+  bool begins_with(const NoiseSettings& settings) const {
+    return settings.noise.has_value() == is_estimated() || settings.repair != settings_.repair;
+  }
   /// Drops the frames without a level and begins a new stream.
   void reset();
 
@@ -204,10 +229,11 @@ class NoiseControl final : public Leveler {
   /// flushed.
   int look_ahead() const { return look_ahead(settings_, latency_); }
   static int look_ahead(const NoiseSettings& settings, Latency latency = Latency::kLookAhead) {
-    return !settings.noise && latency == Latency::kLookAhead ? kLookAhead : 0;
+    return (!settings.noise && latency == Latency::kLookAhead ? kLookAhead : 0) +
+           Repairer::look_ahead(settings.repair);
   }
   LevelGrid grid() const {
-    if (!is_estimated()) {
+    if (!is_estimated() && !Repairer::is_measured(settings_.repair)) {
       return {};
     }
     return latency_ == Latency::kNone ? LevelGrid{0, 0}
@@ -218,9 +244,8 @@ class NoiseControl final : public Leveler {
   /// Frames that are `level_only` are not returned.
   std::optional<LeveledFrame> receive() override;
   void flush() override;
-  /// NoiseTracker::begins_scene() of the last frame that was sent. Requires estimated levels.
-  bool begins_scene() const { return tracker_->begins_scene(); }
-  /// The level of a frame, from itself and the frames before. No other frame may be waiting for its level.
+  /// The level of a frame, from itself and the frames before. No other frame may be waiting for its level,
+  /// and nothing may be repaired.
   NoiseModel level_for(const Frame& frame);
 
   /// Levels of all frames so far, except frames that are context only; for reports.
@@ -234,12 +259,17 @@ class NoiseControl final : public Leveler {
   /// planes.
   const NoiseEstimate& found() const { return found_; }
   bool is_estimated() const override { return !settings_.noise; }
+  Repair repair() const { return settings_.repair; }
+  /// The repairs in all frames so far.
+  const RepairCounts& repaired() const { return repairer_.counts(); }
+  Latency latency() const { return latency_; }
 
  private:
   // Gives all frames of a scene one estimate.
   static constexpr int kLookAhead = NoiseTracker::kFramesToAverage - 1;
 
   void begin();
+  void observe_repaired();
   NoiseModel level_of(const Frame& frame);
   void level_first();
 
@@ -247,9 +277,10 @@ class NoiseControl final : public Leveler {
   NoiseSettings settings_;
   std::optional<FieldControl> fields_;
   std::optional<NoiseTracker> tracker_;
+  Repairer repairer_{Repair::kOff};
   Listener listener_;
   Latency latency_;
-  std::deque<Frame> waiting_;  // frames without a level
+  std::deque<Repairer::Item> waiting_;  // frames without a level
   std::deque<LeveledFrame> leveled_;
   NoiseEstimate found_;
   NoiseModel first_, last_;

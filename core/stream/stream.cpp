@@ -127,7 +127,7 @@ DenoisingStream::DenoisingStream(std::shared_ptr<Engine> engine, const Filter& f
                                  const NoiseSettings& noise, FieldChoice fields, const FrameFormat& format,
                                  Latency latency)
     : engine_(std::move(engine)), format_(format), filter_(filter), fields_(fields) {
-  NoiseControl(noise, *engine_).check(format_);
+  NoiseControl(noise, *engine_, {}, latency).check(format_);
   denoiser_ = engine_->make_denoiser(filter_, level_, format_);
   denoiser_->set_mix(noise.mix);
   control_.emplace(noise, fields_, denoiser_->reach(), *engine_, NoiseControl::Listener{}, latency);
@@ -215,8 +215,8 @@ void DenoisingStream::reset() {
 }
 
 void DenoisingStream::set_noise(const NoiseSettings& noise) {
-  NoiseControl(noise, *engine_).check(format_);
-  if (noise.noise.has_value() == control_->is_estimated()) {
+  NoiseControl(noise, *engine_, {}, control_->latency()).check(format_);
+  if (control_->begins_with(noise)) {
     control_->flush();
     pass_on();
   }

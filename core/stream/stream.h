@@ -198,7 +198,9 @@ class DenoisingStream {
   /// NoiseControl::grid().
   LevelGrid level_grid() const { return control_->grid(); }
   /// The neighboring frames on which the result of a frame depends, apart from noise estimates.
-  Reach reach() const { return FieldControl::reach_with(fields_, denoiser_->reach()); }
+  Reach reach() const {
+    return Repairer::reach_with(control_->repair(), FieldControl::reach_with(fields_, denoiser_->reach()));
+  }
   /// The noise of the last frame that was passed to the filter, as NoiseControl::found() returns it.
   const std::optional<NoiseEstimate>& found() const { return found_; }
   /// The noise of the frame whose result was received last.

@@ -242,6 +242,7 @@ LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log lo
  * - strength: "0" to "10", "light", "medium", "strong"; two of these for luma and chroma: "1,0.5"
  * - mix: share of the noisy frame in the result, "0" to "1"
  * - planes: "all", "luma" or "chroma"
+ * - repair: "off", "pixels", "rows", "dust" or "all": defects to repair before filtering; not with live
  * - fields: "auto" (frames that show combing in many places, or in some places if they are flagged as
  *   interlaced), "progressive" (none) or "interlaced" (all) are filtered by field
  * - engine, threads: for denoisers with an own engine

@@ -22,7 +22,7 @@ file 00 >job_files/plan <<END
 {"limpid_plan": 3, "program": "0.2.0", "settings": {"filter": {"name": "bilateral", "profile": null, "parameters": {"radius": 3}}, "noise": {"given": $profile, "strength": 1.0, "planes": "all"}, "frames": 0, "reader": {"start": null, "end": 2.5, "input_format": null, "input_option": ["a=b"], "no_audio": false}, "writer": {"codec": "ffv1", "container": "matroska", "encoder_option": ["level=3"]}, "encoder_threads": 2, "fields": "auto"}, "inputs": [{"path": "a.mp4", "bytes": 57575, "fingerprint": "86b2cffaa6b96a74", "frames": 50, "decoder_threads": 3, "decoded_on_gpu": false, "still_picture": false, "joined": true}], "segments": [[0, 0, 25], [0, 25, 25]]}
 END
 file 01 >job_files/segment <<END
-{"position": 0, "seek": 1.5, "before": 1, "frames": 2, "after": 0, "checks": "00eaef270408aea3b7d2c8f41d2f1dd3793e5cb52e1616d2", "levels": [[0, {"numbers": [$(printf "1.5, %.0s" {1..509})1.5], "area": null}]], "mix": 0.25, "fields": [false, true, false]}
+{"position": 0, "seek": 1.5, "before": 1, "frames": 2, "after": 0, "checks": "00eaef270408aea3b7d2c8f41d2f1dd3793e5cb52e1616d2", "levels": [[0, {"numbers": [$(printf "1.5, %.0s" {1..509})1.5], "area": null}]], "repair": "rows", "mix": 0.25, "fields": [false, true, false]}
 END
 file 02 >job_files/done <<END
 {"file": "00000-a.packets", "bytes": 132995, "frames": 2, "hash": "c43604030395b167", "hashes": "f6ee8254b6609a1e43270133218a82df", "reordering": 0, "engine": "cpu", "worker": "a", "seconds": 0.11}

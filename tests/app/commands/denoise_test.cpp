@@ -98,6 +98,44 @@ TEST_F(DenoiseTest, ARangeHasTheLevelsOfTheWholeFile) {
             std::vector<std::string>(whole.begin() + 115, whole.end()));
 }
 
+TEST_F(DenoiseTest, RepairsAreThoseOfTheWholeFileInRangesAndJobs) {
+  // A hot pixel on a moving texture, and dust in two frames.
+  const std::string scene =
+      "nullsrc=rate=25:size=96x80:duration=4,format=yuv420p,"
+      "geq=lum='110+40*sin((X+2*N)*0.8)+40*sin((Y+N)*0.7-X*0.3)':cb=128:cr=128";
+  const std::string defects =
+      ",drawbox=x=40:y=30:w=1:h=1:color=white:t=fill,"
+      "drawbox=x=60:y=40:w=4:h=4:color=black:t=fill:enable='eq(n,20)+eq(n,82)'";
+  const std::string truth = make("truth.mkv", {"-f", "lavfi", "-i", scene, "-c:v", "ffv1"});
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", scene + defects, "-c:v", "ffv1"});
+  const auto filtered = [&](const std::string& command, const std::string& output) {
+    return std::vector<std::string>{command,    input,       "-o",      path(output), "-c",       "ffv1",
+                                    "--filter", "bilateral", "--sigma", "0",          "--repair", "all"};
+  };
+  std::vector<std::string> arguments = filtered("denoise", "whole.mkv");
+  arguments.emplace_back("--json");
+  const Outcome whole = limpid(arguments);
+  expect_success(whole);
+  const nlohmann::json repaired = nlohmann::json::parse(whole.out)["repaired"];
+  EXPECT_GE(repaired["pixels"], 90);  // of 100 frames
+  EXPECT_GE(repaired["dust"], 20);    // of 32
+  EXPECT_EQ(repaired["rows"], 0);
+  EXPECT_GT(average_psnr(truth, path("whole.mkv")), 8 + average_psnr(truth, input));
+
+  const std::vector<std::string> expected = frame_hashes(path("whole.mkv"));
+  arguments = filtered("denoise", "range.mkv");
+  arguments.insert(arguments.end(), {"--start", "3.12"});
+  expect_success(limpid(arguments));
+  EXPECT_EQ(frame_hashes(path("range.mkv")), std::vector<std::string>(expected.begin() + 78, expected.end()));
+
+  arguments = filtered("plan", "job");
+  arguments.insert(arguments.end(), {"--segment-frames", "21"});
+  expect_success(limpid(arguments));
+  expect_success(limpid({"work", path("job")}));
+  expect_success(limpid({"merge", path("job"), "-o", path("joined.mkv")}));
+  EXPECT_EQ(frame_hashes(path("joined.mkv")), expected);
+}
+
 class TelecineTest : public ProgramTest {
  protected:
   // Film with 3:2 pulldown that is not flagged as interlaced: frames 2, 3, 7, 8 and so on are combed.

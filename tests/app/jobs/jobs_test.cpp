@@ -108,7 +108,7 @@ TEST_F(JobFolderTest, APlanComesBackToTheBit) {
 }
 
 TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
-  NoiseModel level{.sigma = {0.1F, 1e-30F, 7}, .shape = {}, .opponent = {}};
+  FrameLevel level{NoiseModel{.sigma = {0.1F, 1e-30F, 7}, .shape = {}, .opponent = {}}};
   level.shape[1].spectrum[5] = 1.0F / 3;
   level.shape[2].curve[0] = -0.0F;
   level.shape[2].repetition = 0.3F;
@@ -118,17 +118,20 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
                    .frames = 1,
                    .after = 1,
                    .checks = {1, 0xFEDCBA9876543210U, 0},
-                   .levels = {{0, NoiseModel{{1, 2, 3}}}, {2, level}},
+                   .levels = {{0, FrameLevel{NoiseModel{{1, 2, 3}}}}, {2, level}},
                    .mix = 0.3F,
                    .fields = {true, false, true}};
   level.opponent[1] = {.sigma = 0.7F, .shape = level.shape[1]};
   level.area = Region{.x = 16, .y = 0, .width = 64, .height = 48};
+  level.defects = {.pixels = {{1, 7, 9}}, .lines = {{{0.1F, 0}, {0, 2}, {0, 0}}}};
   plan.levels[1].second = level;
+  plan.repair = Repair::kAll;
   write_job_file(job.segment(4), to_json(plan).dump());
   const SegmentPlan read = read_segment_plan(job, 4, 1);
   EXPECT_EQ(read.seek, plan.seek);
   EXPECT_EQ(read.checks, plan.checks);
   EXPECT_EQ(read.levels, plan.levels);
+  EXPECT_EQ(read.repair, plan.repair);
   EXPECT_EQ(read.mix, plan.mix);
   EXPECT_EQ(read.fields, plan.fields);
 }
@@ -215,7 +218,7 @@ TEST_F(JobFolderTest, InvalidSegmentsAreReportedInOneSentence) {
                          .frames = 2,
                          .after = 0,
                          .checks = {1, 2},
-                         .levels = {{0, NoiseModel{{1, 2, 3}}}},
+                         .levels = {{0, FrameLevel{NoiseModel{{1, 2, 3}}}}},
                          .fields = {false, true}};
   const auto refusal = [&](const char* place, const char* value) {
     nlohmann::ordered_json changed = to_json(plan);

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+#include "core/repair/repair.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+namespace limpid {
+
+using repair::Box;
+using repair::kTile;
+using repair::kUnit;
+using repair::Samples;
+using repair::samples_of;
+using repair::tiles_along;
+
+namespace {
+
+constexpr int kLeastHeight = 6 * kUnit;  // of a defective pixel
+
+// Calls visit(x, y, difference) for each sample but those of the border, with its difference from the median
+// of its four neighbors.
+template <typename Visit>
+void for_each_difference(const Samples& samples, const Visit& visit) {
+  for (int y = 1; y + 1 < samples.height; ++y) {
+    const std::int16_t* const above = samples.row(y - 1);
+    const std::int16_t* const row = samples.row(y);
+    const std::int16_t* const below = samples.row(y + 1);
+    for (int x = 1; x + 1 < samples.width; ++x) {
+      const std::int16_t least = std::min(std::min(above[x], below[x]), std::min(row[x - 1], row[x + 1]));
+      const std::int16_t most = std::max(std::max(above[x], below[x]), std::max(row[x - 1], row[x + 1]));
+      visit(x, y, row[x] - (above[x] + below[x] + row[x - 1] + row[x + 1] - least - most) / 2);
+    }
+  }
+}
+
+using Ring = std::array<int, 16>;
+
+// The surroundings of a sample in one frame.
+struct Look {
+  int value = 0;
+  int excess = 0;              // over the median of the eight neighbors
+  std::array<int, 8> inner{};  // the eight neighbors
+  Ring ring{};                 // the samples around these
+};
+
+// The sample must be 2 or more from the border.
+Look look_at(const Samples& samples, int x, int y) {
+  Look look;
+  std::size_t inside = 0;
+  std::size_t outside = 0;
+  Box{-2, -2, 3, 3}.for_each([&](int dx, int dy) {
+    (dx == 0 && dy == 0                          ? look.value
+     : std::max(std::abs(dx), std::abs(dy)) == 2 ? look.ring[outside++]
+                                                 : look.inner[inside++]) = samples.row(y + dy)[x + dx];
+  });
+  std::array<int, 8> sorted = look.inner;
+  std::ranges::sort(sorted);
+  look.excess = look.value - (sorted[3] + sorted[4]) / 2;
+  return look;
+}
+
+// Mean absolute deviation from the mean.
+int deviation_of(const Ring& ring) {
+  constexpr int kCount = static_cast<int>(Ring().size());
+  const int mean = std::accumulate(ring.begin(), ring.end(), 0) / kCount;
+  int sum = 0;
+  for (const int value : ring) {
+    sum += std::abs(value - mean);
+  }
+  return sum / kCount;
+}
+
+// True if the surroundings change in most pairs of frames, by more than noise and by most of their contrast.
+// Dust in one frame changes fewer pairs.
+bool is_moving(const std::vector<Look>& looks, int noise) {
+  std::ptrdiff_t moved = 0;
+  for (std::size_t t = 1; t < looks.size(); ++t) {
+    for (std::size_t u = 0; u < t; ++u) {
+      Ring difference{};
+      std::ranges::transform(looks[t].ring, looks[u].ring, difference.begin(), std::minus<>());
+      const int change = deviation_of(difference);
+      const int contrast = std::max(deviation_of(looks[t].ring), deviation_of(looks[u].ring));
+      moved += 5 * change > 8 * noise + 5 * kUnit && 3 * change > 2 * contrast ? 1 : 0;
+    }
+  }
+  return 4 * moved > std::ssize(looks) * (std::ssize(looks) - 1);
+}
+
+// True if a sample exceeds its neighbors in all frames, and each of them in the mean. `detail`: that of its
+// tile.
+bool is_outlier(const std::vector<Look>& looks, int detail) {
+  const auto frames = static_cast<int>(looks.size());
+  const int sum = std::accumulate(looks.begin(), looks.end(), 0,
+                                  [](int excess, const Look& look) { return excess + look.excess; });
+  const int sign = sum < 0 ? -1 : 1;
+  const int height = sign * sum / frames;
+  if (height < std::max(kLeastHeight, 2 * detail)) {
+    return false;
+  }
+  bool is = true;
+  std::array<int, 8> over{};  // sums of the excess over each neighbor
+  for (const Look& look : looks) {
+    is = is && 2 * sign * look.excess >= height - 3 * detail;
+    for (std::size_t i = 0; i < over.size(); ++i) {
+      over[i] += sign * (look.value - look.inner[i]);
+    }
+  }
+  return is && 4 * std::ranges::min(over) >= 3 * height * frames;
+}
+
+// The rows of a plane (or its columns), compared with their neighbors: the sum and the difference of the
+// medians of each half of a row, in units of Samples.
+struct LineProfile {
+  std::vector<int> sums, differences;
+};
+
+double median_of_magnitudes(std::vector<int> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle, {}, [](int value) { return std::abs(value); });
+  return values.empty() ? 0 : std::abs(*middle);
+}
+
+// For rows and columns: how many on each side one is compared with, the variance of its difference from them
+// relative to that of one, and the standard deviation of a normal distribution relative to its median
+// magnitude.
+constexpr int kReach = 4;
+constexpr double kOfDifference = 1 + 0.5 / kReach;
+constexpr double kOfMedian = 1.4826;
+
+// The standard deviation of the offsets of rows in successive frames; 0 unless all rows have offsets that are
+// new in each frame. The halves of a row have its offset in common, but not their white noise: the variance
+// of their sum exceeds that of their difference by four times that of the offset. Rows of the picture cancel
+// in differences of frames. Stripes that move are not independent of the rows beside them.
+float line_deviation(const std::vector<LineProfile>& profiles) {
+  constexpr double kLeastExcess = 2;
+  constexpr double kLeastDeviation = kUnit / 4.0;
+  constexpr double kLeastStep = 1.2;  // from row to row; about 1.5 for independent rows
+  constexpr double kMostStep = 1.8;
+  std::vector<int> sums;
+  std::vector<int> differences;
+  for (std::size_t t = 1; t < profiles.size(); ++t) {
+    for (std::size_t line = 0; line < profiles[t].sums.size(); ++line) {
+      const int sum = profiles[t].sums[line] - profiles[t - 1].sums[line];
+      sums.push_back(sum);
+      differences.push_back(profiles[t].differences[line] - profiles[t - 1].differences[line]);
+    }
+  }
+  if (sums.empty()) {
+    return 0;
+  }
+  const double sum = median_of_magnitudes(sums);
+  const double difference = median_of_magnitudes(differences);
+  const double excess = (sum * sum - difference * difference) / 8 / kOfDifference;
+  bool is_noise = sum * sum > kLeastExcess * difference * difference;
+  for (const int lag : {1, 2, 3}) {
+    std::vector<int> steps;
+    std::transform(sums.begin() + lag, sums.end(), sums.begin(), std::back_inserter(steps), std::minus<>());
+    const double step = median_of_magnitudes(steps);
+    is_noise = is_noise && step > kLeastStep * sum && step < kMostStep * sum;
+  }
+  const double deviation = kOfMedian * std::sqrt(std::max(excess, 0.0));
+  return is_noise && deviation > kLeastDeviation ? static_cast<float>(deviation / kUnit) : 0;
+}
+
+// Empty for small planes.
+LineProfile profile_of(const Samples& samples, bool columns) {
+  constexpr int kMostSamples = 512;
+  constexpr int kLeastSamples = 64;
+  const int lines = columns ? samples.width : samples.height;
+  const int length = columns ? samples.height : samples.width;
+  const int sampled = std::min(length, kMostSamples) / 4 * 4;
+  if (std::min(lines, sampled) < kLeastSamples) {
+    return {};
+  }
+  std::vector<std::int16_t> differences(std::size_t{1} * lines * sampled);
+  std::vector<int> sums(lines + 1);
+  for (int i = 0; i < sampled; ++i) {
+    const int at = static_cast<int>(std::int64_t{i} * length / sampled);
+    const auto value = [&](int line) { return columns ? samples.row(at)[line] : samples.row(line)[at]; };
+    for (int line = 0; line < lines; ++line) {
+      sums[line + 1] = sums[line] + value(line);
+    }
+    for (int line = 1; line + 1 < lines; ++line) {
+      const int reach = std::min({kReach, line, lines - 1 - line});
+      const int others = sums[line + reach + 1] - sums[line - reach] - value(line);
+      differences[std::size_t{1} * line * sampled + i] =
+          static_cast<std::int16_t>(value(line) - others / (2 * reach));
+    }
+  }
+  LineProfile profile;
+  const auto median = [&](std::ptrdiff_t begin) {
+    const auto half = differences.begin() + begin;
+    std::nth_element(half, half + sampled / 4, half + sampled / 2);
+    return int{half[sampled / 4]};
+  };
+  for (std::ptrdiff_t line = 0; line < lines; ++line) {
+    const int first = median(line * sampled);
+    const int second = median(line * sampled + sampled / 2);
+    profile.sums.push_back(first + second);
+    profile.differences.push_back(first - second);
+  }
+  return profile;
+}
+
+std::vector<float> line_offsets(const Samples& samples, bool columns, float deviation) {
+  const LineProfile profile = deviation > 0 ? profile_of(samples, columns) : LineProfile();
+  constexpr double kMost = 4;  // standard deviations of a row's difference; what is greater is the picture's
+  const double own = std::pow(double{deviation} * kUnit, 2);
+  const double whole =
+      std::max(own * kOfDifference, std::pow(kOfMedian * median_of_magnitudes(profile.sums) / 2, 2));
+  std::vector<float> offsets(columns ? samples.width : samples.height);
+  for (std::size_t line = 0; line < profile.sums.size(); ++line) {
+    const double difference = profile.sums[line] / 2.0;
+    offsets[line] =
+        difference * difference < kMost * kMost * whole ? static_cast<float>(difference * own / whole) : 0;
+  }
+  return offsets;
+}
+
+// Calls subtract(x, y) for samples of a plane in the box, and subtracts the result, in units of
+// Samples.
+template <typename Subtract>
+void change(const FrameFormat& format, const Plane& plane, const Box& box, const Subtract& subtract) {
+  const float unit = static_cast<float>(format.code_value()) / kUnit;
+  const auto most = static_cast<float>(format.is_float() ? 0 : (1 << format.bit_depth) - 1);
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    box.for_each([&](int x, int y) {
+      Sample& sample = plane.row<Sample>(y)[x];
+      const float value = static_cast<float>(sample) - subtract(x, y) * unit;
+      sample = static_cast<Sample>(format.is_float() ? value : std::clamp(value + 0.5F, 0.0F, most));
+    });
+  });
+}
+
+}  // namespace
+
+Samples repair::samples_of(const Frame& frame, int plane) {
+  const Plane& from = frame.planes[plane];
+  Samples samples{from.width, from.height, {}};
+  std::vector<float> row(from.width);
+  for (int y = 0; y < from.height; ++y) {
+    load_usable_code_values(from, frame.format, 0, y, from.width, row.data());
+    std::ranges::transform(row, std::back_inserter(samples.values), [](float value) {
+      return static_cast<std::int16_t>(std::clamp(value * kUnit, 0.0F, 4095.0F));
+    });
+  }
+  return samples;
+}
+
+std::vector<int> repair::detail_of(const Samples& samples) {
+  const int columns = tiles_along(samples.width);
+  std::vector<int> detail(std::size_t{1} * columns * tiles_along(samples.height));
+  for_each_difference(samples, [&](int x, int y, int difference) {
+    detail[y / kTile * columns + x / kTile] += std::abs(difference);
+  });
+  std::ranges::transform(detail, detail.begin(), [](int sum) { return sum / (kTile * kTile); });
+  return detail;
+}
+
+void Repairer::send(Frame frame) {
+  block_.push_back(std::move(frame));
+  if (std::ssize(block_) > look_ahead(choice_) - reach(choice_)) {
+    measure();
+  }
+}
+
+void Repairer::measure() {
+  constexpr int kLeast = 4;
+  const std::vector<Frame> block = std::exchange(block_, {});
+  ++number_;
+  std::erase_if(proven_, [this](const auto& proof) { return number_ - proof.second >= kBlocks; });
+  if (std::ssize(block) >= kLeast) {
+    defects_ = {};
+    for (int p = 0; p < block.front().format.color_plane_count(); ++p) {
+      std::vector<Samples> frames;
+      std::ranges::transform(block, std::back_inserter(frames),
+                             [p](const Frame& frame) { return samples_of(frame, p); });
+      if (includes(choice_, Repair::kPixels)) {
+        find_pixels(frames, p);
+      }
+      if (includes(choice_, Repair::kRows)) {
+        for (const bool columns : {false, true}) {
+          std::vector<LineProfile> profiles;
+          std::transform(frames.begin(), frames.begin() + kLeast, std::back_inserter(profiles),
+                         [columns](const Samples& samples) { return profile_of(samples, columns); });
+          defects_.lines[p][columns ? 1 : 0] = line_deviation(profiles);
+        }
+      }
+    }
+  }
+  for (const Frame& frame : block) {
+    send(frame, Defects(defects_));
+  }
+}
+
+void Repairer::find_pixels(std::span<const Samples> frames, int plane) {
+  const auto count = static_cast<int>(frames.size());
+  const int width = frames.front().width;
+  const int height = frames.front().height;
+  const std::vector<int> detail = detail_of(frames.front());
+  std::vector<std::int16_t> sums(frames.front().values.size());  // of 8 differences below 2^12
+  for (const Samples& samples : frames) {
+    for_each_difference(samples, [&sums, width](int x, int y, int difference) {
+      std::int16_t& sum = sums[std::ptrdiff_t{y} * width + x];
+      sum = static_cast<std::int16_t>(sum + difference);
+    });
+  }
+  const Box tiles{0, 0, tiles_along(width), tiles_along(height)};
+  std::vector<Look> looks(frames.size());
+  Box{2, 2, width - 2, height - 2}.for_each([&](int x, int y) {
+    const Box tile{x / kTile, y / kTile, x / kTile + 1, y / kTile + 1};
+    const int own = detail[tile.top * tiles.right + tile.left];
+    if (std::abs(sums[std::ptrdiff_t{y} * width + x]) < count * std::max(kLeastHeight, 3 * own / 2)) {
+      return;
+    }
+    std::ranges::transform(frames, looks.begin(),
+                           [x, y](const Samples& samples) { return look_at(samples, x, y); });
+    if (!is_outlier(looks, own)) {
+      return;
+    }
+    int noise = own;  // the least of the tiles around, as texture is no noise
+    tile.wider(1, tiles).for_each(
+        [&](int i, int k) { noise = std::min(noise, detail[k * tiles.right + i]); });
+    const DefectivePixel pixel{plane, y, x};
+    if (is_moving(looks, noise)) {
+      proven_[pixel] = number_;
+    }
+    if (proven_.contains(pixel)) {
+      defects_.pixels.push_back(pixel);
+    }
+  });
+}
+
+void Repairer::send(Frame frame, const Defects& defects) {
+  Item item{repaired(frame, defects), defects};
+  if (!includes(choice_, Repair::kDust)) {
+    repaired_.push_back(std::move(item));
+    return;
+  }
+  pass_on(item.frame.begins_anew ? nullptr : &item.frame);
+  current_ = std::move(item);
+}
+
+void Repairer::flush() {
+  measure();
+  pass_on(nullptr);
+  current_.reset();
+  before_.reset();
+}
+
+std::optional<Repairer::Item> Repairer::receive() {
+  if (repaired_.empty()) {
+    return std::nullopt;
+  }
+  Item next = std::move(repaired_.front());
+  repaired_.pop_front();
+  return next;
+}
+
+Frame Repairer::copy_of(const Frame& frame) {
+  Frame copy = pool_.allocate(frame.format);
+  describe_alike(frame, copy);
+  copy_samples(frame, copy);
+  return copy;
+}
+
+// Without the defects of pixels, rows and columns.
+Frame Repairer::repaired(const Frame& frame, const Defects& defects) {
+  if (defects == Defects()) {
+    return frame;
+  }
+  Frame result = copy_of(frame);
+  const int counted = frame.context_only ? 0 : 1;
+  for (int p = 0; p < frame.format.color_plane_count(); ++p) {
+    const Plane& plane = result.planes[p];
+    const Samples samples = samples_of(frame, p);
+    const Box inside{2, 2, plane.width - 2, plane.height - 2};
+    for (const auto& [of, y, x] : defects.pixels) {
+      if (of == p && inside.contains(x, y)) {
+        const auto excess = static_cast<float>(look_at(samples, x, y).excess);
+        change(frame.format, plane, {x, y, x + 1, y + 1}, [excess](int, int) { return excess; });
+        counts_.pixels += counted;
+      }
+    }
+    if (defects.lines[p] != std::array<float, 2>()) {
+      const Samples without = samples_of(result, p);
+      const std::vector<float> rows = line_offsets(without, false, defects.lines[p][0]);
+      const std::vector<float> columns = line_offsets(without, true, defects.lines[p][1]);
+      change(frame.format, plane, {0, 0, plane.width, plane.height},
+             [&](int x, int y) { return rows[y] + columns[x]; });
+      counts_.rows += counted * (std::ssize(rows) + std::ssize(columns) - std::ranges::count(rows, 0) -
+                                 std::ranges::count(columns, 0));
+    }
+  }
+  return result;
+}
+
+// Repairs the dust of the current frame. `after`: null at the end of the stream, and before a cut.
+void Repairer::pass_on(const Frame* after) {
+  if (!current_) {
+    return;
+  }
+  const Frame frame = current_->frame;
+  if (before_ && after != nullptr && !frame.begins_anew) {
+    Frame result = copy_of(frame);
+    if (const std::int64_t samples = repair::repair_dust(*before_, frame, *after, result); samples > 0) {
+      current_->frame = result;
+      counts_.dust += frame.context_only ? 0 : samples;
+    }
+  }
+  repaired_.push_back(*std::move(current_));
+  before_ = frame;
+}
+
+}  // namespace limpid
