@@ -127,8 +127,8 @@ double median_of_magnitudes(std::vector<int> values) {
 // For rows and columns: how many on each side one is compared with, the variance of its difference from them
 // relative to that of one, and the standard deviation of a normal distribution relative to its median
 // magnitude.
-constexpr int kReach = 4;
-constexpr double kOfDifference = 1 + 0.5 / kReach;
+constexpr int kLinesBeside = 4;
+constexpr double kOfDifference = 1 + 0.5 / kLinesBeside;
 constexpr double kOfMedian = 1.4826;
 
 // The standard deviation of the offsets of rows in successive frames; 0 unless all rows have offsets that are
@@ -185,7 +185,7 @@ LineProfile profile_of(const Samples& samples, bool columns) {
       sums[line + 1] = sums[line] + value(line);
     }
     for (int line = 1; line + 1 < lines; ++line) {
-      const int reach = std::min({kReach, line, lines - 1 - line});
+      const int reach = std::min({kLinesBeside, line, lines - 1 - line});
       const int others = sums[line + reach + 1] - sums[line - reach] - value(line);
       differences[std::size_t{1} * line * sampled + i] =
           static_cast<std::int16_t>(value(line) - others / (2 * reach));
@@ -386,7 +386,7 @@ Frame Repairer::repaired(const Frame& frame, const Defects& defects) {
         counts_.pixels += counted;
       }
     }
-    if (defects.lines[p] != std::array<float, 2>()) {
+    if (defects.lines[p][0] > 0 || defects.lines[p][1] > 0) {
       const Samples without = samples_of(result, p);
       const std::vector<float> rows = line_offsets(without, false, defects.lines[p][0]);
       const std::vector<float> columns = line_offsets(without, true, defects.lines[p][1]);

@@ -184,9 +184,9 @@ void DenoisingStream::pass_on() {
     if (!next->frame.context_only) {
       founds_.push_back(next->noise);
     }
-    if (next->level != level_) {
-      denoiser_->set_noise(next->level);
-      level_ = next->level;
+    if (const NoiseModel& level = next->level; level != level_) {
+      denoiser_->set_noise(level);
+      level_ = level;
     }
     Sent& sent = sent_.front();
     next->frame.begins_anew = next->frame.begins_anew || sent.behind_gap;

@@ -155,16 +155,16 @@ struct PatchInMemory {
 // Calls function(sample) with a value of the type of the samples.
 template <class Function>
 HWY_INLINE void visit_type(PatchSamples::Type type, const Function& function) {
-  switch (type) {
-    case PatchSamples::Type::kUint8:
-      return function(std::uint8_t());
-    case PatchSamples::Type::kUint16:
-      return function(std::uint16_t());
-    case PatchSamples::Type::kInt16:
-      return function(std::int16_t());
-    case PatchSamples::Type::kFloat:
-      return function(float());
+  if (type == PatchSamples::Type::kUint8) {
+    return function(std::uint8_t());
   }
+  if (type == PatchSamples::Type::kUint16) {
+    return function(std::uint16_t());
+  }
+  if (type == PatchSamples::Type::kInt16) {
+    return function(std::int16_t());
+  }
+  return function(float());
 }
 
 // Loads a group's patches and transforms each in 2D.
