@@ -218,7 +218,7 @@ TEST(Outlook, IsEmptyForShortRunsAndUnknownLengths) {
 }
 
 TEST(Outlook, NamesTheBestQualityThatTakesMuchLessMemory) {
-  EXPECT_EQ(less_memory_text({"vbm4d", "high"}), "; --filter vbm4d --quality good takes 52 % of the memory");
+  EXPECT_EQ(less_memory_text({"vbm4d", "high"}), "; --filter vbm4d --quality good takes 56 % of the memory");
   EXPECT_EQ(less_memory_text({"vbm4d", "np"}),
             "; --filter recursive --quality good takes 27 % of the memory");
   EXPECT_EQ(less_memory_text({"vnlb", "best"}), "; --filter vbm4d --quality high takes 59 % of the memory");
