@@ -257,22 +257,22 @@ namespace {
 
 // The rows are ordered by filter, and from the quickest profile to the best.
 constexpr std::array kFigures = std::to_array<FilterFigures>({
-    {"vbm4d", "fast", 33.16, {}, 0.772, 0.24, 679},
-    {"vbm4d", "lc", 33.45, {}, 0.917, 0.34, 682},
+    {"vbm4d", "fast", 33.16, {}, 0.772, 0.39, 679},
+    {"vbm4d", "lc", 33.45, {}, 0.917, 0.55, 682},
     {"vbm4d", "np", 33.78, {}, 1.657, 1, 748},
-    {"vbm4d", "high", 34.15, {}, 7.225, 3.4, 1345},
-    {"vnlb", "fast", 32.91, {}, 7.518, 2.4, 962},
-    {"vnlb", "np", 33.90, {}, 18.73, 4.9, 1482},
-    {"vnlb", "high", 34.23, {}, 20.13, 5, 2019},
-    {"vnlb", "best", 34.37, {}, 26.96, 7, 2296},
-    {"recursive", "fast", 31.68, {}, {}, 0.033, 156},
-    {"recursive", "np", 32.02, {}, {}, 0.048, 190},
-    {"bm3d", "fast", 29.56, {}, {}, 0.089},
-    {"bm3d", "np", 30.08, 29.12, 2.76, 0.79},
-    {"nlm", "", {}, 28.01, 0.488, 0.12},
-    {"nlm-bilateral", "", {}, 27.73, 0.464, 0.12},
-    {"bilateral", "", {}, 26.93, 0.051, 0.011},
-    {"adaptive-bilateral", "", {}, 26.93, 0.116, 0.025},
+    {"vbm4d", "high", 34.15, {}, 7.225, 4.9, 1345},
+    {"vnlb", "fast", 32.91, {}, 7.518, 5.2, 962},
+    {"vnlb", "np", 33.90, {}, 18.73, 12, 1482},
+    {"vnlb", "high", 34.23, {}, 20.13, 14, 2019},
+    {"vnlb", "best", 34.37, {}, 26.96, 19, 2296},
+    {"recursive", "fast", 31.68, {}, {}, 0.09, 156},
+    {"recursive", "np", 32.02, {}, {}, 0.12, 190},
+    {"bm3d", "fast", 29.56, {}, {}, 0.21},
+    {"bm3d", "np", 30.08, 29.12, 2.76, 2},
+    {"nlm", "", {}, 28.01, 0.488, 0.35},
+    {"nlm-bilateral", "", {}, 27.73, 0.464, 0.38},
+    {"bilateral", "", {}, 26.93, 0.051, 0.029},
+    {"adaptive-bilateral", "", {}, 26.93, 0.116, 0.059},
 });
 
 /// "; with --quality fast about 16 min, and 0.6 dB less on the test clips". Empty if no profile is quicker.
