@@ -52,14 +52,19 @@ def by_limpid(limpid, noisy, out, sigma, text):
 
 
 def read(file):
-    """The luma of a gray Y4M file, [frame][row][column], cut to whole blocks of 16x16."""
+    """The luma of a gray Y4M file, [frame][row][column]."""
     with open(file, "rb") as stream:
         words = stream.readline().split()
         width, height = (next(int(w[1:]) for w in words if w[:1] == letter) for letter in (b"W", b"H"))
         frames = []
         while stream.readline():
             frames.append(numpy.frombuffer(stream.read(width * height), numpy.uint8).reshape(height, width))
-    return numpy.stack(frames)[:, :height // 16 * 16, :width // 16 * 16].astype(numpy.float32)
+    return numpy.stack(frames)
+
+
+def in_blocks(frames):
+    """The frames cut to whole blocks of 16x16."""
+    return frames[:, :frames.shape[1] // 16 * 16, :frames.shape[2] // 16 * 16].astype(numpy.float32)
 
 
 def ghosting(result, truth):
@@ -99,7 +104,8 @@ def main():
                 figures, rows = {"program": program, "settings": settings}, []
                 for clip in clips:
                     seconds = denoise(clip / "noisy.y4m")
-                    result, truth = read(out if denoise is not no_filter else clip / "noisy.y4m"), read(clip / "truth.y4m")
+                    files = (out if denoise is not no_filter else clip / "noisy.y4m", clip / "truth.y4m")
+                    result, truth = (in_blocks(read(file)) for file in files)
                     psnr = 10 * math.log10(255**2 / float(numpy.mean((result - truth) ** 2)))
                     rows.append((psnr, ghosting(result, truth), texture(result, truth)))
                     figures[clip.name] = round(psnr, 2)

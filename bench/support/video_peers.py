@@ -28,6 +28,8 @@ import time
 import numpy
 import vapoursynth
 
+from ffmpeg_peers import read
+
 SETTINGS = {
     "bm3d": "profile=fast:radius=1,profile=lc:radius=2,profile=np:radius=3",
     "vszipcu": "filter=BM3Dv2:radius=2:block_step=8,filter=BM3Dv2:radius=2:block_step=4,filter=BM3Dv2:radius=4:block_step=8,"
@@ -35,17 +37,6 @@ SETTINGS = {
 }
 SCALES = {"bm3d": "1.6,1.8", "BM3Dv2": "1.33,1.6", "DFTTest": "2,3,4", "NLMeans": "0.4,0.6,0.9"}
 FILTERS = "vbm4d:profile=fast,vbm4d:profile=lc,vbm4d:profile=np,vbm4d:profile=high"
-
-
-def read(file):
-    """The luma of a gray Y4M file, [frame][row][column]."""
-    with open(file, "rb") as stream:
-        words = stream.readline().split()
-        width, height = (next(int(w[1:]) for w in words if w[:1] == letter) for letter in (b"W", b"H"))
-        frames = []
-        while stream.readline():
-            frames.append(numpy.frombuffer(stream.read(width * height), numpy.uint8).reshape(height, width))
-    return numpy.stack(frames)
 
 
 def of_text(text):

@@ -20,9 +20,9 @@ double mean_of(const Spectrum& spectrum, int first, int last);
 /// Ratio of the standard deviations of high frequencies to those of medium frequencies.
 double slope_of(const Spectrum& spectrum);
 
-/// Maximum ratios of the frequencies u + v of 0, 1 and 2 to the mean variance of 3 and 4.
+/// Maximum ratios of the variances at the frequencies u + v of 0, 1 and 2 to the mean variance at 3 and 4.
+/// Shading of the picture exceeds these ratios.
 using LowestRatios = std::array<double, 3>;
-/// What exceeds them is shading.
 inline constexpr LowestRatios kRatiosOfLuma = {2, 2, 2};
 inline constexpr LowestRatios kRatiosOfChroma = {7, 7, 7};
 /// Grain of a film of three samples.

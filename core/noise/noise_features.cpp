@@ -95,7 +95,7 @@ double texture_deviation(const ChannelStatistics& channel) {
 std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, ChannelKind kind) {
   // Pictures of cameras with known noise have 10 to 18 and 4 to 6, which determine the DC.
   constexpr LowestRatios kRatiosOfBlotches = {0, 16, 6};
-  constexpr double kMostRise = 3;  // of the variance of the DC above that of the frequencies of 1
+  constexpr double kMostRise = 3;  // ratio of the variance of the DC to the variance at u + v of 1
   Spectrum spectrum{};
   for (int half = 0; half < 2; ++half) {
     const std::optional<BinSums> flat = flattest(channel.single[half], kSingleShare);

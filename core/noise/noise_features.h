@@ -24,8 +24,8 @@ std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, Channe
 
 /// The similarity of the flattest blocks, which texture reduces.
 struct Flatness {
-  /// Ratio of the variance of the flattest blocks to that of the next flattest: 1 in noise, less in texture.
-  /// 0 if there are too few blocks.
+  /// Variance of the flattest blocks, divided by the variance of the next flattest blocks: 1 in noise, less
+  /// in texture. 0 if there are too few blocks.
   double evenness = 0;
   /// Growth of the energy of one half of the coefficients with the energy of the other half, as an exponent:
   /// 0 for noise, whose coefficients are independent, and about 1 for texture. 1 if unknown.

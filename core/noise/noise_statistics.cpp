@@ -38,9 +38,9 @@ double supported(double sigma, const ChannelStatistics& channel, const PatchDevi
   constexpr double kMostHidden = 20;
   constexpr double kLeastOfQuietest = 0.2;
   sigma = std::min(sigma, std::max(kMostHidden, level_quantile(channel, 0.001) / kLeastOfQuietest));
-  // In a single picture, a level far above that of the quietest patches is that of edges, as in drawings. It
-  // is 1.35 times that level in white noise, and 2.5 times in coarse grain. A codec makes some patches
-  // quieter.
+  // The level of white noise is 1.35 times the deviation of the quietest patches, and the level of coarse
+  // grain 2.5 times. A codec makes some patches quieter. In a single picture, a level far above these ratios
+  // comes from edges, as in drawings.
   if (patches != nullptr) {
     constexpr double kMost = 3;
     constexpr double kMostIfCoded = 3.5;

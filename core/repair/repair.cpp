@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kLeastHeight = 6 * kUnit;  // of a defective pixel
 
-// Calls visit(x, y, difference) for each sample but those of the border, with its difference from the median
-// of its four neighbors.
+// Calls visit(x, y, difference) for each sample inside the border. The difference is the sample minus the
+// median of the four samples beside it.
 template <typename Visit>
 void for_each_difference(const Samples& samples, const Visit& visit) {
   for (int y = 1; y + 1 < samples.height; ++y) {
@@ -132,9 +132,10 @@ constexpr double kOfDifference = 1 + 0.5 / kLinesBeside;
 constexpr double kOfMedian = 1.4826;
 
 // The standard deviation of the offsets of rows in successive frames; 0 unless all rows have offsets that are
-// new in each frame. The halves of a row have its offset in common, but not their white noise: the variance
-// of their sum exceeds that of their difference by four times that of the offset. Rows of the picture cancel
-// in differences of frames. Stripes that move are not independent of the rows beside them.
+// new in each frame. Both halves of a row have the same offset, but independent white noise. So the variance
+// of the sum of both halves is greater than the variance of their difference, by four times the variance of
+// the offset. Rows of the picture cancel in differences of frames. Stripes that move are not independent of
+// the rows beside them.
 float line_deviation(const std::vector<LineProfile>& profiles) {
   constexpr double kLeastExcess = 2;
   constexpr double kLeastDeviation = kUnit / 4.0;
@@ -241,6 +242,7 @@ void change(const FrameFormat& format, const Plane& plane, const Box& box, const
 Samples repair::samples_of(const Frame& frame, int plane) {
   const Plane& from = frame.planes[plane];
   Samples samples{from.width, from.height, {}};
+  samples.values.reserve(std::size_t{1} * from.width * from.height);
   std::vector<float> row(from.width);
   for (int y = 0; y < from.height; ++y) {
     load_usable_code_values(from, frame.format, 0, y, from.width, row.data());
@@ -293,7 +295,7 @@ void Repairer::measure() {
     }
   }
   for (const Frame& frame : block) {
-    send(frame, Defects(defects_));
+    send(frame, defects_);
   }
 }
 
@@ -377,13 +379,19 @@ Frame Repairer::repaired(const Frame& frame, const Defects& defects) {
   const int counted = frame.context_only ? 0 : 1;
   for (int p = 0; p < frame.format.color_plane_count(); ++p) {
     const Plane& plane = result.planes[p];
-    const Samples samples = samples_of(frame, p);
     const Box inside{2, 2, plane.width - 2, plane.height - 2};
-    for (const auto& [of, y, x] : defects.pixels) {
-      if (of == p && inside.contains(x, y)) {
-        const auto excess = static_cast<float>(look_at(samples, x, y).excess);
-        change(frame.format, plane, {x, y, x + 1, y + 1}, [excess](int, int) { return excess; });
-        counts_.pixels += counted;
+    const auto is_here = [&](const DefectivePixel& pixel) {
+      return pixel.plane == p && inside.contains(pixel.x, pixel.y);
+    };
+    if (std::ranges::any_of(defects.pixels, is_here)) {
+      const Samples samples = samples_of(frame, p);
+      for (const DefectivePixel& pixel : defects.pixels) {
+        if (is_here(pixel)) {
+          const auto [x, y] = std::pair(pixel.x, pixel.y);
+          const auto excess = static_cast<float>(look_at(samples, x, y).excess);
+          change(frame.format, plane, {x, y, x + 1, y + 1}, [excess](int, int) { return excess; });
+          counts_.pixels += counted;
+        }
       }
     }
     if (defects.lines[p][0] > 0 || defects.lines[p][1] > 0) {

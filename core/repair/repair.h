@@ -143,7 +143,7 @@ class Repairer {
   /// The next repaired frame. Returns nothing until more frames are sent or the stream is flushed.
   std::optional<Item> receive();
   void flush();
-  /// Of all frames so far, except frames that are context only.
+  /// The repairs in all frames so far, except frames that are context only.
   const RepairCounts& counts() const { return counts_; }
 
  private:

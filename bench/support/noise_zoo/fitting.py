@@ -42,7 +42,7 @@ FORESTS = {"Chroma": (24, 40, 400), "SingleChroma": (24, 60, 500), "Luma": (32, 
 OF_COLORS = {"kColorBase": ("kBase", True), "kColorWhite": ("kWhite", True), "kColorFlattest": ("kFlattest", True),
              "kColorUniformity": ("kUniformity", False), "kColorLowest": ("kLowestLevel", True),
              "kColorTexture": ("kTexture", True)}
-# Weights of cases beside those of the others, of which there are many: noise of real cameras, of HDR and of photons.
+# Weights of kinds with few cases: noise of real cameras, of HDR and of photons. All other kinds have a weight of 1.
 WEIGHTS = {"still": 8, "hdr": 4, "micro": 4}
 DEEP = re.compile("drawn-scene.*gray|low|micro.*16bit|stars|thermal|hdr.*lamps")  # noise of any level in samples of many bits
 PARTIAL = re.compile("screen|slides-|picture-in|pip")  # noise in a part of the picture: not fitted to as single pictures
