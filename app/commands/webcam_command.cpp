@@ -36,7 +36,7 @@
 #include "app/player/player_queues.h"
 #include "app/player/viewer_options.h"
 #include "core/base/error.h"
-#include "core/base/stop_callback.h"
+#include "core/base/system/stop_callback.h"
 #include "core/base/text.h"
 #include "io/media/camera.h"
 #include "io/media/writer.h"

@@ -10,7 +10,7 @@
 
 #include "app/player/properties.h"
 #include "core/base/error.h"
-#include "core/base/stop_callback.h"
+#include "core/base/system/stop_callback.h"
 #include "core/frame/frame.h"
 #include "io/screen/control_layer.h"
 #include "io/screen/display.h"

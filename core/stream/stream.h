@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
-#include "core/base/stop_callback.h"
+#include "core/base/system/stop_callback.h"
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "core/frame/stream_item.h"

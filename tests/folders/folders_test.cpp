@@ -96,6 +96,18 @@ std::vector<Include> includes() {
   return all;
 }
 
+// Expects that no line of the source files in a folder matches, except in folders named system.
+void expect_outside_of_system_no_line(const char* top, const std::regex& forbidden) {
+  for (const auto& entry : fs::recursive_directory_iterator(kSource / top)) {
+    std::ifstream text(entry.path());
+    const bool is_checked = is_source(entry.path()) && entry.path().parent_path().filename() != "system";
+    for (std::string line; is_checked && std::getline(text, line);) {
+      EXPECT_FALSE(std::regex_match(line, forbidden))
+          << entry.path().lexically_relative(kSource) << ": " << line;
+    }
+  }
+}
+
 TEST(Folders, TheDrawingIsRead) {
   std::istringstream page(
       "## Folders\n"
@@ -169,18 +181,19 @@ TEST(Folders, MayNotIncludeEachOtherInACircle) {
 }
 
 // libstdc++ 12 implements these headers by std::atomic::wait(), which loses wake-ups on Windows
-// (docs/portability.md). stop_callback.h has the replacement.
+// (docs/portability.md). core/base/system/stop_callback.h has the replacement.
 TEST(Folders, OfWindowsHaveNoHeadersThatLoseWakeUps) {
   static const std::regex kInclude(R"(\s*#include <(barrier|latch|semaphore|stop_token)>.*)");
   for (const char* top : {"core", "cpu", "lib", "plugins/openfx", "plugins/vapoursynth", "tests/core"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(kSource / top)) {
-      std::ifstream text(entry.path());
-      const bool is_checked = is_source(entry.path()) && entry.path().filename() != "stop_callback.h";
-      for (std::string line; is_checked && std::getline(text, line);) {
-        EXPECT_FALSE(std::regex_match(line, kInclude))
-            << entry.path().lexically_relative(kSource) << ": " << line;
-      }
-    }
+    expect_outside_of_system_no_line(top, kInclude);
+  }
+}
+
+// limpid.h is the exception: programs of all systems include it.
+TEST(Folders, ForSystemsAloneHaveCodeForWindows) {
+  static const std::regex kCondition(R"(\s*#.*\b_WIN32\b.*)");
+  for (const char* top : {"core", "cpu", "cuda", "io", "app", "plugins", "python"}) {
+    expect_outside_of_system_no_line(top, kCondition);
   }
 }
 
