@@ -95,6 +95,13 @@ part_zimg() {
   configure_part zimg --disable-shared
 }
 part_openjpeg() { cmake_part openjpeg2 -DBUILD_CODEC=OFF; }
+part_aom() { cmake_part aom -DENABLE_DOCS=OFF -DENABLE_EXAMPLES=OFF -DENABLE_TESTS=OFF -DENABLE_TOOLS=OFF; }
+part_vpx() {
+  unpack libvpx
+  mkdir -p build-vpx
+  (cd build-vpx; "$source/configure" --target=x86_64-win64-gcc --prefix="$prefix" --as=nasm --enable-vp9-highbitdepth --disable-examples \
+    --disable-tools --disable-docs --disable-unit-tests && make && make install)
+}
 part_svtav1() { cmake_part svt-av1 -DBUILD_APPS=OFF -DBUILD_DEC=OFF -DBUILD_TESTING=OFF; }
 
 # One library of 8, 10 and 12 bits, as Debian's is.
@@ -179,13 +186,12 @@ part_ffmpeg() {
   unpack nv-codec-headers
   make -C "$source" PREFIX="$prefix" install
   unpack ffmpeg/trixie
-  local options=() more codecs
+  local options=() more codecs="libx264 libx265 libsvtav1 libdav1d libaom libvpx libopus libmp3lame libzimg libopenjpeg"
   if [[ $system == windows ]]; then
     options=(--pkg-config-flags=--static "--extra-cflags=-I$prefix/include" "--extra-ldflags=-L$prefix/lib -static" --target-os=mingw32 --arch=x86_64 --enable-cross-compile --cross-prefix="$host-" --windres="$RC" --enable-indev=dshow)
-    codecs="libx264 libx265 libsvtav1 libdav1d libopus libmp3lame libzimg libopenjpeg"
   else
     options=(--enable-indev=v4l2)
-    codecs="libx264 libx265 libsvtav1 libdav1d libaom libvpx libopus libmp3lame libzimg libopenjpeg libwebp libjxl"
+    codecs+=" libwebp libjxl"
   fi
   more="buffer buffersink abuffer abuffersink aformat anull aresample atempo color testsrc testsrc2 nullsrc sine curves lut1d lut3d
     haldclut nnedi removegrain bm3d dctdnoiz vaguedenoiser deshake normalize pp7 fspp uspp spp mcdeint repeatfields

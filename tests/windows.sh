@@ -38,7 +38,7 @@ else
     /scripts/setup.sh"  # for the build for Linux
   copy_settings "$root"  # the package ca-certificates has replaced the certificates
   step libraries "$root" '/scripts/release_libraries.sh windows /sources zlib json highway tbb tests spdlog imgui tiff sdl x264 \
-    x265 svtav1 dav1d opus lame zimg openjpeg ffmpeg; rm -rf /sources'
+    x265 svtav1 dav1d aom vpx opus lame zimg openjpeg ffmpeg; rm -rf /sources'
   keep_root "$root" bookworm-windows
 fi
 git clone --quiet --no-hardlinks . "$root/limpid"

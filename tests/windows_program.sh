@@ -106,6 +106,12 @@ if mkdir -p disk && mount -t tmpfs -o size=3m tmpfs disk 2>/dev/null; then
   passed "a full disk (without a partial output, for which Wine reserves no space)"
 fi
 
+for codec in libx264 libx265 libsvtav1 libvpx-vp9 prores_ks; do
+  limpid denoise "$sample" -o "$codec.mkv" -q -c "$codec" --filter bilateral --frames 4 || failed "$codec"
+done
+limpid denoise "$sample" -o grain.mkv -q -c libaom-av1 -e cpu-used=8 --grain keep --filter bilateral --frames 8 || failed "film grain"
+passed "encoders, film grain of libaom"
+
 limpid benchmark "$sample" --filter bilateral | tail -n 2
 limpid compare "$sample" --filters bilateral,recursive --frames 4 --sheet sheet.png >/dev/null
 [[ -s sheet.png ]] || failed "compare"

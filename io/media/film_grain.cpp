@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,10 +12,12 @@ extern "C" {
 }
 
 #include "core/base/error.h"
-#include "core/base/system/posix.h"
+#include "io/media/output_file.h"
 
 namespace limpid::io {
 namespace {
+
+constexpr const char* kTableName = "grain.tbl";
 
 std::vector<FilmGrain::Point> points_of(const std::uint8_t (*points)[2], int count) {
   std::vector<FilmGrain::Point> result(count);
@@ -74,15 +77,20 @@ void require_film_grain_encoder(const std::string& name) {
 }
 
 GrainEncoding::GrainEncoding(std::string url, FilmGrainTable table)
-    : url_(std::move(url)),
-      table_(std::move(table)),
-      file_(posix::make_file_in_memory(to_text(table_), file_name_)) {
-  if (file_.get() < 0) {
-    throw Error("the film grain table cannot be stored in memory");
-  }
+    : url_(std::move(url)), table_(std::move(table)) {
+  write_text(folder_.file(kTableName), to_text(table_));
 }
 
-std::string GrainEncoding::parameter() const { return "film-grain-table=" + file_name_; }
+std::string GrainEncoding::parameter() const {
+  std::string text = "film-grain-table=";
+  for (const char letter : folder_.file(kTableName)) {
+    if (std::string_view(":='\\").find(letter) != std::string_view::npos) {
+      text += '\\';
+    }
+    text += letter;
+  }
+  return text;
+}
 
 void GrainEncoding::open_check(const AVCodecContext& encoder) {
   const std::string failure = url_ + ": the film grain of the output cannot be checked: ";

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "core/base/not_copyable.h"
-#include "core/base/regular_file.h"
 #include "core/frame/frame.h"
 #include "core/grain/film_grain.h"
 #include "io/media/libav.h"
+#include "io/media/writer.h"
 
 struct AVFrame;
 
@@ -45,8 +45,7 @@ class GrainEncoding : NotCopyable {
 
   std::string url_;
   FilmGrainTable table_;
-  std::string file_name_;  ///< has no characters that the syntax of options reserves
-  FileDescriptor file_;    ///< of the table, in memory
+  TemporaryFolder folder_;  ///< has the file of the table
   CodecHandle decoder_;
   std::int64_t first_pts_ = AV_NOPTS_VALUE;
   bool is_checked_ = false;

@@ -189,8 +189,12 @@ TemporaryFile::~TemporaryFile() { TemporaryFiles::instance().remove(path_); }
 
 void exit_without_temporary_files(int code) { TemporaryFiles::instance().exit(code); }
 
-TemporaryFolder::TemporaryFolder()
-    : path_((fs::temp_directory_path() / ("limpid-" + new_temporary_mark())).string()) {
+TemporaryFolder::TemporaryFolder() {
+  std::error_code failure;
+  path_ = (fs::temp_directory_path(failure) / ("limpid-" + new_temporary_mark())).string();
+  if (failure) {
+    throw Error("the folder for temporary files does not exist; set TMPDIR to a folder");
+  }
   constexpr posix::Mode kOwner = 0700;
   const int result =
       TemporaryFiles::instance().add(path_, [&] { return posix::mkdir(path_.c_str(), kOwner); });

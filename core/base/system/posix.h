@@ -147,8 +147,6 @@ std::int64_t greatest_file_size();
 bool is_kept_by_folder(const char* file, const char* folder);
 /// Gives an open file the owner and the permissions of a file that it replaces.
 bool take_over_permissions(int file, const Stat& replaced);
-/// A file with the text, to be read by the name `name` while it is open. Returns -1 if it fails.
-int make_file_in_memory(const std::string& text, std::string& name);
 /// Opens standard output once more, if it is a pipe, such that full pipes do not block it. Returns -1
 /// otherwise.
 int reopen_standard_output();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <poll.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -107,20 +106,6 @@ bool take_over_permissions(int file, const Stat& replaced) {
   static_cast<void>(::fchown(file, replaced.st_uid, replaced.st_gid) == 0);
   constexpr mode_t kPermissions = 0777;
   return ::fchmod(file, replaced.st_mode & kPermissions) == 0;
-}
-
-int make_file_in_memory(const std::string& text, std::string& name) {
-  const int file = ::memfd_create("limpid", MFD_CLOEXEC);
-  for (std::size_t written = 0; file >= 0 && written < text.size();) {
-    const ssize_t size = ::write(file, text.data() + written, text.size() - written);
-    if (size <= 0) {
-      ::close(file);
-      return -1;
-    }
-    written += static_cast<std::size_t>(size);
-  }
-  name = "/proc/self/fd/" + std::to_string(file);
-  return file;
 }
 
 int reopen_standard_output() {

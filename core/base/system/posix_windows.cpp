@@ -312,11 +312,6 @@ std::int64_t greatest_file_size() { return INT64_MAX; }
 bool is_kept_by_folder(const char* /*file*/, const char* /*folder*/) { return false; }
 bool take_over_permissions(int /*file*/, const Stat& /*replaced*/) { return true; }
 
-int make_file_in_memory(const std::string& /*text*/, std::string& /*name*/) {
-  errno = ENOTSUP;
-  return -1;
-}
-
 int reopen_standard_output() { return -1; }
 
 bool wait_to_read(int file, int milliseconds) {

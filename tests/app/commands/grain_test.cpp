@@ -162,6 +162,25 @@ TEST_F(GrainTest, TimesOfATableCountFromTheBeginningOfTheInput) {
   EXPECT_GT(grain_of_start({"--start", "0.48"}), 2.5 * grain_of_start({}));
 }
 
+TEST_F(GrainTest, TheEncoderReadsTheTableInAFolderOfAnyName) {
+  if (!has_aom()) {
+    GTEST_SKIP() << "ffmpeg has no libaom-av1 or no libdav1d";
+  }
+  const std::string clip = noisy("in.mkv");
+  const std::string folder = path("it's a=b: \\c");
+  const auto denoise_with = [&](const std::string& temporary) {
+    Words words = {"env", "TMPDIR=" + temporary};
+    const Words program = limpid_command(encode(clip, "out.av1.mkv", {"--grain", "keep", "--frames", "2"}));
+    words.insert(words.end(), program.begin(), program.end());
+    return run(words);
+  };
+  expect_failure(denoise_with(folder), 1, {"temporary files", "TMPDIR"});
+  std::filesystem::create_directory(folder);
+  expect_success(denoise_with(folder));
+  EXPECT_GT(deviation(luma(path("out.av1.mkv")), luma(path("out.av1.mkv"), false)), 1);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
 TEST_F(GrainTest, ResumedRunsHaveTheGrainOfOneRun) {
   if (!has_aom()) {
     GTEST_SKIP() << "ffmpeg has no libaom-av1 or no libdav1d";
