@@ -345,6 +345,52 @@ Region region_inside_bars(const Frame& frame) {
   return rows < kLeastSide || columns < kLeastSide ? inside : Region{left, top, columns, rows};
 }
 
+bool is_fade(const Frame& first, const Frame& second, const Frame& third) {
+  constexpr double kLeastChange = 8;  // mean square of both steps of a changing cell, above those of rounding
+  constexpr int kLeastCells = 32;     // one of so many cells must change
+  // Mean square of the difference of both steps, relative to theirs: 0 in a fade, 1.5 in noise.
+  constexpr double kMostBend = 0.1;
+  constexpr double kLeastShare = 0.75;  // of the changing cells, and of their squares
+  const int plane = brightness_plane(first.format);
+  const int width = first.planes[plane].width;
+  const int height = first.planes[plane].height;
+  const int columns = std::min(width / kBrightnessCellSide, kBrightnessCells);
+  const int rows = std::min(height / kBrightnessCellSide, kBrightnessCells);
+  const auto place = [](int length, int i, int count) {
+    return static_cast<int>(std::int64_t{length - kBrightnessCellSide + 1} * i / count);
+  };
+  int changing = 0;
+  int even = 0;
+  double all = 0;
+  double of_even = 0;
+  for (int i = 0; i < rows * columns; ++i) {
+    double change = 0;
+    double bend = 0;
+    for (int y = 0; y < kBrightnessCellSide; ++y) {
+      std::array<std::array<float, kBrightnessCellSide>, 3> samples;
+      for (int f = 0; f < 3; ++f) {
+        const Frame& frame = *std::array{&first, &second, &third}[f];
+        load_usable_code_values(frame.planes[plane], frame.format, place(width, i % columns, columns),
+                                place(height, i / columns, rows) + y, kBrightnessCellSide, samples[f].data());
+      }
+      for (int x = 0; x < kBrightnessCellSide; ++x) {
+        const double before = double{samples[1][x]} - double{samples[0][x]};
+        const double after = double{samples[2][x]} - double{samples[1][x]};
+        change += before * before + after * after;
+        bend += (after - before) * (after - before);
+      }
+    }
+    if (change > kLeastChange * kBrightnessCellSide * kBrightnessCellSide) {
+      ++changing;
+      all += change;
+      even += bend < kMostBend * change ? 1 : 0;
+      of_even += bend < kMostBend * change ? change : 0;
+    }
+  }
+  return changing * kLeastCells >= rows * columns && even >= kLeastShare * changing &&
+         of_even >= kLeastShare * all && changing > 0;
+}
+
 void ChangingArea::add(const Frame& frame) {
   if (!last_) {
     columns_ = (frame.planes[0].width + kSide - 1) / kSide;

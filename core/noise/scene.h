@@ -83,6 +83,11 @@ std::optional<PatchDeviations> patch_deviations(const Frame& frame, const SceneR
 /// than 64 samples.
 Region region_inside_bars(const Frame& frame);
 
+/// True if nearly all that changes in three successive frames in host memory changes by equal steps, as in a
+/// fade or a dissolve between still pictures. Noise of these frames is weaker than a fifth of the steps.
+/// Compares cells of BrightnessHistogram, sample by sample.
+bool is_fade(const Frame& first, const Frame& second, const Frame& third);
+
 /// Finds a rectangle of the picture that changes while the rest stands still, as a webcam in
 /// a recording of a screen. Noise changes most samples of the rectangle again and again. Windows that open
 /// change once, and codecs change few samples of the rest.

@@ -14,6 +14,8 @@ constexpr int kContradictionsAfterStep = 2;
 // step.
 constexpr double kQuietBlocks = 0.1;
 constexpr double kLeastStep = 1.1;
+// The model of a fade without measurements before.
+constexpr NoiseEstimate kNoEvidence{{}, {}, {.source = NoiseSource::kMotionLost}, {}};
 
 // True if the differences contain only copied blocks.
 bool repeats(const noise::NoiseStatistics& statistics) {
@@ -67,8 +69,8 @@ NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, bool with_be
     own.white_variances[p] = std::pow(double{white.sigma[p]}, 2);
   }
   std::optional<Frame> before;
-  if (with_before && before_) {
-    before = part_of(*before_, area.value_or(picture));
+  if (with_before && section().frames > 1) {
+    before = part_of(last_.back(), area.value_or(picture));
   }
   own.statistics = engine_.measure_noise(part, before ? &*before : nullptr, range);
   own.statistics.patches = section().patches;
@@ -97,6 +99,8 @@ void NoiseTracker::begin_section(const Frame& frame, bool cut) {
   small_ = std::int64_t{frame.format.width} * frame.format.height < kLargePicture;
   Section next;
   next.basis = {noise::scene_range(first), noise::region_inside_bars(first), {}};
+  next.cut = cut;
+  next.before = model_;
   next.patches = noise::patch_deviations(part_of(first, next.basis.picture), next.basis.range);
   if (!cut) {
     const Basis& last = section().basis;
@@ -110,11 +114,6 @@ void NoiseTracker::begin_section(const Frame& frame, bool cut) {
   if (std::ssize(sections_) > kSections) {
     sections_.pop_front();
   }
-  frames_ = 0;
-  before_.reset();
-  changing_ = {};
-  steps_.clear();
-  contradiction_ = {};
 }
 
 void NoiseTracker::begin_number(std::int64_t frames) {
@@ -128,17 +127,17 @@ void NoiseTracker::begin_level(std::int64_t frames, Measurement measurement) {
   section().first = section().measurement = std::move(measurement);
   section().begins = true;
   section().whole = false;
-  contradiction_ = {};
-  steps_.clear();
+  section().contradiction = {};
+  section().steps.clear();
 }
 
 bool NoiseTracker::find_area(const Frame& frame) {
   Section& own = section();
-  changing_.add(part_of(engine_.in_host_memory(frame), own.basis.picture));
-  if (frames_ == 1) {
+  own.changing.add(part_of(engine_.in_host_memory(frame), own.basis.picture));
+  if (own.frames == 1) {
     return false;
   }
-  std::optional<Region> area = changing_.find();
+  std::optional<Region> area = own.changing.find();
   if (area) {
     area->x += own.basis.picture.x;
     area->y += own.basis.picture.y;
@@ -147,7 +146,7 @@ bool NoiseTracker::find_area(const Frame& frame) {
     return false;
   }
   own.basis.area = area;
-  begin_level(own.whole ? contradiction_.frames + 1 : frames_, {});
+  begin_level(own.whole ? own.contradiction.frames + 1 : own.frames, {});
   return true;
 }
 
@@ -169,25 +168,26 @@ void NoiseTracker::set_model() {
 
 void NoiseTracker::add(Measurement own) {
   Section& to = section();
-  if (!to.whole && contradiction_.frames > 0 && to.measurement.frames > 0) {
+  Contradiction& contradiction = to.contradiction;
+  if (!to.whole && contradiction.frames > 0 && to.measurement.frames > 0) {
     to.own = to.first.model();
   }
-  if ((to.whole || contradiction_.frames > 0) && !have_like_levels(own.model(), to.own, kSameLevel)) {
-    contradiction_.frames = std::max<std::int64_t>(contradiction_.frames, 1);
-    contradiction_.measurement.add(own);
+  if ((to.whole || contradiction.frames > 0) && !have_like_levels(own.model(), to.own, kSameLevel)) {
+    contradiction.frames = std::max<std::int64_t>(contradiction.frames, 1);
+    contradiction.measurement.add(own);
     // Coded noise alternates between types of frames: as many frames contradict a level as supported it.
-    const int most = to.own.evidence.coded    ? kFramesToAverage
-                     : contradiction_.stepped ? kContradictionsAfterStep
-                                              : kContradictions;
-    if (contradiction_.measurement.frames < most) {
+    const int most = to.own.evidence.coded   ? kFramesToAverage
+                     : contradiction.stepped ? kContradictionsAfterStep
+                                             : kContradictions;
+    if (contradiction.measurement.frames < most) {
       return;
     }
-    begin_level(contradiction_.frames, std::move(contradiction_.measurement));
+    begin_level(contradiction.frames, std::move(contradiction.measurement));
   } else {
-    if (contradiction_.stepped) {
-      steps_.clear();  // of the quiet blocks, but not of the noise
+    if (contradiction.stepped) {
+      to.steps.clear();  // of the quiet blocks, but not of the noise
     }
-    contradiction_ = {};
+    contradiction = {};
     if (to.whole) {
       return;
     }
@@ -204,68 +204,108 @@ void NoiseTracker::add(Measurement own) {
 }
 
 void NoiseTracker::track(const Frame& frame) {
-  const bool was_settled = section().whole && contradiction_.frames == 0;
+  const bool was_settled = is_settled();
   Measurement own;
-  if (!was_settled || frames_ % (small_ ? kCheckIntervalOfSmall : kCheckInterval) == 0) {
+  if (!was_settled || is_check(0)) {
     own = measure(frame);
   }
   // Repeated frames are no evidence, unless a scene begins with them.
   const bool continues = section().whole || !section().begins;
   const bool is_evidence = own.frames > 0 && !(continues && repeats(own.statistics));
   if (was_settled) {
-    changing_ = {};
+    section().changing = {};
   } else if (is_evidence && find_area(frame)) {
     own = measure(frame);
   }
-  before_ = frame;
   const auto& [range, picture, area] = section().basis;
   const noise::ChannelStatistics luma =
       engine_.measure_noise(middle_of(frame, area.value_or(picture)), nullptr, range).channels[0];
-  const bool steps = !section().own.evidence.coded && steps_.is_step(luma);
-  if (steps && contradiction_.frames == 0) {
+  Contradiction& contradiction = section().contradiction;
+  const bool steps = !section().own.evidence.coded && section().steps.is_step(luma);
+  if (steps && contradiction.frames == 0) {
     // The difference from the frame before has the noise of both levels.
-    contradiction_.measurement.add(measure(frame, false));
-    contradiction_.frames = 1;
-    contradiction_.stepped = true;
+    contradiction.measurement.add(measure(frame, false));
+    contradiction.frames = 1;
+    contradiction.stepped = true;
     return;
   }
   if (!steps) {
-    steps_.add(luma);
-    if (contradiction_.stepped) {
-      contradiction_ = {};
+    section().steps.add(luma);
+    if (contradiction.stepped) {
+      contradiction = {};
       return;
     }
   }
-  contradiction_.frames += contradiction_.frames > 0 ? 1 : 0;
+  contradiction.frames += contradiction.frames > 0 ? 1 : 0;
   if (is_evidence) {
     add(std::move(own));
   }
 }
 
+bool NoiseTracker::is_in_fade(const Frame& frame) {
+  return last_.size() == 2 && noise::is_fade(engine_.in_host_memory(last_[0]),
+                                             engine_.in_host_memory(last_[1]), engine_.in_host_memory(frame));
+}
+
+void NoiseTracker::begin_fade() {
+  if (section().frames == 1 && section().cut) {
+    model_ = section().before;
+    sections_.pop_back();
+    ++section().frames;
+  } else if (!section().whole && section().begins) {
+    begin_level(section().frames, {});
+    model_ = kNoEvidence;
+  } else if (!section().whole) {
+    section().first = section().measurement = {};
+  }
+  section().contradiction = {};
+}
+
 void NoiseTracker::observe(const Frame& frame) {
+  const bool anew = frame_ == 0 || frame.begins_anew;
+  if (anew) {
+    last_.clear();
+  }
   const BrightnessHistogram brightness = engine_.brightness_histogram(frame);
-  begins_scene_ = frame_ == 0 || frame.begins_anew || is_cut(brightness_, brightness);
+  const bool in_fade = fades_ && !anew;
+  const bool may_cut = anew || in_fade || is_cut(brightness_, brightness);
   brightness_ = brightness;
+  fades_ = !anew && (may_cut || !is_settled() || is_check(1)) && is_in_fade(frame);
+  if (fades_ && !in_fade) {
+    begin_fade();
+  }
+  const bool cut = may_cut && !fades_;
   // A scene that has just begun is measured first.
-  const bool is_due = !frames_to_average_ && frame_ % kSection == 0 && frames_ >= kFramesToAverage;
-  if (begins_scene_ || is_due) {
-    begin_section(frame, begins_scene_);
+  if (cut || (!frames_to_average_ && frame_ % kSection == 0 && section().frames >= kFramesToAverage)) {
+    begin_section(frame, cut);
   }
   numbers_.push_back(number_);
   ++frame_;
-  ++frames_;
-  track(frame);
+  ++section().frames;
+  if (!fades_) {
+    track(frame);
+  }
+  last_.push_back(frame);
+  if (last_.size() > 2) {
+    last_.pop_front();
+  }
   // A section that continues another has that one's model until it has been measured, or if its first frame
   // is held.
-  if (!section().begins && frames_ == frames_to_continue()) {
-    section().whole = true;
-    if (section().measurement.frames > 1) {
-      section().own = section().measurement.model();
-      begin_number(frames_);
-      set_model();
-    } else {
-      section().first = section().measurement = {};
-    }
+  Section& own = section();
+  if (own.begins || own.frames != frames_to_continue()) {
+    return;
+  }
+  own.whole = true;
+  if (own.measurement.frames > 1) {
+    own.own = own.measurement.model();
+    begin_number(own.frames);
+    set_model();
+    return;
+  }
+  own.first = own.measurement = {};
+  if (fades_ && std::next(sections_.rbegin())->first.frames == 0) {
+    begin_number(own.frames);
+    model_ = kNoEvidence;
   }
 }
 

@@ -23,11 +23,12 @@ namespace limpid {
 /// frames before, or several successive checks disagree. Frames before a step keep their model. The
 /// measurements of up to kSections sections are joined while they belong to one scene and no step of the
 /// level is proven. Only the area that changes is measured if the rest of the picture stands still
-/// (noise::ChangingArea).
+/// (noise::ChangingArea). A fade or dissolve is no evidence of noise: the model before is kept until it ends,
+/// where a scene begins, or for kSections sections.
 ///
 /// A section is measured without regard to other sections, so that models depend only on the frames of
 /// this one and of kSections before. While a frame is held for longer, the model before is kept.
-/// Deterministic. Keeps a reference to the last frame.
+/// Deterministic. Keeps references to the last two frames.
 class NoiseTracker {
  public:
   /// Number of frames at the beginning of a scene whose measurements are added up.
@@ -56,8 +57,6 @@ class NoiseTracker {
 
   /// Takes the next frame of the stream, in memory that the engine can read. All frames must have one format.
   void observe(const Frame& frame);
-  /// True if the last observed frame began a scene. The first frame of a stream does.
-  bool begins_scene() const { return begins_scene_; }
   /// The noise of the oldest observed frame that has not been taken, estimated from all frames of its scene
   /// observed so far. Requires such a frame.
   NoiseEstimate take();
@@ -84,27 +83,42 @@ class NoiseTracker {
     std::optional<Region> area;  ///< of the noise; nothing: `picture`
     bool operator==(const Basis&) const = default;
   };
-  struct Section {
-    Basis basis;
-    std::optional<noise::PatchDeviations> patches;  ///< of its first frame
-    Measurement measurement;
-    Measurement first;   ///< of its first frames_to_continue(): what it adds to the next section
-    NoiseEstimate own;   ///< the model from `first` alone
-    bool begins = true;  ///< a scene, or a step of the level: earlier sections do not count
-    bool whole = false;  ///< its first frames have been measured
-  };
   // Successive frames that contradict the section's measurement.
   struct Contradiction {
     Measurement measurement;  ///< of those that were measured
     std::int64_t frames = 0;  ///< frames since its beginning
     bool stepped = false;     ///< its first frame may be a step (noise::LevelSteps)
   };
+  struct Section {
+    Basis basis;
+    std::int64_t frames = 0;                        ///< number of its frames so far
+    bool cut = false;                               ///< begins at a cut
+    NoiseEstimate before;                           ///< the model of the frame before
+    std::optional<noise::PatchDeviations> patches;  ///< of its first frame
+    Measurement measurement;
+    Measurement first;   ///< of its first frames_to_continue(): what it adds to the next section
+    NoiseEstimate own;   ///< the model from `first` alone
+    bool begins = true;  ///< a scene, or a step of the level: earlier sections do not count
+    bool whole = false;  ///< its first frames have been measured
+    noise::ChangingArea changing;
+    noise::LevelSteps steps;
+    Contradiction contradiction;
+  };
 
   static bool is_step(const Measurement& earlier, const Measurement& later);
   Section& section() { return sections_.back(); }
   const Section& section() const { return sections_.back(); }
   int frames_to_continue() const { return small_ ? kFramesToAverage : kFramesToContinue; }
+  bool is_settled() const { return section().whole && section().contradiction.frames == 0; }
+  // True if the frame this many frames after the last one of the section is a check.
+  bool is_check(int later) const {
+    return (section().frames + later) % (small_ ? kCheckIntervalOfSmall : kCheckInterval) == 0;
+  }
   Measurement measure(const Frame& frame, bool with_before = true);
+  // True if the last two frames and this one are in a fade.
+  bool is_in_fade(const Frame& frame);
+  // Takes back what the last frame, the first one of a fade, was taken for.
+  void begin_fade();
   void begin_section(const Frame& frame, bool cut);
   // Searches for the area of the section's noise. Returns true if it is found: measurements start again.
   bool find_area(const Frame& frame);
@@ -121,15 +135,11 @@ class NoiseTracker {
   Engine& engine_;
   std::optional<int> frames_to_average_;
   BrightnessHistogram brightness_{};
-  bool begins_scene_ = false;
   bool small_ = false;            ///< pictures of fewer than kLargePicture samples
   std::int64_t frame_ = 0;        ///< number of observed frames
-  std::int64_t frames_ = 0;       ///< of the section
-  std::optional<Frame> before_;   ///< the previous frame of the section
+  bool fades_ = false;            ///< the last frame belongs to a fade
+  std::deque<Frame> last_;        ///< the last two frames since the stream began anew
   std::deque<Section> sections_;  ///< the last ones
-  noise::ChangingArea changing_;  ///< of the section
-  noise::LevelSteps steps_;       ///< of the section
-  Contradiction contradiction_;   ///< of the section
   NoiseEstimate model_{};
   std::deque<std::int64_t> numbers_;  ///< model numbers of the frames that have not been taken
   std::int64_t number_ = 0;

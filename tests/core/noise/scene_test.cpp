@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -209,6 +210,34 @@ TEST(ChangingArea, IsNothingElseThanARectangle) {
   EXPECT_EQ(found([](int x, int y) { return contains({.x = 32, .y = 32, .width = 48, .height = 48}, x, y); }),
             std::nullopt)
       << "too small to measure";
+}
+
+// True if frames of two textures, of which the second has these shares, are a fade.
+bool fades(const FrameFormat& format, const std::array<double, 3>& shares, float sigma, int motion = 0) {
+  std::array<Frame, 3> frames;
+  for (int i = 0; i < 3; ++i) {
+    frames[i] = render(
+        format,
+        [&](int p, int x, int y) {
+          return (1 - shares[i]) * test::textured(p, x + i * motion, y) +
+                 shares[i] * test::textured(p, y, x + 60);
+        },
+        sigma, static_cast<unsigned>(i) + 1);
+  }
+  return is_fade(frames[0], frames[1], frames[2]);
+}
+
+TEST(IsFade, IsTrueOfEqualStepsInWeakNoise) {
+  for (const FrameFormat& format :
+       {gray_format(160, 120), gray_format(72, 64, 10), gray_format(640, 90, 32)}) {
+    EXPECT_TRUE(fades(format, {0, 0.25, 0.5}, 0));
+    EXPECT_TRUE(fades(format, {0.9, 0.6, 0.3}, 0.5));
+    EXPECT_FALSE(fades(format, {0, 0.25, 0.5}, 20)) << "noise";
+    EXPECT_FALSE(fades(format, {0, 0, 0.5}, 0)) << "a cut";
+    EXPECT_FALSE(fades(format, {0, 0, 0}, 0)) << "a still picture";
+    EXPECT_FALSE(fades(format, {0, 0, 0}, 5)) << "a still picture with noise";
+    EXPECT_FALSE(fades(format, {0, 0, 0}, 0, 5)) << "motion";
+  }
 }
 
 // The still picture, with a window of other letters from frame `begin` on.

@@ -94,13 +94,32 @@ Frame eventful(int i) {
   return moving(held, 3 + static_cast<float>(held - 77) / 12, -60);
 }
 
+// A still picture that dissolves to another between two frames, with this noise.
+Frame dissolving(int index, int from, int to, float sigma) {
+  const double share = std::clamp((index - from) / static_cast<double>(to - from), 0.0, 1.0);
+  return render(
+      gray_format(160, 120),
+      [=](int p, int x, int y) {
+        const double page = x / 3 % 4 == 1 && y / 5 % 3 < 2 ? 20 : 235;
+        return (1 - share) * page + share * (textured(p, y, x + 60) - 60);
+      },
+      sigma, static_cast<unsigned>(index) + 1);
+}
+
+// Dissolves of 10, 24 and 100 frames. The last one is longer than the sections that a model depends on.
+Frame dissolves(int i) {
+  return i < 50   ? dissolving(i, 27, 37, 2)
+         : i < 90 ? dissolving(i, 60, 84, 0)
+                  : dissolving(i, 96, 196, i < 96 ? 2.0F : 0.0F);
+}
+
 // The models of frames that begin at `first`, which know five later frames.
-std::vector<NoiseModel> models_from(Engine& engine, int first, int end) {
+std::vector<NoiseModel> models_from(Engine& engine, Frame (*frame)(int), int first, int end) {
   constexpr int kAhead = 5;
   NoiseTracker tracker(engine);
   std::vector<NoiseModel> models;
   for (int i = first; i < end; ++i) {
-    tracker.observe(eventful(i));
+    tracker.observe(frame(i));
     if (i >= first + kAhead) {
       models.push_back(tracker.take());
     }
@@ -110,14 +129,42 @@ std::vector<NoiseModel> models_from(Engine& engine, int first, int end) {
 
 TEST_F(NoiseTrackerTest, AModelDependsOnTheLastSectionsAlone) {
   constexpr int kFrames = 200;
-  const std::vector<NoiseModel> all = models_from(*engine_, 0, kFrames);
   constexpr auto kSection = static_cast<int>(NoiseTracker::kSection);
   constexpr auto kBefore = static_cast<int>(NoiseTracker::kBefore);
-  for (int first = kSection; first + kBefore < kFrames; first += kSection) {
-    const std::vector<NoiseModel> own =
-        models_from(*engine_, first, std::min(first + kBefore + kSection + 10, kFrames));
-    for (int i = kBefore; i < std::ssize(own); ++i) {
-      EXPECT_EQ(own[i], all[first + i]) << "frame " << first + i;
+  for (const auto frame : {eventful, dissolves}) {
+    const std::vector<NoiseModel> all = models_from(*engine_, frame, 0, kFrames);
+    for (int first = kSection; first + kBefore < kFrames; first += kSection) {
+      const std::vector<NoiseModel> own =
+          models_from(*engine_, frame, first, std::min(first + kBefore + kSection + 10, kFrames));
+      for (int i = kBefore; i < std::ssize(own); ++i) {
+        EXPECT_EQ(own[i], all[first + i]) << "frame " << first + i;
+      }
+    }
+  }
+}
+
+TEST_F(NoiseTrackerTest, ADissolveIsNoNoise) {
+  for (const int frames : {4, 12, 25}) {
+    for (const int from : {0, 3, 12, 31}) {
+      NoiseTracker tracker(*engine_);
+      for (int i = 0; i < from + frames + 10; ++i) {
+        tracker.observe(dissolving(i, from, from + frames, 0));
+        if (i >= 5) {
+          EXPECT_FALSE(tracker.take().has_noise()) << frames << " frames from " << from << ", " << i - 5;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(NoiseTrackerTest, ADissolveHasTheNoiseOfThePicturesAroundIt) {
+  constexpr int kFrom = 12;
+  constexpr int kTo = 20;
+  NoiseTracker tracker(*engine_);
+  for (int i = 0; i < kTo + 20; ++i) {
+    tracker.observe(dissolving(i, kFrom, kTo, i < kTo ? 1.5F : 4.0F));
+    if (i >= 5) {
+      EXPECT_NEAR(error_of(tracker.take().sigma[0], i - 5 <= kTo ? 1.5 : 4), 0, 0.2) << i - 5;
     }
   }
 }
@@ -195,9 +242,7 @@ TEST_F(NoiseTrackerTest, StartsAgainAtASceneCut) {
     tracker.next(moving(i, 5));
   }
   const Frame first = moving(12, 20, -80);
-  EXPECT_FALSE(tracker.begins_scene());
   EXPECT_EQ(tracker.next(first), model_of_frame(first));
-  EXPECT_TRUE(tracker.begins_scene());
 }
 
 TEST_F(NoiseTrackerTest, StartsAgainAtASceneCutInStrongNoise) {
