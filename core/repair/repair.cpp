@@ -37,41 +37,42 @@ void for_each_difference(const Samples& samples, const Visit& visit) {
   }
 }
 
-using Ring = std::array<int, 16>;
-
-// The surroundings of a sample in one frame.
+// The surroundings of a sample in one frame: its eight neighbors, then the samples around these.
+constexpr int kNeighbors = 8;
+using Surroundings = std::array<int, 24>;
 struct Look {
   int value = 0;
-  int excess = 0;              // over the median of the eight neighbors
-  std::array<int, 8> inner{};  // the eight neighbors
-  Ring ring{};                 // the samples around these
+  int excess = 0;  // over the median of the eight neighbors
+  Surroundings around{};
 };
 
 // The sample must be 2 or more from the border.
 Look look_at(const Samples& samples, int x, int y) {
   Look look;
   std::size_t inside = 0;
-  std::size_t outside = 0;
+  std::size_t outside = kNeighbors;
   Box{-2, -2, 3, 3}.for_each([&](int dx, int dy) {
-    (dx == 0 && dy == 0                          ? look.value
-     : std::max(std::abs(dx), std::abs(dy)) == 2 ? look.ring[outside++]
-                                                 : look.inner[inside++]) = samples.row(y + dy)[x + dx];
+    const int distance = std::max(std::abs(dx), std::abs(dy));
+    (distance == 0 ? look.value : look.around[distance == 1 ? inside++ : outside++]) =
+        samples.row(y + dy)[x + dx];
   });
-  std::array<int, 8> sorted = look.inner;
+  std::array<int, kNeighbors> sorted{};
+  std::copy_n(look.around.begin(), kNeighbors, sorted.begin());
   std::ranges::sort(sorted);
   look.excess = look.value - (sorted[3] + sorted[4]) / 2;
   return look;
 }
 
-// Mean absolute deviation from the mean.
-int deviation_of(const Ring& ring) {
-  constexpr int kCount = static_cast<int>(Ring().size());
+// The mean of the samples around the eight neighbors, and their mean absolute deviation from it.
+std::pair<int, int> contrast_of(const Surroundings& around) {
+  const auto ring = std::span(around).subspan<kNeighbors>();
+  constexpr int kCount = static_cast<int>(ring.size());
   const int mean = std::accumulate(ring.begin(), ring.end(), 0) / kCount;
   int sum = 0;
   for (const int value : ring) {
     sum += std::abs(value - mean);
   }
-  return sum / kCount;
+  return {mean, sum / kCount};
 }
 
 // True if the surroundings change in most pairs of frames, by more than noise and by most of their contrast.
@@ -80,10 +81,12 @@ bool is_moving(const std::vector<Look>& looks, int noise) {
   std::ptrdiff_t moved = 0;
   for (std::size_t t = 1; t < looks.size(); ++t) {
     for (std::size_t u = 0; u < t; ++u) {
-      Ring difference{};
-      std::ranges::transform(looks[t].ring, looks[u].ring, difference.begin(), std::minus<>());
-      const int change = deviation_of(difference);
-      const int contrast = std::max(deviation_of(looks[t].ring), deviation_of(looks[u].ring));
+      const Surroundings& now = looks[t].around;
+      const Surroundings& before = looks[u].around;
+      Surroundings difference{};
+      std::ranges::transform(now, before, difference.begin(), std::minus<>());
+      const int change = contrast_of(difference).second;
+      const int contrast = std::max(contrast_of(now).second, contrast_of(before).second);
       moved += 5 * change > 8 * noise + 5 * kUnit && 3 * change > 2 * contrast ? 1 : 0;
     }
   }
@@ -102,14 +105,62 @@ bool is_outlier(const std::vector<Look>& looks, int detail) {
     return false;
   }
   bool is = true;
-  std::array<int, 8> over{};  // sums of the excess over each neighbor
+  std::array<int, kNeighbors> over{};  // sums of the excess over each neighbor
   for (const Look& look : looks) {
     is = is && 2 * sign * look.excess >= height - 3 * detail;
     for (std::size_t i = 0; i < over.size(); ++i) {
-      over[i] += sign * (look.value - look.inner[i]);
+      over[i] += sign * (look.value - look.around[i]);
     }
   }
   return is && 4 * std::ranges::min(over) >= 3 * height * frames;
+}
+
+// True for an outlier in all frames whose height is constant but for noise, on a flat ground that changes by
+// noise only. Drawings and screens have no noise, and samples beside stars are lighter than the sky.
+// `detail`: that of its tile.
+bool is_isolated(const std::vector<Look>& looks, int detail) {
+  constexpr int kLeastNoise = kUnit / 2;  // mean absolute deviation, as all noise here
+  const auto frames = static_cast<int>(looks.size());
+  Surroundings means{};
+  int height = 0;
+  int noise = 0;
+  for (const Look& look : looks) {
+    height += look.excess;
+    std::ranges::transform(means, look.around, means.begin(), std::plus<>());
+  }
+  height /= frames;
+  std::ranges::for_each(means, [frames](int& mean) { mean /= frames; });
+  for (const Look& look : looks) {
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      noise += std::abs(look.around[i] - means[i]);
+    }
+  }
+  noise /= frames * static_cast<int>(means.size());
+  const auto [ground, contrast] = contrast_of(means);
+  const int beside = (means[1] + means[3] + means[4] + means[6]) / 4 - ground;
+  const int texture = std::max(contrast, detail - 5 * noise / 4);
+  const int most = std::abs(height);
+  return noise >= kLeastNoise && 8 * std::abs(beside) < most + 4 * noise &&
+         most > std::max(5 * noise / 2, 3 * texture) && std::ranges::all_of(looks, [=](const Look& look) {
+           return std::abs(look.excess - height) < 6 * noise + kUnit;
+         });
+}
+
+// False for a sample with one like it in its row or column, or with several around, as in patterns, text and
+// texture. Samples are alike if their sizes are above `least`, and at least half as great.
+template <typename Size>
+bool is_alone(const Box& sample, const Box& inside, int least, const Size& size_at) {
+  constexpr int kRadius = 12;
+  constexpr int kMostOthers = 2;
+  const int most = std::max(size_at(sample.left, sample.top) / 2, least);
+  int others = 0;
+  sample.wider(kRadius, inside).for_each([&](int x, int y) {
+    const int lines = (x == sample.left ? 1 : 0) + (y == sample.top ? 1 : 0);
+    if (lines < 2 && size_at(x, y) > most) {
+      others += lines > 0 ? kMostOthers + 1 : 1;
+    }
+  });
+  return others <= kMostOthers;
 }
 
 // The rows of a plane (or its columns), compared with their neighbors: the sum and the difference of the
@@ -255,12 +306,16 @@ Samples repair::samples_of(const Frame& frame, int plane) {
 
 std::vector<int> repair::detail_of(const Samples& samples) {
   const int columns = tiles_along(samples.width);
-  std::vector<int> detail(std::size_t{1} * columns * tiles_along(samples.height));
+  std::vector<int> sums(std::size_t{1} * columns * tiles_along(samples.height));
+  std::vector<int> counts(sums.size());
   for_each_difference(samples, [&](int x, int y, int difference) {
-    detail[y / kTile * columns + x / kTile] += std::abs(difference);
+    const int tile = y / kTile * columns + x / kTile;
+    sums[tile] += std::abs(difference);
+    ++counts[tile];
   });
-  std::ranges::transform(detail, detail.begin(), [](int sum) { return sum / (kTile * kTile); });
-  return detail;
+  std::ranges::transform(sums, counts, sums.begin(),
+                         [](int sum, int count) { return sum / std::max(count, 1); });
+  return sums;
 }
 
 void Repairer::send(Frame frame) {
@@ -303,6 +358,7 @@ void Repairer::find_pixels(std::span<const Samples> frames, int plane) {
   const auto count = static_cast<int>(frames.size());
   const int width = frames.front().width;
   const int height = frames.front().height;
+  const int columns = tiles_along(width);
   const std::vector<int> detail = detail_of(frames.front());
   std::vector<std::int16_t> sums(frames.front().values.size());  // of 8 differences below 2^12
   for (const Samples& samples : frames) {
@@ -311,12 +367,14 @@ void Repairer::find_pixels(std::span<const Samples> frames, int plane) {
       sum = static_cast<std::int16_t>(sum + difference);
     });
   }
-  const Box tiles{0, 0, tiles_along(width), tiles_along(height)};
+  const auto size_at = [&](int x, int y) { return std::abs(sums[std::ptrdiff_t{y} * width + x]); };
+  const Box inside{2, 2, width - 2, height - 2};
   std::vector<Look> looks(frames.size());
-  Box{2, 2, width - 2, height - 2}.for_each([&](int x, int y) {
+  inside.for_each([&](int x, int y) {
     const Box tile{x / kTile, y / kTile, x / kTile + 1, y / kTile + 1};
-    const int own = detail[tile.top * tiles.right + tile.left];
-    if (std::abs(sums[std::ptrdiff_t{y} * width + x]) < count * std::max(kLeastHeight, 3 * own / 2)) {
+    const int own = detail[tile.top * columns + tile.left];
+    const int least = count * 3 * own / 2;
+    if (size_at(x, y) < std::max(count * kLeastHeight, least)) {
       return;
     }
     std::ranges::transform(frames, looks.begin(),
@@ -325,10 +383,12 @@ void Repairer::find_pixels(std::span<const Samples> frames, int plane) {
       return;
     }
     int noise = own;  // the least of the tiles around, as texture is no noise
-    tile.wider(1, tiles).for_each(
-        [&](int i, int k) { noise = std::min(noise, detail[k * tiles.right + i]); });
+    tile.wider(1, {0, 0, width / kTile, height / kTile}).for_each([&](int i, int k) {
+      noise = std::min(noise, detail[k * columns + i]);
+    });
     const DefectivePixel pixel{plane, y, x};
-    if (is_moving(looks, noise)) {
+    if (is_moving(looks, noise) ||
+        (is_isolated(looks, own) && is_alone({x, y, x + 1, y + 1}, inside, least, size_at))) {
       proven_[pixel] = number_;
     }
     if (proven_.contains(pixel)) {

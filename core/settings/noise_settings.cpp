@@ -389,9 +389,8 @@ const std::vector<NoiseField>& noise_fields() {
        .json = repair_json,
        .words = {kRepairs.begin(), kRepairs.end()},
        .any_case = true,
-       .details =
-           "pixels: hot and dead pixels of the sensor, where the scene moves. rows: noise of whole rows "
-           "and columns. dust: dust and dropouts of a single frame.",
+       .details = "pixels: hot and dead pixels of the sensor. rows: noise of whole rows and columns. dust: "
+                  "dust and dropouts of a single frame.",
        .advanced = true},
       {.name = "mix",
        .value = "X",

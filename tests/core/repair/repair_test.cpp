@@ -16,7 +16,7 @@
 namespace limpid {
 namespace {
 
-constexpr int kWidth = 160;
+constexpr int kWidth = 164;  // tiles at the border have 4 columns
 constexpr int kHeight = 128;
 constexpr Repair kAll = Repair::kAll;
 
@@ -105,12 +105,46 @@ TEST(Repairer, ReplacesHotPixelsOfAMovingScene) {
   EXPECT_EQ(counts.pixels, pixels);
 }
 
-TEST(Repairer, KeepsOutliersWhereNothingMoves) {
+TEST(Repairer, KeepsOutliersOfDrawingsWhereNothingMoves) {
   const std::vector<Frame> stars = scene(16, 0, [](int, int x, int y) { return is_hot(x, y) ? 70 : 0; });
   const auto items = repaired(stars, kAll);
   for (std::size_t t = 0; t < stars.size(); ++t) {
     EXPECT_EQ(difference(items[t].frame, stars[t]), 0) << t;
   }
+}
+
+// 8 frames of a flat ground with noise and what is added.
+std::vector<Frame> still(double sigma, const std::function<double(int x, int y)>& added) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal(0, sigma);
+  std::vector<Frame> frames;
+  for (int t = 0; t < 8; ++t) {
+    frames.push_back(frame_of([&](int x, int y) { return 60 + added(x, y) + normal(random); }, t));
+  }
+  return frames;
+}
+
+TEST(Repairer, ReplacesHotPixelsWhereOnlyNoiseChanges) {
+  const auto items = repaired(still(4, [](int x, int y) { return is_hot(x, y) ? 70 : 0; }), kAll);
+  EXPECT_EQ(items[0].defects.pixels.size(), 16U);
+  for (const DefectivePixel& pixel : items[0].defects.pixels) {
+    EXPECT_TRUE(is_hot(pixel.x, pixel.y));
+    EXPECT_NEAR(at(items[5].frame, pixel.x, pixel.y), 60, 16);
+  }
+}
+
+TEST(Repairer, KeepsStarsPatternsAndTheBorderWhereOnlyNoiseChanges) {
+  const auto is_star = [](int x, int y) { return is_hot(x, y) || is_hot(x + 1, y) || is_hot(x, y - 1); };
+  EXPECT_EQ(
+      repaired(still(4, [&](int x, int y) { return is_hot(x, y)    ? 90
+                                                   : is_star(x, y) ? 35
+                                                                   : 0; }), kAll)[0]
+          .defects,
+      Defects());
+  EXPECT_EQ(
+      repaired(still(4, [](int x, int y) { return x % 7 == 3 && y % 30 == 9 ? 90 : 0; }), kAll)[0].defects,
+      Defects());
+  EXPECT_EQ(repaired(still(10, [](int, int) { return 0; }), Repair::kPixels)[0].defects, Defects());
 }
 
 TEST(Repairer, KeepsPointsThatMoveWithTheScene) {
