@@ -28,33 +28,27 @@ struct Vector {
 /// around their places in both neighboring frames, along motion.
 class Dust {
  public:
-  Dust(Samples before, Samples now, Samples after)
-      : neighbors_{std::move(before), std::move(after)},
-        now_(std::move(now)),
+  Dust(const Picture& before, const Picture& now, const Picture& after)
+      : neighbors_{&before.samples, &after.samples},
+        now_(now.samples),
         columns_(tiles_along(now_.width)),
-        detail_(detail_of(neighbors_[0])),
+        detail_(before.detail),
         seeds_(now_.values.size()),
         counts_(detail_.size()),
-        motions_(detail_.size()) {
-    for (int tile = 0; tile < std::ssize(counts_); ++tile) {
-      find_seeds(tile);
-      if (counts_[tile] > 0 && follow(tile)) {
-        find_seeds(tile);
-      } else {
-        counts_[tile] = 0;
-      }
-    }
-  }
+        motions_(detail_.size()) {}
 
   /// Calls replace(x, y, to_before, to_after) for each sample with dust.
   template <typename Replace>
-  void find(const Replace& replace) const {
+  void find(const Replace& replace) {
     constexpr std::ptrdiff_t kLeastTiles = 24;
     constexpr int kMostShare = 32;
     constexpr int kMostSeeds = kTile * kTile / 4;  // of a tile; what is larger is an object
-    if (std::ranges::count_if(counts_, [](int count) { return count > 0; }) >
-        std::max(kLeastTiles, std::ssize(counts_) / kMostShare)) {
-      return;  // rain, sparks, a flash, or motion that cannot be followed
+    std::ptrdiff_t tiles = 0;
+    for (int tile = 0; tile < std::ssize(counts_); ++tile) {
+      if (differs(tile) && find_seeds(tile) && follow(tile) && find_seeds(tile) &&
+          ++tiles > std::max(kLeastTiles, std::ssize(counts_) / kMostShare)) {
+        return;  // rain, sparks, a flash, or motion that cannot be followed
+      }
     }
     for (int tile = 0; tile < std::ssize(counts_); ++tile) {
       if (counts_[tile] > 0 && counts_[tile] < kMostSeeds) {
@@ -87,19 +81,39 @@ class Dust {
     return is;
   }
 
-  void find_seeds(int tile) {
+  // False for a tile that surely has no seeds as long as its motion is 0.
+  bool differs(int tile) const {
+    const Box box = box_of(tile);
+    const auto most = static_cast<std::int16_t>(threshold(tile));
+    int differing = 0;
+    for (int y = box.top; y < box.bottom; ++y) {
+      const std::int16_t* const row = now_.row(y);
+      const std::int16_t* const old = neighbors_[0]->row(y);
+      const std::int16_t* const next = neighbors_[1]->row(y);
+      for (int x = box.left; x < box.right; ++x) {
+        const auto least =
+            static_cast<std::int16_t>(std::min(std::abs(row[x] - old[x]), std::abs(row[x] - next[x])));
+        differing += least > most ? 1 : 0;
+      }
+    }
+    return differing > 0;
+  }
+
+  // Returns true if the tile has seeds.
+  bool find_seeds(int tile) {
     counts_[tile] = 0;
     box_of(tile).for_each([&](int x, int y) {
       std::int8_t& seed = seeds_[std::ptrdiff_t{y} * now_.width + x];
       seed = 0;
       for (const int sign : {1, -1}) {
-        if (is_outlier(now_, x, y, neighbors_[0], motions_[tile][0], sign, tile) &&
-            is_outlier(now_, x, y, neighbors_[1], motions_[tile][1], sign, tile)) {
+        if (is_outlier(now_, x, y, *neighbors_[0], motions_[tile][0], sign, tile) &&
+            is_outlier(now_, x, y, *neighbors_[1], motions_[tile][1], sign, tile)) {
           seed = static_cast<std::int8_t>(sign);
           ++counts_[tile];
         }
       }
     });
+    return counts_[tile] > 0;
   }
 
   int seed(int x, int y) const { return seeds_[std::ptrdiff_t{y} * now_.width + x]; }
@@ -112,35 +126,42 @@ class Dust {
     return sign;
   }
 
+  // The sum of differences between the samples of a box and those in another frame, or `most` if that is
+  // less. Few samples that differ much, as dust, count little.
+  int difference(const Samples& other, const Box& box, const Vector& vector, int most) const {
+    constexpr std::int16_t kMostDifference = 24 * kUnit;
+    int sum = 0;
+    for (int y = box.top; y < box.bottom && sum < most; y += 2) {
+      const std::int16_t* const row = now_.row(y);
+      const std::int16_t* const others = other.row(y + vector.y) + vector.x;
+      std::int16_t of_row = 0;  // of at most 32 samples
+      for (int x = box.left; x < box.right; ++x) {
+        const auto difference =
+            static_cast<std::int16_t>(std::max(row[x], others[x]) - std::min(row[x], others[x]));
+        of_row = static_cast<std::int16_t>(of_row + std::min(difference, kMostDifference));
+      }
+      sum += of_row;
+    }
+    return std::min(sum, most);
+  }
+
   // Searches the motion of a tile and the samples around it near that of other tiles, and everywhere if that
-  // fails. Few samples that differ much, as dust, count little. Returns false if it cannot be followed.
+  // fails. Returns false, and removes its seeds, if it cannot be followed.
   bool follow(int tile) {
     constexpr int kNear = 2;
     constexpr int kFar = 12;
-    constexpr int kMostDifference = 24 * kUnit;
     const Box wide = box_of(tile).wider(kMargin, whole());
     const int samples = (wide.right - wide.left) * ((wide.bottom - wide.top + 1) / 2);
     const int most = (2 * detail_[tile] + kUnit) * samples;
-    bool is_followed = true;
     for (std::size_t n = 0; n < neighbors_.size(); ++n) {
-      const Samples& other = neighbors_[n];
       int least = std::numeric_limits<int>::max();
       Vector best;
       const auto consider = [&](const Vector& vector) {
-        if (wide.left + vector.x < 0 || wide.top + vector.y < 0 || wide.right + vector.x > now_.width ||
-            wide.bottom + vector.y > now_.height) {
-          return;
-        }
-        int sum = 0;
-        for (int y = wide.top; y < wide.bottom; y += 2) {
-          for (int x = wide.left; x < wide.right; ++x) {
-            sum +=
-                std::min(std::abs(now_.row(y)[x] - other.row(y + vector.y)[x + vector.x]), kMostDifference);
-          }
-        }
-        if (sum < least) {
+        if (wide.left + vector.x >= 0 && wide.top + vector.y >= 0 && wide.right + vector.x <= now_.width &&
+            wide.bottom + vector.y <= now_.height) {
+          const int sum = difference(*neighbors_[n], wide, vector, least);
+          best = sum < least ? vector : best;
           least = sum;
-          best = vector;
         }
       };
       consider({});
@@ -155,9 +176,9 @@ class Dust {
         }
       }
       motions_[tile][n] = best;
-      is_followed = is_followed && least <= most;
+      counts_[tile] = least > most ? 0 : counts_[tile];
     }
-    return is_followed;
+    return counts_[tile] > 0;
   }
 
   // True if the other frame has outliers of this sign near the tile that this frame does not have: an object
@@ -168,7 +189,7 @@ class Dust {
     box_of(tile).wider(kObjectRadius, whole()).for_each([&](int x, int y) {
       const Vector place{x + to.x, y + to.y};
       others += whole().contains(place.x, place.y) &&
-                        is_outlier(neighbors_[n], place.x, place.y, now_, {-to.x, -to.y}, sign, tile)
+                        is_outlier(*neighbors_[n], place.x, place.y, now_, {-to.x, -to.y}, sign, tile)
                     ? 1
                     : 0;
     });
@@ -178,8 +199,8 @@ class Dust {
   template <typename Replace>
   void try_tile(int tile, const Replace& replace) const {
     const auto& to = motions_[tile];
-    const auto old = [&](int x, int y) { return neighbors_[0].row(y + to[0].y)[x + to[0].x]; };
-    const auto next = [&](int x, int y) { return neighbors_[1].row(y + to[1].y)[x + to[1].x]; };
+    const auto old = [&](int x, int y) { return neighbors_[0]->row(y + to[0].y)[x + to[0].x]; };
+    const auto next = [&](int x, int y) { return neighbors_[1]->row(y + to[1].y)[x + to[1].x]; };
     int disagreement = 0;
     int signs = 0;
     const Box box = box_of(tile);
@@ -201,10 +222,10 @@ class Dust {
     });
   }
 
-  std::array<Samples, 2> neighbors_;
-  Samples now_;
+  std::array<const Samples*, 2> neighbors_;
+  const Samples& now_;
   int columns_;
-  std::vector<int> detail_;                     // of tiles, in the frame before
+  const std::vector<int>& detail_;              // of tiles, in the frame before
   std::vector<std::int8_t> seeds_;              // of samples: 1 and -1 for lighter and darker ones
   std::vector<int> counts_;                     // of seeds in tiles
   std::vector<std::array<Vector, 2>> motions_;  // of tiles, to the frames before and after
@@ -212,10 +233,9 @@ class Dust {
 
 }  // namespace
 
-std::int64_t repair_dust(const Frame& before, const Frame& frame, const Frame& after, Frame& out) {
-  const FrameFormat& format = frame.format;
-  const int main = brightness_plane(format);
-  const Dust dust(samples_of(before, main), samples_of(frame, main), samples_of(after, main));
+std::int64_t repair_dust(const Picture& before, const Picture& now, const Picture& after, Frame& out) {
+  const FrameFormat& format = now.frame.format;
+  Dust dust(before, now, after);
   std::int64_t count = 0;
   dust.find([&](int x, int y, const Vector& to_before, const Vector& to_after) {
     ++count;
@@ -229,8 +249,8 @@ std::int64_t repair_dust(const Frame& before, const Frame& frame, const Frame& a
         return plane.row<decltype(type)>(row)[column];
       };
       visit_samples(format, [&](auto type) {
-        const float sum = static_cast<float>(sample(before, to_before, type)) +
-                          static_cast<float>(sample(after, to_after, type));
+        const float sum = static_cast<float>(sample(before.frame, to_before, type)) +
+                          static_cast<float>(sample(after.frame, to_after, type));
         sample(out, {}, type) = static_cast<decltype(type)>(sum / 2);
       });
     }

@@ -13,6 +13,7 @@ namespace limpid {
 using repair::Box;
 using repair::kTile;
 using repair::kUnit;
+using repair::Picture;
 using repair::Samples;
 using repair::samples_of;
 using repair::tiles_along;
@@ -21,10 +22,11 @@ namespace {
 
 constexpr int kLeastHeight = 6 * kUnit;  // of a defective pixel
 
-// Calls visit(x, y, difference) for each sample inside the border. The difference is the sample minus the
-// median of the four samples beside it.
+// Calls visit(y, differences) for each row inside the border. The difference of a sample inside is that from
+// the median of the four samples beside it.
 template <typename Visit>
-void for_each_difference(const Samples& samples, const Visit& visit) {
+void for_each_row(const Samples& samples, const Visit& visit) {
+  std::vector<std::int16_t> differences(samples.width);
   for (int y = 1; y + 1 < samples.height; ++y) {
     const std::int16_t* const above = samples.row(y - 1);
     const std::int16_t* const row = samples.row(y);
@@ -32,8 +34,10 @@ void for_each_difference(const Samples& samples, const Visit& visit) {
     for (int x = 1; x + 1 < samples.width; ++x) {
       const std::int16_t least = std::min(std::min(above[x], below[x]), std::min(row[x - 1], row[x + 1]));
       const std::int16_t most = std::max(std::max(above[x], below[x]), std::max(row[x - 1], row[x + 1]));
-      visit(x, y, row[x] - (above[x] + below[x] + row[x - 1] + row[x + 1] - least - most) / 2);
+      const int median = (above[x] + below[x] + row[x - 1] + row[x + 1] - least - most) / 2;
+      differences[x] = static_cast<std::int16_t>(row[x] - median);
     }
+    visit(y, differences);
   }
 }
 
@@ -306,16 +310,19 @@ Samples repair::samples_of(const Frame& frame, int plane) {
 
 std::vector<int> repair::detail_of(const Samples& samples) {
   const int columns = tiles_along(samples.width);
-  std::vector<int> sums(std::size_t{1} * columns * tiles_along(samples.height));
-  std::vector<int> counts(sums.size());
-  for_each_difference(samples, [&](int x, int y, int difference) {
-    const int tile = y / kTile * columns + x / kTile;
-    sums[tile] += std::abs(difference);
-    ++counts[tile];
+  std::vector<int> detail(std::size_t{1} * columns * tiles_along(samples.height));
+  for_each_row(samples, [&](int y, std::span<const std::int16_t> differences) {
+    for (int x = 1; x + 1 < samples.width; ++x) {
+      detail[y / kTile * columns + x / kTile] += std::abs(differences[x]);
+    }
   });
-  std::ranges::transform(sums, counts, sums.begin(),
-                         [](int sum, int count) { return sum / std::max(count, 1); });
-  return sums;
+  const auto inside = [](int tile, int length) {
+    return std::max(std::min((tile + 1) * kTile, length - 1) - std::max(tile * kTile, 1), 1);
+  };
+  for (int tile = 0; tile < std::ssize(detail); ++tile) {
+    detail[tile] /= inside(tile % columns, samples.width) * inside(tile / columns, samples.height);
+  }
+  return detail;
 }
 
 void Repairer::send(Frame frame) {
@@ -362,9 +369,9 @@ void Repairer::find_pixels(std::span<const Samples> frames, int plane) {
   const std::vector<int> detail = detail_of(frames.front());
   std::vector<std::int16_t> sums(frames.front().values.size());  // of 8 differences below 2^12
   for (const Samples& samples : frames) {
-    for_each_difference(samples, [&sums, width](int x, int y, int difference) {
-      std::int16_t& sum = sums[std::ptrdiff_t{y} * width + x];
-      sum = static_cast<std::int16_t>(sum + difference);
+    for_each_row(samples, [&sums, width](int y, std::span<const std::int16_t> differences) {
+      std::int16_t* const row = sums.data() + std::ptrdiff_t{y} * width;
+      std::transform(row, row + width, differences.begin(), row, std::plus<std::int16_t>());
     });
   }
   const auto size_at = [&](int x, int y) { return std::abs(sums[std::ptrdiff_t{y} * width + x]); };
@@ -398,19 +405,20 @@ void Repairer::find_pixels(std::span<const Samples> frames, int plane) {
 }
 
 void Repairer::send(Frame frame, const Defects& defects) {
-  Item item{repaired(frame, defects), defects};
+  frame = repaired(frame, defects);
   if (!includes(choice_, Repair::kDust)) {
-    repaired_.push_back(std::move(item));
+    repaired_.push_back({std::move(frame), defects});
     return;
   }
-  pass_on(item.frame.begins_anew ? nullptr : &item.frame);
-  current_ = std::move(item);
+  Picture next(frame);
+  pass_on(frame.begins_anew ? nullptr : &next);
+  current_ = std::move(next);
+  current_defects_ = defects;
 }
 
 void Repairer::flush() {
   measure();
   pass_on(nullptr);
-  current_.reset();
   before_.reset();
 }
 
@@ -468,20 +476,20 @@ Frame Repairer::repaired(const Frame& frame, const Defects& defects) {
 }
 
 // Repairs the dust of the current frame. `after`: null at the end of the stream, and before a cut.
-void Repairer::pass_on(const Frame* after) {
+void Repairer::pass_on(const Picture* after) {
   if (!current_) {
     return;
   }
-  const Frame frame = current_->frame;
-  if (before_ && after != nullptr && !frame.begins_anew) {
-    Frame result = copy_of(frame);
-    if (const std::int64_t samples = repair::repair_dust(*before_, frame, *after, result); samples > 0) {
-      current_->frame = result;
-      counts_.dust += frame.context_only ? 0 : samples;
+  Frame result = current_->frame;
+  if (before_ && after != nullptr && !result.begins_anew) {
+    Frame copy = copy_of(result);
+    if (const std::int64_t samples = repair::repair_dust(*before_, *current_, *after, copy); samples > 0) {
+      counts_.dust += result.context_only ? 0 : samples;
+      result = std::move(copy);
     }
   }
-  repaired_.push_back(*std::move(current_));
-  before_ = frame;
+  repaired_.push_back({std::move(result), std::move(current_defects_)});
+  before_ = std::exchange(current_, std::nullopt);
 }
 
 }  // namespace limpid

@@ -88,9 +88,17 @@ struct Box {
   }
 };
 
-/// Replaces samples that neither neighbor confirms along motion in `out`, which has the samples of `frame`.
+/// A frame, with the samples and the detail of its plane of brightness.
+struct Picture {
+  explicit Picture(const Frame& of) : frame(of), samples(samples_of(of, brightness_plane(of.format))) {}
+
+  Frame frame;
+  Samples samples;
+  std::vector<int> detail = detail_of(samples);
+};
+/// Replaces samples that neither neighbor confirms along motion in `out`, which has the samples of `now`.
 /// Returns the number of samples that were replaced in the plane of brightness.
-std::int64_t repair_dust(const Frame& before, const Frame& frame, const Frame& after, Frame& out);
+std::int64_t repair_dust(const Picture& before, const Picture& now, const Picture& after, Frame& out);
 
 }  // namespace repair
 
@@ -151,7 +159,7 @@ class Repairer {
   void measure();
   void find_pixels(std::span<const repair::Samples> frames, int plane);
   Frame repaired(const Frame& frame, const Defects& defects);
-  void pass_on(const Frame* after);
+  void pass_on(const repair::Picture* after);
 
   Repair choice_;
   FramePool pool_;
@@ -159,8 +167,8 @@ class Repairer {
   std::int64_t number_ = 0;                        // of the block
   Defects defects_;                                // of the last block
   std::map<DefectivePixel, std::int64_t> proven_;  // the number of the last block that proves it
-  std::optional<Frame> before_;                    // the neighbor of `current_`
-  std::optional<Item> current_;
+  std::optional<repair::Picture> before_, current_;
+  Defects current_defects_;
   std::deque<Item> repaired_;
   RepairCounts counts_;
 };
