@@ -41,13 +41,13 @@ void for_each_row(const Samples& samples, const Visit& visit) {
   }
 }
 
-// The surroundings of a sample in one frame: its eight neighbors, then the samples around these.
+// A sample of a frame with its eight neighbors and the samples around these.
 constexpr int kNeighbors = 8;
 using Surroundings = std::array<int, 24>;
 struct Look {
   int value = 0;
-  int excess = 0;  // over the median of the eight neighbors
-  Surroundings around{};
+  int excess = 0;         // over the median of the eight neighbors
+  Surroundings around{};  // the neighbors come first
 };
 
 // The sample must be 2 or more from the border.
@@ -65,6 +65,16 @@ Look look_at(const Samples& samples, int x, int y) {
   std::ranges::sort(sorted);
   look.excess = look.value - (sorted[3] + sorted[4]) / 2;
   return look;
+}
+
+Look sum_of(const std::vector<Look>& looks) {
+  Look sum;
+  for (const Look& look : looks) {
+    sum.value += look.value;
+    sum.excess += look.excess;
+    std::ranges::transform(sum.around, look.around, sum.around.begin(), std::plus<>());
+  }
+  return sum;
 }
 
 // The mean of the samples around the eight neighbors, and their mean absolute deviation from it.
@@ -101,22 +111,14 @@ bool is_moving(const std::vector<Look>& looks, int noise) {
 // tile.
 bool is_outlier(const std::vector<Look>& looks, int detail) {
   const auto frames = static_cast<int>(looks.size());
-  const int sum = std::accumulate(looks.begin(), looks.end(), 0,
-                                  [](int excess, const Look& look) { return excess + look.excess; });
-  const int sign = sum < 0 ? -1 : 1;
-  const int height = sign * sum / frames;
-  if (height < std::max(kLeastHeight, 2 * detail)) {
-    return false;
-  }
-  bool is = true;
-  std::array<int, kNeighbors> over{};  // sums of the excess over each neighbor
-  for (const Look& look : looks) {
-    is = is && 2 * sign * look.excess >= height - 3 * detail;
-    for (std::size_t i = 0; i < over.size(); ++i) {
-      over[i] += sign * (look.value - look.around[i]);
-    }
-  }
-  return is && 4 * std::ranges::min(over) >= 3 * height * frames;
+  const Look sum = sum_of(looks);
+  const int sign = sum.excess < 0 ? -1 : 1;
+  const int height = sign * sum.excess / frames;
+  return height >= std::max(kLeastHeight, 2 * detail) &&
+         std::ranges::all_of(
+             looks, [=](const Look& look) { return 2 * sign * look.excess >= height - 3 * detail; }) &&
+         std::all_of(sum.around.begin(), sum.around.begin() + kNeighbors,
+                     [&](int neighbor) { return 4 * sign * (sum.value - neighbor) >= 3 * height * frames; });
 }
 
 // True for an outlier in all frames whose height is constant but for noise, on a flat ground that changes by
@@ -125,28 +127,22 @@ bool is_outlier(const std::vector<Look>& looks, int detail) {
 bool is_isolated(const std::vector<Look>& looks, int detail) {
   constexpr int kLeastNoise = kUnit / 2;  // mean absolute deviation, as all noise here
   const auto frames = static_cast<int>(looks.size());
-  Surroundings means{};
-  int height = 0;
-  int noise = 0;
-  for (const Look& look : looks) {
-    height += look.excess;
-    std::ranges::transform(means, look.around, means.begin(), std::plus<>());
-  }
+  auto [value, height, means] = sum_of(looks);
   height /= frames;
   std::ranges::for_each(means, [frames](int& mean) { mean /= frames; });
+  int noise = 0;
   for (const Look& look : looks) {
-    for (std::size_t i = 0; i < means.size(); ++i) {
-      noise += std::abs(look.around[i] - means[i]);
-    }
+    noise = std::transform_reduce(means.begin(), means.end(), look.around.begin(), noise, std::plus<>(),
+                                  [](int a, int b) { return std::abs(a - b); });
   }
   noise /= frames * static_cast<int>(means.size());
   const auto [ground, contrast] = contrast_of(means);
   const int beside = (means[1] + means[3] + means[4] + means[6]) / 4 - ground;
   const int texture = std::max(contrast, detail - 5 * noise / 4);
-  const int most = std::abs(height);
-  return noise >= kLeastNoise && 8 * std::abs(beside) < most + 4 * noise &&
-         most > std::max(5 * noise / 2, 3 * texture) && std::ranges::all_of(looks, [=](const Look& look) {
-           return std::abs(look.excess - height) < 6 * noise + kUnit;
+  return noise >= kLeastNoise && 8 * std::abs(beside) < std::abs(height) + 4 * noise &&
+         std::abs(height) > std::max(5 * noise / 2, 3 * texture) &&
+         std::ranges::all_of(looks, [steady = height, noise](const Look& look) {
+           return std::abs(look.excess - steady) < 6 * noise + kUnit;
          });
 }
 
@@ -167,11 +163,9 @@ bool is_alone(const Box& sample, const Box& inside, int least, const Size& size_
   return others <= kMostOthers;
 }
 
-// The rows of a plane (or its columns), compared with their neighbors: the sum and the difference of the
-// medians of each half of a row, in units of Samples.
-struct LineProfile {
-  std::vector<int> sums, differences;
-};
+// The rows of a plane (or its columns), compared with their neighbors: the medians of both halves of a row,
+// in units of Samples.
+using LineProfile = std::vector<std::array<int, 2>>;
 
 double median_of_magnitudes(std::vector<int> values) {
   const auto middle = values.begin() + std::ssize(values) / 2;
@@ -199,10 +193,11 @@ float line_deviation(const std::vector<LineProfile>& profiles) {
   std::vector<int> sums;
   std::vector<int> differences;
   for (std::size_t t = 1; t < profiles.size(); ++t) {
-    for (std::size_t line = 0; line < profiles[t].sums.size(); ++line) {
-      const int sum = profiles[t].sums[line] - profiles[t - 1].sums[line];
-      sums.push_back(sum);
-      differences.push_back(profiles[t].differences[line] - profiles[t - 1].differences[line]);
+    for (std::size_t line = 0; line < profiles[t].size(); ++line) {
+      const int first = profiles[t][line][0] - profiles[t - 1][line][0];
+      const int second = profiles[t][line][1] - profiles[t - 1][line][1];
+      sums.push_back(first + second);
+      differences.push_back(first - second);
     }
   }
   if (sums.empty()) {
@@ -247,33 +242,30 @@ LineProfile profile_of(const Samples& samples, bool columns) {
           static_cast<std::int16_t>(value(line) - others / (2 * reach));
     }
   }
-  LineProfile profile;
-  const auto median = [&](std::ptrdiff_t begin) {
-    const auto half = differences.begin() + begin;
-    std::nth_element(half, half + sampled / 4, half + sampled / 2);
-    return int{half[sampled / 4]};
-  };
-  for (std::ptrdiff_t line = 0; line < lines; ++line) {
-    const int first = median(line * sampled);
-    const int second = median(line * sampled + sampled / 2);
-    profile.sums.push_back(first + second);
-    profile.differences.push_back(first - second);
+  LineProfile profile(lines);
+  auto half = differences.begin();
+  for (auto& medians : profile) {
+    for (int& median : medians) {
+      std::nth_element(half, half + sampled / 4, half + sampled / 2);
+      median = half[sampled / 4];
+      half += sampled / 2;
+    }
   }
   return profile;
 }
 
 std::vector<float> line_offsets(const Samples& samples, bool columns, float deviation) {
-  const LineProfile profile = deviation > 0 ? profile_of(samples, columns) : LineProfile();
   constexpr double kMost = 4;  // standard deviations of a row's difference; what is greater is the picture's
+  std::vector<int> sums;
+  std::ranges::transform(deviation > 0 ? profile_of(samples, columns) : LineProfile(),
+                         std::back_inserter(sums), [](const auto& halves) { return halves[0] + halves[1]; });
   const double own = std::pow(double{deviation} * kUnit, 2);
-  const double whole =
-      std::max(own * kOfDifference, std::pow(kOfMedian * median_of_magnitudes(profile.sums) / 2, 2));
+  const double whole = std::max(own * kOfDifference, std::pow(kOfMedian * median_of_magnitudes(sums) / 2, 2));
   std::vector<float> offsets(columns ? samples.width : samples.height);
-  for (std::size_t line = 0; line < profile.sums.size(); ++line) {
-    const double difference = profile.sums[line] / 2.0;
-    offsets[line] =
-        difference * difference < kMost * kMost * whole ? static_cast<float>(difference * own / whole) : 0;
-  }
+  std::ranges::transform(sums, offsets.begin(), [=](int sum) {
+    const double difference = sum / 2.0;
+    return difference * difference < kMost * kMost * whole ? static_cast<float>(difference * own / whole) : 0;
+  });
   return offsets;
 }
 
@@ -296,11 +288,15 @@ void change(const FrameFormat& format, const Plane& plane, const Box& box, const
 
 Samples repair::samples_of(const Frame& frame, int plane) {
   const Plane& from = frame.planes[plane];
-  Samples samples{from.width, from.height, {}};
-  samples.values.reserve(std::size_t{1} * from.width * from.height);
-  std::vector<float> row(from.width);
-  for (int y = 0; y < from.height; ++y) {
-    load_usable_code_values(from, frame.format, 0, y, from.width, row.data());
+  return samples_of(frame, plane, {0, 0, from.width, from.height});
+}
+
+Samples repair::samples_of(const Frame& frame, int plane, const Box& box) {
+  Samples samples{box.right - box.left, box.bottom - box.top, {}};
+  samples.values.reserve(std::size_t{1} * samples.width * samples.height);
+  std::vector<float> row(samples.width);
+  for (int y = box.top; y < box.bottom; ++y) {
+    load_usable_code_values(frame.planes[plane], frame.format, box.left, y, samples.width, row.data());
     std::ranges::transform(row, std::back_inserter(samples.values), [](float value) {
       return static_cast<std::int16_t>(std::clamp(value * kUnit, 0.0F, 4095.0F));
     });
@@ -423,11 +419,11 @@ void Repairer::flush() {
 }
 
 std::optional<Repairer::Item> Repairer::receive() {
-  if (repaired_.empty()) {
-    return std::nullopt;
+  std::optional<Item> next;
+  if (!repaired_.empty()) {
+    next = std::move(repaired_.front());
+    repaired_.pop_front();
   }
-  Item next = std::move(repaired_.front());
-  repaired_.pop_front();
   return next;
 }
 
@@ -445,24 +441,18 @@ Frame Repairer::repaired(const Frame& frame, const Defects& defects) {
   }
   Frame result = copy_of(frame);
   const int counted = frame.context_only ? 0 : 1;
-  for (int p = 0; p < frame.format.color_plane_count(); ++p) {
+  for (const auto [p, y, x] : defects.pixels) {
     const Plane& plane = result.planes[p];
-    const Box inside{2, 2, plane.width - 2, plane.height - 2};
-    const auto is_here = [&](const DefectivePixel& pixel) {
-      return pixel.plane == p && inside.contains(pixel.x, pixel.y);
-    };
-    if (std::ranges::any_of(defects.pixels, is_here)) {
-      const Samples samples = samples_of(frame, p);
-      for (const DefectivePixel& pixel : defects.pixels) {
-        if (is_here(pixel)) {
-          const auto [x, y] = std::pair(pixel.x, pixel.y);
-          const auto excess = static_cast<float>(look_at(samples, x, y).excess);
-          change(frame.format, plane, {x, y, x + 1, y + 1}, [excess](int, int) { return excess; });
-          counts_.pixels += counted;
-        }
-      }
+    if (Box{2, 2, plane.width - 2, plane.height - 2}.contains(x, y)) {
+      const Look look = look_at(samples_of(frame, p, {x - 2, y - 2, x + 3, y + 3}), 2, 2);
+      change(frame.format, plane, {x, y, x + 1, y + 1},
+             [&](int, int) { return static_cast<float>(look.excess); });
+      counts_.pixels += counted;
     }
-    if (defects.lines[p][0] > 0 || defects.lines[p][1] > 0) {
+  }
+  for (int p = 0; p < frame.format.color_plane_count(); ++p) {
+    if (defects.lines[p] != std::array<float, 2>()) {
+      const Plane& plane = result.planes[p];
       const Samples without = samples_of(result, p);
       const std::vector<float> rows = line_offsets(without, false, defects.lines[p][0]);
       const std::vector<float> columns = line_offsets(without, true, defects.lines[p][1]);

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "core/frame/frame.h"
@@ -32,10 +32,7 @@ struct DefectivePixel {
   std::int32_t plane = 0;
   std::int32_t y = 0;
   std::int32_t x = 0;
-  bool operator==(const DefectivePixel&) const = default;
-  bool operator<(const DefectivePixel& other) const {
-    return std::tie(plane, y, x) < std::tie(other.plane, other.y, other.x);
-  }
+  auto operator<=>(const DefectivePixel&) const = default;
 };
 
 /// The defects of a frame that are measured in several frames.
@@ -63,7 +60,6 @@ struct Samples {
 
   const std::int16_t* row(int y) const { return values.data() + std::ptrdiff_t{y} * width; }
 };
-Samples samples_of(const Frame& frame, int plane);
 /// The detail and noise of each tile: the mean absolute difference of a sample from the median of its four
 /// neighbors.
 std::vector<int> detail_of(const Samples& samples);
@@ -87,6 +83,9 @@ struct Box {
     }
   }
 };
+
+Samples samples_of(const Frame& frame, int plane);
+Samples samples_of(const Frame& frame, int plane, const Box& box);
 
 /// A frame, with the samples and the detail of its plane of brightness.
 struct Picture {
