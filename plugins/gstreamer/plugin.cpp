@@ -409,6 +409,7 @@ void limpid_denoise_class_init(LimpidDenoiseClass* own) {
              {"default", "fast", "good", "high", "best"}),
       choice("profile", "Quality by the filter's own names", "LimpidProfile",
              limpid::plugins::profile_names()),
+      choice("repair", "Defects to repair first", "LimpidRepair", {"off", "pixels", "rows", "dust", "all"}),
       text("engine", "Engine: auto, cpu, cuda:0"),
       text("settings",
            "Settings file and other options of limpid denoise, separated by spaces: look.json reach=2"),

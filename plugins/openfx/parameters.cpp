@@ -15,6 +15,7 @@ namespace {
 using plugins::sized;
 
 constexpr const char* kNoiseChoices[] = {"automatic", "level", "measured"};
+constexpr const char* kRepairChoices[] = {"off", "pixels", "rows", "dust", "all"};
 constexpr const char* kFieldChoices[] = {"auto", "progressive", "interlaced"};
 constexpr const char* kDefaultChoice = "default";
 constexpr double kDefaultLevel = 10;
@@ -267,6 +268,11 @@ void define_parameters(abi::Parameters set) {
   }
   define.group("more", "More options", false);
   define.choice(
+      name::kRepair, "Repair",
+      "Defects to repair before filtering: pixels (hot and dead pixels), rows (noise of rows and columns), "
+      "dust (dust and dropouts of a single frame), all, or off",
+      kRepairChoices);
+  define.choice(
       name::kFields, "Fields",
       "Frames that are filtered by field: auto (those that the host calls interlaced, and combed ones), "
       "progressive (none) or interlaced (all)",
@@ -285,6 +291,9 @@ bool Values::is_identity() const {
     const auto setting = settings.find(name);
     return setting == settings.end() ? std::string() : setting->second;
   };
+  if (of_options("repair") != kRepairChoices[0]) {
+    return false;
+  }
   if (const std::string own = of_options("strength"); own.empty() ? strength == 0 : is_zero(own)) {
     return true;
   }
@@ -338,6 +347,7 @@ Values Parameters::values() const {
   const NamedFilter& filter = usable_filters()[chosen];
   plugins::Settings settings{{"filter", filter.info.name},
                              {"fields", kFieldChoices[std::clamp(choice(name::kFields), 0, 2)]},
+                             {"repair", kRepairChoices[std::clamp(choice(name::kRepair), 0, 4)]},
                              {"settings", text(name::kOptions)}};
   const auto profile = static_cast<std::size_t>(choice(name::kProfile));
   if (profile < plugins::profile_names().size() &&

@@ -20,6 +20,7 @@ inline constexpr const char* kLevel = "level";
 inline constexpr const char* kStrength = "strength";
 inline constexpr const char* kFilter = "filter";
 inline constexpr const char* kProfile = "profile";
+inline constexpr const char* kRepair = "repair";
 inline constexpr const char* kFields = "fields";
 inline constexpr const char* kEngine = "engine";
 inline constexpr const char* kOptions = "options";

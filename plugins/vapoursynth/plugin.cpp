@@ -50,9 +50,8 @@ std::string arguments_of(const Function& function) {
            "transform_2d_s:data[]:opt;transform_1d_s:data[]:opt;engine:data:opt;threads:int:opt;";
   }
   std::string arguments =
-      "clip:vnode;sigma:float[]:opt;noise:data:opt;strength:float:opt;mix:float:opt;planes:int[]:opt;engine:"
-      "data:opt;"
-      "threads:int:opt;fields:data:opt;live:int:opt;";
+      "clip:vnode;sigma:float[]:opt;noise:data:opt;strength:float:opt;mix:float:opt;planes:int[]:opt;repair:"
+      "data:opt;engine:data:opt;threads:int:opt;fields:data:opt;live:int:opt;";
   if (function.filter == nullptr) {
     arguments += "settings:data:opt;filter:data:opt;quality:data:opt;profile:data:opt;";
   }

@@ -425,6 +425,7 @@ def denoise(
     noise      a NoiseProfile, or the name of a file with one
     strength   0 to 10, or a pair for luma and chroma [1]
     mix        share of the noisy frame in the result, 0 to 1 [0]
+    repair     "off", "pixels", "rows", "dust" or "all": defects to repair before filtering ["off"]
     settings   name of a settings file of the window; the other settings override it
     filter     "vbm4d" (along motion), "bm3d", "nlm", "bilateral", ...: see filters() [vbm4d; of a picture bm3d]
     profile    "fast", "lc", "np", "high", "best"

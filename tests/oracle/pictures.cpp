@@ -118,6 +118,21 @@ Frame add_noise(const Frame& clean, double sigma, std::uint64_t seed) {
   return noisy;
 }
 
+std::vector<Frame> with_defects(std::vector<Frame> frames) {
+  for (Frame& frame : frames) {
+    const Plane& plane = frame.planes[0];
+    for (int y = 11; y < plane.height; y += 23) {
+      for (int x = 9; x < plane.width; x += 29) {
+        plane.row<std::uint8_t>(y)[x] = 255;
+      }
+    }
+    for (int y = 30; frame.index % 5 == 4 && y < 34; ++y) {
+      std::fill_n(plane.row<std::uint8_t>(y) + 30, 4, std::uint8_t{0});
+    }
+  }
+  return frames;
+}
+
 Agreement compare(const Frame& a, const Frame& b) { return compare(std::span(&a, 1), std::span(&b, 1)); }
 
 Agreement compare(std::span<const Frame> a, std::span<const Frame> b) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/frame/frame.h"
 
@@ -25,6 +26,9 @@ Frame draw_picture(const FrameFormat& format);
 /// The picture with white Gaussian noise of deviation `sigma` in 8-bit code values in its color planes;
 /// clamped if the samples are integers. The same seed gives the same noise.
 Frame add_noise(const Frame& clean, double sigma, std::uint64_t seed);
+
+/// Draws hot pixels into the first plane of 8-bit frames, and a speck of dust into every fifth.
+std::vector<Frame> with_defects(std::vector<Frame> frames);
 
 /// Differences between the color planes of two frames of one format, in 8-bit code values.
 struct Agreement {

@@ -303,6 +303,8 @@ TEST(Frei0r, PassesFramesOnAndTellsWhyOnce) {
   EXPECT_EQ(complaint(kFilter, "bm5d").find("limpid (frei0r): there is no filter \"bm5d\""), 0U);
   EXPECT_EQ(complaint(kSettings, "reach"),
             "limpid (frei0r): settings: 'reach' is neither NAME=VALUE nor a settings file (.json)\n");
+  EXPECT_EQ(complaint(kSettings, "repair=pixels").find("limpid (frei0r): repair: live video and the window"),
+            0U);
   EXPECT_EQ(complaint(kSettings, "delay=8"),
             "limpid (frei0r): settings: a frame's result would come 8 frames late, and frei0r takes it at "
             "once\n");

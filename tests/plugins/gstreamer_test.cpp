@@ -353,6 +353,20 @@ TEST_F(GStreamer, FiltersAndProfilesAreEnumerations) {
   expect_same(harness.results(info), expected(frames, {{"noise", "10"}, {"profile", "fast"}}));
 }
 
+TEST_F(GStreamer, RepairsWithLaterFrames) {
+  const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_GRAY8, 96, 80);
+  const std::vector<Frame> frames = oracle::with_defects(noisy_clip(info, 20));
+  const Harness harness({{"noise", "3"}, {"filter", "bilateral"}, {"repair", "all"}});
+  harness.set_caps(info);
+  harness.push(info, frames);
+  harness.end();
+  const std::vector<Frame> repaired =
+      expected(frames, {{"noise", "3"}, {"filter", "bilateral"}, {"repair", "all"}});
+  EXPECT_FALSE(
+      oracle::same_bits(repaired[9], expected(frames, {{"noise", "3"}, {"filter", "bilateral"}})[9]));
+  expect_same(harness.results(info), repaired);
+}
+
 TEST_F(GStreamer, TellsWhatIsWrong) {
   const GstVideoInfo info = info_of(GST_VIDEO_FORMAT_GRAY8, 16, 16);
   const Harness harness({{"noise", "10"}, {"filter", "bilateral"}});

@@ -164,6 +164,7 @@ TEST_F(OpenFx, KeepsTheOrderOfChoices) {
   EXPECT_EQ(choices("filter"), (std::vector<std::string>{"vbm4d", "bm3d", "bilateral", "adaptive-bilateral",
                                                          "nlm", "nlm-bilateral", "vnlb"}));
   EXPECT_EQ(choices("profile"), (std::vector<std::string>{"default", "fast", "lc", "np", "high", "best"}));
+  EXPECT_EQ(choices("repair"), (std::vector<std::string>{"off", "pixels", "rows", "dust", "all"}));
   EXPECT_EQ(choices("noise"), (std::vector<std::string>{"automatic", "level", "measured"}));
 }
 
@@ -233,6 +234,20 @@ TEST_F(OpenFx, GivesTheSameBitsInAnyOrderOnAnyThreads) {
       expect_pictures(effect->render_all(each, threads), expected);
     }
   }
+}
+
+TEST_F(OpenFx, RepairsAlikeInAnyOrderAlsoAtStrengthZero) {
+  std::vector<Frame> frames = oracle::with_defects(noisy_frames(rgba(72, 64), 24));
+  const std::vector<Frame> expected = by_library(
+      frames, {{"sigma", "10"}, {"profile", "fast"}, {"reach", "1"}, {"strength", "0"}, {"repair", "all"}});
+  EXPECT_FALSE(oracle::same_bits(expected[9], frames[9]));
+  const SourceClip clip = clip_of(frames);
+  const auto effect = instance(clip);
+  effect->set("repair", 4);
+  effect->set("strength", 0.0);
+  const std::vector<double> order = times_of(clip);
+  expect_pictures(effect->render_all({order.rbegin(), order.rend()}, 4), expected);
+  EXPECT_EQ(effect->unannounced(), std::set<double>{});
 }
 
 // Also when the stream has gone on to frames beyond the reach of an earlier one.

@@ -296,6 +296,27 @@ TEST_F(VapourSynth, FindsTheSameNoiseInAnyOrder) {
   }
 }
 
+TEST_F(VapourSynth, RepairsAlikeInAnyOrder) {
+  const FrameFormat format = oracle::gray(96, 80);
+  constexpr int kFrames = 150;
+  const std::vector<Frame> frames = oracle::with_defects(noisy_clip(format, kFrames));
+  const std::vector<Frame> whole_clip =
+      expected(frames, {{"filter", "bilateral"}, {"sigma", "3"}, {"repair", "all"}});
+  EXPECT_FALSE(
+      oracle::same_bits(whole_clip[100], expected(frames, {{"filter", "bilateral"}, {"sigma", "3"}})[100]));
+  VSNode* const node =
+      invoke("Denoise", frames, {text("filter", "bilateral"), number("sigma", 3), text("repair", "all")});
+  ASSERT_NE(node, nullptr) << error_;
+  const std::vector<int> order{149, 60, 61, 90, 3, 148, 0, 100, 99, 98, 35, 130, 36};
+  const std::vector<Frame> results = get(node, format, order);
+  for (const int n : order) {
+    EXPECT_TRUE(
+        oracle::same_bits(results[static_cast<std::size_t>(n)], whole_clip[static_cast<std::size_t>(n)]))
+        << "frame " << n;
+  }
+  api()->freeNode(node);
+}
+
 TEST_F(VapourSynth, TakesFieldsAndLive) {
   const FrameFormat format = oracle::gray(64, 48);
   const std::vector<Frame> frames = noisy_clip(format, 4);
@@ -586,6 +607,8 @@ TEST_F(VapourSynth, TellsWhatIsWrong) {
   EXPECT_EQ(objection("Denoise", {text("filter", "recursive"), number("sigma", 5)}),
             "Denoise: VapourSynth requests frames in any order, so it cannot use the filter recursive, whose "
             "results depend on all earlier frames; use vbm4d with delay=0");
+  EXPECT_EQ(objection("NLM", {text("repair", "dust"), whole("live", 1), number("sigma", 5)}).substr(0, 30),
+            "NLM: repair: live video and th");
   EXPECT_EQ(objection("NLM", {whole("planes", 3)}), "NLM: planes: there is no plane 3, or it is named twice");
   EXPECT_EQ(objection("NLM", {whole("planes", 1)}),
             "NLM: planes: without sigma, [0] or [1, 2] of a clip in YUV, or all");
