@@ -188,6 +188,8 @@ part_ffmpeg() {
   unpack ffmpeg/trixie
   local options=() more codecs="libx264 libx265 libsvtav1 libdav1d libaom libvpx libopus libmp3lame libzimg libopenjpeg"
   if [[ $system == windows ]]; then
+    # The compiler links it. CMake would add its import library.
+    sed -i 's/ -lpthread//g' "$prefix"/lib/pkgconfig/*.pc
     options=(--pkg-config-flags=--static "--extra-cflags=-I$prefix/include" "--extra-ldflags=-L$prefix/lib -static" --target-os=mingw32 --arch=x86_64 --enable-cross-compile --cross-prefix="$host-" --windres="$RC" --enable-indev=dshow)
   else
     options=(--enable-indev=v4l2)
