@@ -63,6 +63,7 @@ in_root() {
     root=$1; cache=$2; shown=$3; shift 3
     unset TMPDIR  # is a folder of this machine
     mount -t proc proc "$root/proc"
+    mount -t sysfs -o ro sysfs "$root/sys"  # Wine counts processors there
     mount --rbind /dev "$root/dev"
     mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
     if [[ -n $cache ]]; then
