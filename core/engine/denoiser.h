@@ -164,6 +164,10 @@ class Engine : NotCopyable {
                                                const noise::SceneRange& /*range*/) {
     return {};
   }
+  /// ChannelStatistics::levels of the first channel of measure_noise(), at least, without a frame before.
+  virtual noise::ChannelStatistics measure_levels(const Frame& frame, const noise::SceneRange& range) {
+    return measure_noise(frame, nullptr, range).channels[0];
+  }
   virtual BrightnessHistogram brightness_histogram(const Frame& frame) {
     return limpid::brightness_histogram(in_host_memory(frame));
   }

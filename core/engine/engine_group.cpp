@@ -539,6 +539,9 @@ class EngineGroup final : public Engine {
                                        const noise::SceneRange& range) override {
     return engines_.front()->measure_noise(frame, before, range);
   }
+  noise::ChannelStatistics measure_levels(const Frame& frame, const noise::SceneRange& range) override {
+    return engines_.front()->measure_levels(frame, range);
+  }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return engines_.front()->brightness_histogram(frame);
   }

@@ -219,7 +219,7 @@ void NoiseTracker::track(const Frame& frame) {
   }
   const auto& [range, picture, area] = section().basis;
   const noise::ChannelStatistics luma =
-      engine_.measure_noise(middle_of(frame, area.value_or(picture)), nullptr, range).channels[0];
+      engine_.measure_levels(middle_of(frame, area.value_or(picture)), range);
   Contradiction& contradiction = section().contradiction;
   const bool steps = !section().own.evidence.coded && section().steps.is_step(luma);
   if (steps && contradiction.frames == 0) {

@@ -211,26 +211,11 @@ class CudaEngine final : public Engine {
 
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
                                        const noise::SceneRange& range) override {
-    const DeviceScope scope(device_);
-    const AnalysisScope analysis(analyses_, frame);
-    noise::NoiseStatistics statistics;
-    enqueue_and_wait(analysis->stream, [&] {
-      Workspace& work = analysis->workspace(frame.format);
-      if (!work.measurer) {
-        work.measurer.emplace(frame.format);
-      }
-      const SamplePlanes& samples = upload(frame, work.frame, *analysis).planes();
-      const SamplePlanes* samples_before = nullptr;
-      if (before != nullptr) {
-        if (!work.before) {
-          work.before.emplace(frame.format);
-        }
-        samples_before = &upload(*before, *work.before, *analysis).planes();
-      }
-      statistics = work.measurer->measure(samples, samples_before, frame.interlaced || frame.combed, range,
-                                          analysis->stream.get());
-    });
-    return statistics;
+    return measure(frame, before, range, false);
+  }
+
+  noise::ChannelStatistics measure_levels(const Frame& frame, const noise::SceneRange& range) override {
+    return measure(frame, nullptr, range, true).channels[0];
   }
 
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
@@ -261,6 +246,30 @@ class CudaEngine final : public Engine {
   }
 
  private:
+  noise::NoiseStatistics measure(const Frame& frame, const Frame* before, const noise::SceneRange& range,
+                                 bool levels_only) {
+    const DeviceScope scope(device_);
+    const AnalysisScope analysis(analyses_, frame);
+    noise::NoiseStatistics statistics;
+    enqueue_and_wait(analysis->stream, [&] {
+      Workspace& work = analysis->workspace(frame.format);
+      if (!work.measurer) {
+        work.measurer.emplace(frame.format);
+      }
+      const SamplePlanes& samples = upload(frame, work.frame, *analysis).planes();
+      const SamplePlanes* samples_before = nullptr;
+      if (before != nullptr) {
+        if (!work.before) {
+          work.before.emplace(frame.format);
+        }
+        samples_before = &upload(*before, *work.before, *analysis).planes();
+      }
+      statistics = work.measurer->measure(samples, samples_before, frame.interlaced || frame.combed, range,
+                                          levels_only, analysis->stream.get());
+    });
+    return statistics;
+  }
+
   // Enqueues the way of a frame's samples to the device, to `to`, which this returns.
   const DeviceFrame& upload(const Frame& frame, const DeviceFrame& to, const Analysis& analysis) const {
     if (frame.memory == memory()) {

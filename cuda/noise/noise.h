@@ -61,9 +61,10 @@ class NoiseMeasurer {
 
   /// Measures `frame` and its differences from `before`, the previous frame or null. Both are in device
   /// memory, complete after the work enqueued to `stream`. Runs on that stream and waits for it.
+  /// `levels_only`: only the levels of the first channel, without `before`.
   noise::NoiseStatistics measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                  const std::array<SamplePlane, kMaxPlanes>* before, bool interlaced,
-                                 const noise::SceneRange& range, cudaStream_t stream);
+                                 const noise::SceneRange& range, bool levels_only, cudaStream_t stream);
 
  private:
   struct Motion {

@@ -41,9 +41,9 @@ __device__ EnergySum fixed(float energy) { return __float2ull_rn(energy * (1 << 
 using EnergySums = EnergySum[kCoefficients];
 
 struct SingleSums {
-  EnergySums energy[kActivities];  // the even coefficients in one bin, the odd ones in another
-  int blocks[2][kActivities];
   int levels[noise::kLevels];
+  int blocks[2][kActivities];
+  EnergySums energy[kActivities];  // the even coefficients in one bin, the odd ones in another
 };
 
 struct DifferenceSums {
@@ -55,7 +55,8 @@ struct DifferenceSums {
   int lost;
 };
 
-// Only a leading part is cleared and downloaded if there are no differences, or only those of some channels.
+// Only a leading part is cleared and downloaded: the levels of the first channel, all single blocks, or also
+// the differences of some channels.
 struct Sums {
   SingleSums single[kChannels];
   DifferenceSums differences[kChannels];
@@ -198,7 +199,8 @@ __device__ int block_number() { return blockIdx.x * kBlocksAtATime + threadIdx.x
 
 template <typename Sample, bool kRgb>
 __global__ void __launch_bounds__(kMeasuringThreads)
-    single_kernel(Channels<Sample, kRgb> channels, Grids grids, noise::HalfDctMatrix matrix, Sums* sums) {
+    single_kernel(Channels<Sample, kRgb> channels, Grids grids, noise::HalfDctMatrix matrix, bool levels_only,
+                  Sums* sums) {
   follow_stream();
   const int channel = blockIdx.y;
   const noise::BlockGrid& grid = grids.of_channel[channel];
@@ -224,6 +226,12 @@ __global__ void __launch_bounds__(kMeasuringThreads)
   }
   SingleSums& own = sums->single[channel];
   const int v = own_line();
+  if (v == 0) {
+    atomicAdd(&own.levels[level], 1);
+  }
+  if (levels_only) {
+    return;
+  }
   const int of_even_u = v % 2 == 0 ? bins[0] : bins[1];
   const int of_odd_u = v % 2 == 0 ? bins[1] : bins[0];
   for (int u = 0; u < kBlock; ++u) {
@@ -233,9 +241,6 @@ __global__ void __launch_bounds__(kMeasuringThreads)
   }
   if (v < 2) {
     atomicAdd(&own.blocks[v][of_even_u], 1);
-  }
-  if (v == 0) {
-    atomicAdd(&own.levels[level], 1);
   }
 }
 
@@ -370,9 +375,9 @@ void add_sums(const EnergySums& sums, int blocks, noise::Energies& bin, int half
   }
 }
 
-void add_single(const SingleSums& sums, noise::ChannelStatistics& channel) {
+void add_single(const SingleSums& sums, bool levels_only, noise::ChannelStatistics& channel) {
   channel.levels.assign(std::begin(sums.levels), std::end(sums.levels));
-  for (int half = 0; half < 2; ++half) {
+  for (int half = 0; half < 2 && !levels_only; ++half) {
     channel.single[half].resize(kActivities);
     for (int i = 0; i < kActivities; ++i) {
       add_sums(sums.energy[i], sums.blocks[half][i], channel.single[half][i], half);
@@ -408,9 +413,9 @@ NoiseMeasurer::NoiseMeasurer(const FrameFormat& format)
 noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                               const std::array<SamplePlane, kMaxPlanes>* before,
                                               bool interlaced, const noise::SceneRange& range,
-                                              cudaStream_t stream) {
+                                              bool levels_only, cudaStream_t stream) {
   const PictureRows rows = pictures_of(interlaced).front();
-  const int channels = format_.color_plane_count();
+  const int channels = levels_only ? 1 : format_.color_plane_count();
   const auto picture_of = [&](std::array<SamplePlane, kMaxPlanes> planes) {
     for (SamplePlane& plane : planes) {
       plane.stride *= rows.spacing;
@@ -429,7 +434,9 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
   }
   // Without blocks of luma there are no vectors.
   const bool compared = before != nullptr && differences.of_channel[0].blocks() > 0;
-  const std::size_t bytes = offsetof(Sums, differences) + (compared ? channels * sizeof(DifferenceSums) : 0);
+  const std::size_t bytes = levels_only ? offsetof(SingleSums, blocks)
+                            : compared  ? offsetof(Sums, differences) + channels * sizeof(DifferenceSums)
+                                        : offsetof(Sums, differences);
   const noise::HalfDctMatrix matrix = noise::half_dct_matrix();
   auto* sums = sums_.as<Sums>();
   check(cudaMemsetAsync(sums, 0, bytes, stream));
@@ -438,7 +445,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
     with_variant(format_, [&](auto sample, auto rgb) {
       using Sample = decltype(sample);
       launch(single_kernel<Sample, rgb()>, single_launch, kMeasuringThreads, 0, stream,
-             channels_of<Sample, rgb()>(format_, picture, range), single, matrix, sums);
+             channels_of<Sample, rgb()>(format_, picture, range), single, matrix, levels_only, sums);
     });
   }
   if (compared) {
@@ -476,7 +483,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
   statistics.step = noise::quantization_step(format_);
   statistics.scale = range.scale;
   for (int c = 0; c < channels; ++c) {
-    add_single(found.single[c], statistics.channels[c]);
+    add_single(found.single[c], levels_only, statistics.channels[c]);
     if (compared) {
       add_differences(found.differences[c], statistics.channels[c]);
     }

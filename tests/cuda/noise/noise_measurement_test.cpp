@@ -74,6 +74,7 @@ class NoiseMeasurement : public CudaTest {
         expect_alike(gpu.channels[c].single[half], cpu.channels[c].single[half]);
       }
       expect_alike(gpu.channels[c].differences, cpu.channels[c].differences);
+      EXPECT_EQ(gpu.channels[c].levels, cpu.channels[c].levels);
       EXPECT_EQ(gpu.channels[c].copied, cpu.channels[c].copied);
       EXPECT_EQ(gpu.channels[c].lost, cpu.channels[c].lost);
     }
@@ -84,6 +85,7 @@ class NoiseMeasurement : public CudaTest {
     const NoiseStatistics expected = cpu::measure_noise(frame, before, range);
     expect_alike(statistics, expected);
     EXPECT_EQ(engine_->measure_noise(frame, before, range), statistics);
+    EXPECT_EQ(engine_->measure_levels(frame, range).levels, expected.channels[0].levels);
     const NoiseModel white = cpu::estimate_noise(frame);
     const NoiseModel model = model_of(statistics, white);
     const NoiseModel expected_model = model_of(expected, white);
