@@ -96,7 +96,7 @@ VnlbParameters mixed_vnlb(const Vbm4dParameters& parameters) {
   result.before = std::min(vbm4d::kMixedReach, parameters.before);
   result.after = std::min(vbm4d::kMixedReach, parameters.after);
   result.delay = parameters.delay;
-  result.first.spacing = result.second->spacing = 8;
+  result.second->spacing = 8;
   result.first.group_size = result.second->group_size = 32;
   if (!parameters.wiener) {
     result.second.reset();
@@ -122,13 +122,14 @@ FrameFormat mixed_format(const FrameFormat& format) {
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }
 
 // The values maximize the PSNR of seven clips at sigma 20 and 40 (bench/results.md). Reach gains
-// most, denser reference patches gain little, larger groups nothing. Small windows suffice if many frames are
-// searched.
+// most, denser reference patches gain little (in the first step, hardly anything), larger groups nothing.
+// Small windows suffice if many frames are searched.
 VnlbParameters vnlb_profile(VnlbProfile profile) {
   const auto make = [](int reach, int spacing, int second_group, int search_window = 7) {
     VnlbParameters parameters;
     parameters.before = parameters.after = reach;
-    parameters.first.spacing = parameters.second->spacing = spacing;
+    parameters.first.spacing = std::min(spacing + 2, 8);
+    parameters.second->spacing = spacing;
     parameters.second->group_size = second_group;
     parameters.first.search_window = parameters.second->search_window = search_window;
     return parameters;
