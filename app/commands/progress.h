@@ -154,7 +154,7 @@ struct ProfileInUse {
   std::string profile;
 };
 
-/// The quality that takes much less of a GPU's memory: "; --filter vbm4d --quality good takes 56 % of the
+/// The quality that takes much less of a GPU's memory: "; --filter vbm4d --quality good takes 52 % of the
 /// memory". Empty if none is known.
 std::string less_memory_text(const ProfileInUse& used);
 

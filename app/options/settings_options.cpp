@@ -37,9 +37,10 @@ void FilterOptions::add_to(CommandLine& command) {
       ->any_case();
   const FilterType& type = filter_type(default_filter(false));
   command
-      .add_option("--quality", quality_,
-                  "Quality: fast (a quarter of the time of good), good, high (3 times) or best (10 times) [" +
-                      quality_name(type.default_profile) + "]")
+      .add_option(
+          "--quality", quality_,
+          "Quality: fast (less than half the time of good), good, high (3 times) or best (6 times) [" +
+              quality_name(type.default_profile) + "]")
       ->type_name("NAME")
       ->words(quality_words());
   command
