@@ -111,12 +111,17 @@ void fill(Struct* to, Struct from) {
   std::memcpy(to, &from, std::min(to->struct_size, sizeof from));
 }
 
-// Calls function(), which returns a status. Converts exceptions to a status and a sentence, passed to
-// fail(status, sentence).
+// Calls function(), which returns a status or nothing. Converts exceptions to a status and a sentence, passed
+// to fail(status, sentence).
 template <typename Function, typename Fail>
 limpid_status guarded(const Function& function, const Fail& fail) noexcept {
   try {
-    return function();
+    if constexpr (std::is_void_v<decltype(function())>) {
+      function();
+      return LIMPID_OK;
+    } else {
+      return function();
+    }
   } catch (const OutOfTurn& error) {
     return fail(LIMPID_BAD_STATE, error.what());
   } catch (const UsageError& error) {
@@ -171,22 +176,29 @@ MemoryDomain memory_of(const limpid_frame& frame) {
   return cuda_memory(frame.ordinal);
 }
 
+// Converts a caller's frame; frames in device memory are not copied.
+Frame converted(const limpid_frame& frame, const FrameFormat& format, Engine& engine,
+                BorrowedFrame&& borrowed) {
+  const MemoryDomain memory = memory_of(frame);
+  check_planes(frame, format);
+  Frame result;
+  if (memory.is_host()) {
+    result = engine.allocate_frame(format);
+    copy_in(frame, result);
+  } else {
+    result = callers_frame(frame, format, std::move(borrowed));
+  }
+  copy_properties(frame, result);
+  return result;
+}
+
 // Converts a caller's frame to one for the engine.
 Frame input_frame(limpid_denoiser& denoiser, const limpid_frame& frame, BorrowedFrame&& borrowed) {
-  const MemoryDomain memory = memory_of(frame);
   limpid::DenoisingStream& stream = denoiser.session.stream();
-  Frame result;
-  if (frame.buffer != nullptr) {
-    result = frame.buffer->frame;
-  } else {
-    check_planes(frame, stream.format());
-    if (memory.is_host()) {
-      result = stream.engine().allocate_frame(stream.format());
-      copy_in(frame, result);
-    } else {
-      result = callers_frame(frame, stream.format(), std::move(borrowed));
-    }
+  if (frame.buffer == nullptr) {
+    return converted(frame, stream.format(), stream.engine(), std::move(borrowed));
   }
+  Frame result = frame.buffer->frame;
   copy_properties(frame, result);
   return result;
 }
@@ -212,27 +224,17 @@ limpid_status receive(limpid_denoiser& denoiser, std::optional<Frame>& result) {
 limpid_memory kind_of(const MemoryDomain& memory) { return memory.is_host() ? LIMPID_HOST : LIMPID_CUDA; }
 
 void set(limpid_denoiser& denoiser, const char* name, const std::optional<std::string>& value) {
-  if (name == nullptr) {
-    throw UsageError("the setting's name is null");
-  }
+  check_given(name != nullptr, "the setting's name");
   denoiser.session.set(name, value);
 }
 
-// Converts a caller's frame for measurements; frames in device memory are not copied.
+// Converts a caller's frame for measurements.
 Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& engine) {
-  check_planes(frame, format);
-  Frame result;
-  if (memory_of(frame).is_host()) {
-    result = engine.allocate_frame(format);
-    copy_in(frame, result);
-  } else if (memory_of(frame) == engine.memory()) {
-    result = callers_frame(frame, format, BorrowedFrame(nullptr));
-  } else {
+  if (!memory_of(frame).is_host() && memory_of(frame) != engine.memory()) {
     throw UsageError("the frame is in " + to_string(memory_of(frame)) + ", which the engine " +
                      std::string(engine.name()) + " cannot read");
   }
-  copy_properties(frame, result);
-  return result;
+  return converted(frame, format, engine, BorrowedFrame(nullptr));
 }
 
 void report_noise(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_noise* noise) {
@@ -355,7 +357,6 @@ limpid_status limpid_engine_new(limpid_engine** engine, const char* name, int32_
     auto made = std::make_unique<limpid_engine>();
     made->shared = std::make_shared<SharedEngine>(name == nullptr ? "auto" : name, threads);
     *engine = made.release();
-    return LIMPID_OK;
   });
 }
 
@@ -376,16 +377,12 @@ limpid_status limpid_list_engines(void (*each)(void* data, const limpid_engine_i
                                     .available = engine.available ? 1 : 0};
       each(data, &info);
     }
-    return LIMPID_OK;
   });
 }
 
 int32_t limpid_filter_count(void) {
   int32_t count = 0;
-  guarded([&] {
-    count = static_cast<std::int32_t>(limpid::filter_types().size());
-    return LIMPID_OK;
-  });
+  guarded([&] { count = static_cast<std::int32_t>(limpid::filter_types().size()); });
   return count;
 }
 
@@ -393,7 +390,6 @@ limpid_status limpid_get_filter(int32_t filter, limpid_filter_info* info) {
   return guarded([&] {
     check_size(info, "info");
     fill(info, describe_filter(filter));
-    return LIMPID_OK;
   });
 }
 
@@ -401,7 +397,6 @@ limpid_status limpid_get_parameter(int32_t filter, int32_t parameter, limpid_par
   return guarded([&] {
     check_size(info, "info");
     fill(info, describe_parameter(filter, parameter));
-    return LIMPID_OK;
   });
 }
 
@@ -410,7 +405,6 @@ limpid_status limpid_new(limpid_denoiser** denoiser, limpid_engine* engine) {
     check_given(denoiser != nullptr, "the pointer to the denoiser");
     *denoiser = nullptr;
     *denoiser = std::make_unique<limpid_denoiser>(engine == nullptr ? nullptr : engine->shared).release();
-    return LIMPID_OK;
   });
 }
 
@@ -428,29 +422,21 @@ limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log log, void* da
   return with(denoiser, [&](limpid_denoiser& own) {
     own.log = log;
     own.log_data = data;
-    return LIMPID_OK;
   });
 }
 
 limpid_status limpid_set(limpid_denoiser* denoiser, const char* name, const char* value) {
   return with(denoiser, [&](limpid_denoiser& own) {
     set(own, name, value == nullptr ? std::nullopt : std::optional<std::string>(value));
-    return LIMPID_OK;
   });
 }
 
 limpid_status limpid_set_int(limpid_denoiser* denoiser, const char* name, int32_t value) {
-  return with(denoiser, [&](limpid_denoiser& own) {
-    set(own, name, limpid::shortest_text(value));
-    return LIMPID_OK;
-  });
+  return with(denoiser, [&](limpid_denoiser& own) { set(own, name, limpid::shortest_text(value)); });
 }
 
 limpid_status limpid_set_float(limpid_denoiser* denoiser, const char* name, double value) {
-  return with(denoiser, [&](limpid_denoiser& own) {
-    set(own, name, limpid::shortest_text(value));
-    return LIMPID_OK;
-  });
+  return with(denoiser, [&](limpid_denoiser& own) { set(own, name, limpid::shortest_text(value)); });
 }
 
 limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_format* format) {
@@ -465,7 +451,6 @@ limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_format* forma
         own.log(own.log_data, LIMPID_LOG_WARNING, warning.c_str());
       }
     }
-    return LIMPID_OK;
   });
 }
 
@@ -490,7 +475,6 @@ limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* i
                 .filter = own.filter_name.c_str(),
                 .level_section = static_cast<std::int32_t>(stream.level_grid().section),
                 .level_before = static_cast<std::int32_t>(stream.level_grid().before)});
-    return LIMPID_OK;
   });
 }
 
@@ -499,7 +483,6 @@ limpid_status limpid_allocate(limpid_denoiser* denoiser, limpid_frame* frame) {
     check_size(frame, "the frame");
     const limpid::DenoisingStream& stream = own.session.stream();
     fill(frame, lend(stream.engine().allocate_frame(stream.format())));
-    return LIMPID_OK;
   });
 }
 
@@ -507,7 +490,6 @@ limpid_status limpid_send(limpid_denoiser* denoiser, const limpid_frame* frame) 
   BorrowedFrame borrowed(frame);
   return with(denoiser, [&](limpid_denoiser& own) {
     own.session.send(input_frame(own, checked(frame, "the frame"), std::move(borrowed)), std::nullopt);
-    return LIMPID_OK;
   });
 }
 
@@ -519,7 +501,6 @@ limpid_status limpid_send_to(limpid_denoiser* denoiser, const limpid_frame* fram
     checked(result, "the result");
     limpid::Frame sent = input_frame(own, checked(frame, "the frame"), std::move(borrowed));
     own.session.send(std::move(sent), place_of(own, *result, std::move(borrowed_result)));
-    return LIMPID_OK;
   });
 }
 
@@ -555,24 +536,15 @@ limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* resul
 }
 
 limpid_status limpid_cancel(limpid_denoiser* denoiser) {
-  return with(denoiser, [](limpid_denoiser& own) {
-    own.session.cancel();
-    return LIMPID_OK;
-  });
+  return with(denoiser, [](limpid_denoiser& own) { own.session.cancel(); });
 }
 
 limpid_status limpid_flush(limpid_denoiser* denoiser) {
-  return with(denoiser, [&](limpid_denoiser& own) {
-    own.session.stream().flush();
-    return LIMPID_OK;
-  });
+  return with(denoiser, [&](limpid_denoiser& own) { own.session.stream().flush(); });
 }
 
 limpid_status limpid_reset(limpid_denoiser* denoiser) {
-  return with(denoiser, [&](limpid_denoiser& own) {
-    own.session.stream().reset();
-    return LIMPID_OK;
-  });
+  return with(denoiser, [&](limpid_denoiser& own) { own.session.stream().reset(); });
 }
 
 limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise) {
@@ -598,7 +570,6 @@ limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_form
     }
     report_noise(own, profile_of(noise_of_longest_scene(tracker, count).noise, frames_format.color_model),
                  noise);
-    return LIMPID_OK;
   });
 }
 
@@ -616,7 +587,6 @@ limpid_status limpid_measure(const limpid_format* format, const limpid_frame* re
       result.ssim[p] = planes[p].ssim;
     }
     fill(quality, result);
-    return LIMPID_OK;
   });
 }
 

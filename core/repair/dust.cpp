@@ -84,16 +84,13 @@ class Dust {
   // False for a tile that surely has no seeds as long as its motion is 0.
   bool differs(int tile) const {
     const Box box = box_of(tile);
-    const auto most = static_cast<std::int16_t>(threshold(tile));
+    const int most = threshold(tile);
     int differing = 0;
     for (int y = box.top; y < box.bottom; ++y) {
-      const std::int16_t* const row = now_.row(y);
-      const std::int16_t* const old = neighbors_[0]->row(y);
-      const std::int16_t* const next = neighbors_[1]->row(y);
+      const std::int16_t* const rows[] = {now_.row(y), neighbors_[0]->row(y), neighbors_[1]->row(y)};
       for (int x = box.left; x < box.right; ++x) {
-        const auto least =
-            static_cast<std::int16_t>(std::min(std::abs(row[x] - old[x]), std::abs(row[x] - next[x])));
-        differing += least > most ? 1 : 0;
+        differing +=
+            std::min(std::abs(rows[0][x] - rows[1][x]), std::abs(rows[0][x] - rows[2][x])) > most ? 1 : 0;
       }
     }
     return differing > 0;
@@ -134,11 +131,11 @@ class Dust {
     for (int y = box.top; y < box.bottom && sum < most; y += 2) {
       const std::int16_t* const row = now_.row(y);
       const std::int16_t* const others = other.row(y + vector.y) + vector.x;
-      std::int16_t of_row = 0;  // of at most 32 samples
+      std::int16_t of_row = 0;  // of at most 32 samples; 16 bits make it a vector's work
       for (int x = box.left; x < box.right; ++x) {
-        const auto difference =
-            static_cast<std::int16_t>(std::max(row[x], others[x]) - std::min(row[x], others[x]));
-        of_row = static_cast<std::int16_t>(of_row + std::min(difference, kMostDifference));
+        const int difference = std::max(row[x], others[x]) - std::min(row[x], others[x]);
+        of_row = static_cast<std::int16_t>(of_row +
+                                           std::min(static_cast<std::int16_t>(difference), kMostDifference));
       }
       sum += of_row;
     }

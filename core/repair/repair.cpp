@@ -286,12 +286,8 @@ void change(const FrameFormat& format, const Plane& plane, const Box& box, const
 
 }  // namespace
 
-Samples repair::samples_of(const Frame& frame, int plane) {
-  const Plane& from = frame.planes[plane];
-  return samples_of(frame, plane, {0, 0, from.width, from.height});
-}
-
-Samples repair::samples_of(const Frame& frame, int plane, const Box& box) {
+Samples repair::samples_of(const Frame& frame, int plane, std::optional<Box> part) {
+  const Box box = part.value_or(Box{0, 0, frame.planes[plane].width, frame.planes[plane].height});
   Samples samples{box.right - box.left, box.bottom - box.top, {}};
   samples.values.reserve(std::size_t{1} * samples.width * samples.height);
   std::vector<float> row(samples.width);
@@ -444,7 +440,7 @@ Frame Repairer::repaired(const Frame& frame, const Defects& defects) {
   for (const auto [p, y, x] : defects.pixels) {
     const Plane& plane = result.planes[p];
     if (Box{2, 2, plane.width - 2, plane.height - 2}.contains(x, y)) {
-      const Look look = look_at(samples_of(frame, p, {x - 2, y - 2, x + 3, y + 3}), 2, 2);
+      const Look look = look_at(samples_of(frame, p, Box{x - 2, y - 2, x + 3, y + 3}), 2, 2);
       change(frame.format, plane, {x, y, x + 1, y + 1},
              [&](int, int) { return static_cast<float>(look.excess); });
       counts_.pixels += counted;

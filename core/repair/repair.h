@@ -84,8 +84,8 @@ struct Box {
   }
 };
 
-Samples samples_of(const Frame& frame, int plane);
-Samples samples_of(const Frame& frame, int plane, const Box& box);
+/// The samples of a plane, or of a part of it.
+Samples samples_of(const Frame& frame, int plane, std::optional<Box> part = std::nullopt);
 
 /// A frame, with the samples and the detail of its plane of brightness.
 struct Picture {
@@ -113,8 +113,9 @@ struct RepairCounts {
 /// Deterministic.
 ///
 /// Defects of pixels and rows are measured in blocks of kBlock frames. A pixel is defective in a block if it
-/// is an outlier throughout the block, and if motion proves it in this block or in one of the kBlocks - 1
-/// before: the samples around it change and its excess does not.
+/// is an outlier throughout the block, and if it is proven in this block or in one of the kBlocks - 1 before:
+/// by motion, as the samples around it change and its excess does not, or as it stands alone on a flat ground
+/// with noise.
 class Repairer {
  public:
   static constexpr int kBlock = 8;

@@ -20,49 +20,9 @@
 
 #include "plugins/shared/denoiser.h"
 
+OBS_DECLARE_MODULE()
+
 namespace limpid::obs {
-
-struct FreeFrame {
-  void operator()(obs_source_frame* frame) const { obs_source_frame_destroy(frame); }
-};
-using OwnFrame = std::unique_ptr<obs_source_frame, FreeFrame>;
-
-/// True if frames of the format can be denoised.
-bool is_known(video_format format);
-
-/// Denoises frames on its own thread, one at a time.
-class Worker : plugins::NotCopyable {
- public:
-  Worker();
-  /// Waits until the current frame is denoised.
-  ~Worker();
-
-  /// Sets the settings for all later frames.
-  void set(const plugins::Settings& settings);
-  /// Denoises `frame` in place if that takes at most `nanoseconds`. Leaves the frame unchanged if it takes
-  /// longer, or while an earlier frame is still in progress. One call at a time, on any thread.
-  void filter(obs_source_frame& frame, std::uint64_t nanoseconds);
-
- private:
-  enum class State : std::uint8_t { kIdle, kGiven, kDone, kFailed, kEnded };
-
-  // Runs on the worker's thread.
-  void run();
-  void denoise(const plugins::Settings& settings);
-  void tell_late();
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  State state_ = State::kIdle;
-  plugins::Settings settings_;
-  bool told_late_ = false;
-  OwnFrame frame_;  ///< owned by the thread in state kGiven, by filter() otherwise
-
-  plugins::Denoiser denoiser_;  ///< used by the thread only
-
-  std::thread thread_;
-};
-
 namespace {
 
 // The position of one plane's samples in OBS's planes.
@@ -137,95 +97,113 @@ bool same_format(const obs_source_frame& left, const obs_source_frame& right) {
   return left.format == right.format && left.width == right.width && left.height == right.height;
 }
 
-}  // namespace
+struct FreeFrame {
+  void operator()(obs_source_frame* frame) const { obs_source_frame_destroy(frame); }
+};
+using OwnFrame = std::unique_ptr<obs_source_frame, FreeFrame>;
 
-bool is_known(video_format format) { return layout_of(format) != nullptr; }
-
-Worker::Worker()
-    : denoiser_([](const char* sentence) { blog(LOG_WARNING, "[limpid] %s", sentence); }),
-      thread_([this] { run(); }) {}
-
-Worker::~Worker() {
-  {
-    const std::scoped_lock lock(mutex_);
-    state_ = State::kEnded;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
-void Worker::set(const plugins::Settings& settings) {
-  const std::scoped_lock lock(mutex_);
-  settings_ = settings;
-  state_ = state_ == State::kFailed ? State::kIdle : state_;  // new settings may be valid
-}
-
-void Worker::filter(obs_source_frame& frame, std::uint64_t nanoseconds) {
-  std::unique_lock lock(mutex_);
-  if (state_ == State::kFailed) {
-    return;
-  }
-  if (state_ == State::kGiven) {
-    return tell_late();
-  }
-  if (frame_ == nullptr || !same_format(*frame_, frame)) {
-    frame_.reset(obs_source_frame_create(frame.format, frame.width, frame.height));
-  }
-  obs_source_frame_copy(frame_.get(), &frame);
-  state_ = State::kGiven;
-  changed_.notify_all();
-  changed_.wait_for(lock, std::chrono::nanoseconds(nanoseconds), [this] { return state_ != State::kGiven; });
-  if (state_ == State::kDone) {
-    obs_source_frame_copy(&frame, frame_.get());  // with the time and colors of the frame
-  } else if (state_ == State::kGiven) {
-    tell_late();
-  }
-}
-
-void Worker::tell_late() {
-  if (!std::exchange(told_late_, true)) {
-    blog(LOG_WARNING, "[limpid] frames take longer to denoise than OBS can wait: late ones pass as they are");
-  }
-}
-
-void Worker::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return state_ == State::kGiven || state_ == State::kEnded; });
-    if (state_ == State::kEnded) {
-      return;
-    }
-    const plugins::Settings settings = settings_;
-    lock.unlock();
-    State state = State::kDone;
-    try {
-      denoise(settings);
-    } catch (const std::exception& error) {
-      blog(LOG_ERROR, "[limpid] %s", error.what());
-      state = State::kFailed;
-    }
-    lock.lock();
-    if (state_ != State::kEnded) {
-      state_ = state == State::kFailed && settings != settings_ ? State::kIdle : state;
+// Denoises frames on its own thread, one at a time.
+class Worker : plugins::NotCopyable {
+ public:
+  Worker()
+      : denoiser_([](const char* sentence) { blog(LOG_WARNING, "[limpid] %s", sentence); }),
+        thread_([this] { run(); }) {}
+  // Waits until the current frame is denoised.
+  ~Worker() {
+    {
+      const std::scoped_lock lock(mutex_);
+      state_ = State::kEnded;
     }
     changed_.notify_all();
+    thread_.join();
   }
-}
 
-void Worker::denoise(const plugins::Settings& settings) {
-  const Layout& layout = *layout_of(frame_->format);
-  denoiser_.take(format_of(*frame_, layout), settings);
-  limpid_frame frame = frame_of(*frame_, layout);
-  denoiser_.send(frame);
-  denoiser_.receive_into(frame);
-}
+  // Sets the settings for all later frames.
+  void set(const plugins::Settings& settings) {
+    const std::scoped_lock lock(mutex_);
+    settings_ = settings;
+    state_ = state_ == State::kFailed ? State::kIdle : state_;  // new settings may be valid
+  }
 
-}  // namespace limpid::obs
+  // Denoises `frame` in place if that takes at most `nanoseconds`. Leaves the frame unchanged if it takes
+  // longer, or while an earlier frame is still in progress. One call at a time, on any thread.
+  void filter(obs_source_frame& frame, std::uint64_t nanoseconds) {
+    std::unique_lock lock(mutex_);
+    if (state_ == State::kFailed) {
+      return;
+    }
+    if (state_ == State::kGiven) {
+      return tell_late();
+    }
+    if (frame_ == nullptr || !same_format(*frame_, frame)) {
+      frame_.reset(obs_source_frame_create(frame.format, frame.width, frame.height));
+    }
+    obs_source_frame_copy(frame_.get(), &frame);
+    state_ = State::kGiven;
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::nanoseconds(nanoseconds),
+                      [this] { return state_ != State::kGiven; });
+    if (state_ == State::kDone) {
+      obs_source_frame_copy(&frame, frame_.get());  // with the time and colors of the frame
+    } else if (state_ == State::kGiven) {
+      tell_late();
+    }
+  }
 
-OBS_DECLARE_MODULE()
+ private:
+  enum class State : std::uint8_t { kIdle, kGiven, kDone, kFailed, kEnded };
 
-namespace limpid::obs {
-namespace {
+  void tell_late() {
+    if (!std::exchange(told_late_, true)) {
+      blog(LOG_WARNING,
+           "[limpid] frames take longer to denoise than OBS can wait: late ones pass as they are");
+    }
+  }
+
+  // Runs on the worker's thread.
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return state_ == State::kGiven || state_ == State::kEnded; });
+      if (state_ == State::kEnded) {
+        return;
+      }
+      const plugins::Settings settings = settings_;
+      lock.unlock();
+      State state = State::kDone;
+      try {
+        denoise(settings);
+      } catch (const std::exception& error) {
+        blog(LOG_ERROR, "[limpid] %s", error.what());
+        state = State::kFailed;
+      }
+      lock.lock();
+      if (state_ != State::kEnded) {
+        state_ = state == State::kFailed && settings != settings_ ? State::kIdle : state;
+      }
+      changed_.notify_all();
+    }
+  }
+
+  void denoise(const plugins::Settings& settings) {
+    const Layout& layout = *layout_of(frame_->format);
+    denoiser_.take(format_of(*frame_, layout), settings);
+    limpid_frame frame = frame_of(*frame_, layout);
+    denoiser_.send(frame);
+    denoiser_.receive_into(frame);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kIdle;
+  plugins::Settings settings_;
+  bool told_late_ = false;
+  OwnFrame frame_;  // owned by the thread in state kGiven, by filter() otherwise
+
+  plugins::Denoiser denoiser_;  // used by the thread only
+
+  std::thread thread_;
+};
 
 // OBS does not draw while the filter waits, so it waits at most this share of the time for a picture.
 constexpr double kShareOfInterval = 0.6;
@@ -237,14 +215,6 @@ struct Source {
   bool told_format = false;
 };
 
-bool has_profile(const std::string& filter, const std::string& profile) {
-  const std::vector<limpid_filter_info> filters = plugins::filters();
-  return std::any_of(filters.begin(), filters.end(), [&](const limpid_filter_info& info) {
-    const char* const* const end = info.profiles + info.profile_count;
-    return (filter.empty() || filter == info.name) && std::find(info.profiles, end, profile) != end;
-  });
-}
-
 void update(void* data, obs_data_t* chosen) {
   auto& source = *static_cast<Source*>(data);
   const double strength = obs_data_get_double(chosen, "strength");
@@ -252,9 +222,12 @@ void update(void* data, obs_data_t* chosen) {
   for (const char* name : {"noise", "filter", "profile", "engine"}) {
     settings[name] = obs_data_get_string(chosen, name);
   }
-  // The profile belongs to another filter.
-  if (!has_profile(settings["filter"], settings["profile"])) {
-    settings.erase("profile");
+  const std::vector<limpid_filter_info> filters = plugins::filters();
+  if (std::none_of(filters.begin(), filters.end(), [&](const limpid_filter_info& info) {
+        const std::string& filter = settings["filter"];
+        return (filter.empty() || filter == info.name) && plugins::has_profile(info, settings["profile"]);
+      })) {
+    settings.erase("profile");  // which belongs to another filter
   }
   source.idle = strength <= 0;
   source.worker.set(plugins::expanded(settings));
@@ -330,7 +303,7 @@ obs_source_frame* filter_video(void* data, obs_source_frame* frame) {
   if (source.idle) {
     return frame;
   }
-  if (is_known(frame->format)) {
+  if (layout_of(frame->format) != nullptr) {
     source.worker.filter(*frame, longest_wait());
   } else if (!source.told_format) {
     source.told_format = true;

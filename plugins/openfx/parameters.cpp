@@ -61,11 +61,6 @@ const std::vector<NamedFilter>& usable_filters() {
   return usable;
 }
 
-bool has_profile(const limpid_filter_info& filter, const std::string& profile) {
-  const char* const* const end = filter.profiles + filter.profile_count;
-  return filter.profile_count > 0 && std::find(filter.profiles, end, profile) != end;
-}
-
 template <typename Function>
 void for_each_parameter(const NamedFilter& filter, Function function) {
   for (std::int32_t p = 0; p < filter.info.parameter_count; ++p) {
@@ -351,7 +346,7 @@ Values Parameters::values() const {
                              {"settings", text(name::kOptions)}};
   const auto profile = static_cast<std::size_t>(choice(name::kProfile));
   if (profile < plugins::profile_names().size() &&
-      has_profile(filter.info, plugins::profile_names()[profile])) {
+      plugins::has_profile(filter.info, plugins::profile_names()[profile])) {
     settings["profile"] = plugins::profile_names()[profile];
   }
   for_each_parameter(filter, [&](const limpid_parameter_info& parameter) {

@@ -48,6 +48,11 @@ std::vector<limpid_filter_info> filters() {
   return filters;
 }
 
+bool has_profile(const limpid_filter_info& filter, const std::string& profile) {
+  return std::find(filter.profiles, filter.profiles + filter.profile_count, profile) !=
+         filter.profiles + filter.profile_count;
+}
+
 const std::vector<std::string>& profile_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list{"default"};

@@ -34,6 +34,8 @@ class NotCopyable {
 /// The library's filters.
 std::vector<limpid_filter_info> filters();
 
+bool has_profile(const limpid_filter_info& filter, const std::string& profile);
+
 /// "default", then the names of the profiles of all filters.
 const std::vector<std::string>& profile_names();
 /// The library's name as one of hosts, which may have no dashes.
