@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -229,12 +228,11 @@ bool parse_flag(const std::string& name, const std::string& value) {
 }
 
 int parse_threads(const std::string& value) {
-  int threads = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
-  if (error != std::errc() || end != value.data() + value.size() || threads < 1 || threads > kMostThreads) {
+  const std::optional<int> threads = to_number<int>(value);
+  if (!threads || *threads < 1 || *threads > kMostThreads) {
     throw UsageError("threads: '" + value + "' is not a whole number from 1 to 1024");
   }
-  return threads;
+  return *threads;
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {

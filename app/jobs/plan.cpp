@@ -532,10 +532,7 @@ HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine, bool esti
     if (!frame.memory.is_host() || !estimates_noise || !engine->prefers_own_frames()) {
       return engine->in_host_memory(frame);
     }
-    Frame copied = engine->allocate_frame(frame.format);
-    describe_alike(frame, copied);
-    copy_samples(frame, copied);
-    return copied;
+    return copied(frame, engine->allocate_frame(frame.format));
   };
 }
 

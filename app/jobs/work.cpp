@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <iterator>
@@ -17,7 +15,6 @@
 #include <numeric>
 #include <random>
 #include <set>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -30,6 +27,7 @@
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/base/not_copyable.h"
+#include "core/base/text.h"
 #include "io/media/lossless_file.h"
 #include "io/media/reader.h"
 
@@ -255,13 +253,11 @@ class SegmentRun {
 };
 
 int whole_number(const char* name, const char* text) {
-  int number = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [rest, error] = std::from_chars(text, end, number);
-  if (error != std::errc() || rest != end || number < 0) {
+  const std::optional<int> number = to_number<int>(text);
+  if (!number || *number < 0) {
     throw UsageError(fmt::format("{}: '{}' is not the number of a task; set it with --index N", name, text));
   }
-  return number;
+  return *number;
 }
 
 class Worker {

@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
 
 #include "core/base/error.h"
@@ -22,18 +20,10 @@
 namespace limpid::app {
 namespace {
 
-template <typename Number>
-std::optional<Number> parse(const std::string& text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
-}
-
 /// The complaint about a value that is not a number from `least` to `most`; empty for legal ones.
 template <typename Number>
 std::string out_of_range(const std::string& text, Number least, Number most, const std::string& expected) {
-  const std::optional<Number> number = parse<Number>(text);
+  const std::optional<Number> number = to_number<Number>(text);
   return number && *number >= least && *number <= most ? "" : fmt::format("'{}' is not {}", text, expected);
 }
 
@@ -56,7 +46,7 @@ std::string store(const std::vector<std::string>& /*values*/, bool& value) {
 }
 template <typename Number>
 std::string store(const std::vector<std::string>& values, Number& value) {
-  const std::optional<Number> number = parse<Number>(values.back());
+  const std::optional<Number> number = to_number<Number>(values.back());
   value = number.value_or(value);
   return number ? ""
                 : fmt::format("'{}' is not a {}", values.back(),

@@ -135,10 +135,7 @@ class FrameLevels {
 /// A copy in ordinary memory: an engine's own memory is scarce.
 inline Frame kept_copy(Engine& engine, const Frame& frame) {
   const Frame on_host = engine.in_host_memory(frame);
-  Frame copy = allocate_frame(on_host.format);
-  describe_alike(on_host, copy);
-  copy_samples(on_host, copy);
-  return copy;
+  return copied(on_host, allocate_frame(on_host.format));
 }
 
 /// A request to refine the frame that stays on the screen.

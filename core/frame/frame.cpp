@@ -145,6 +145,12 @@ void copy_samples(const Frame& from, const Frame& to) {
   }
 }
 
+Frame copied(const Frame& from, Frame to) {
+  describe_alike(from, to);
+  copy_samples(from, to);
+  return to;
+}
+
 std::size_t frame_bytes(const FrameFormat& format) {
   format.validate("frame");
   std::size_t bytes = 0;

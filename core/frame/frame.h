@@ -217,6 +217,8 @@ void describe_alike(const Frame& from, Frame& to);
 /// Copies the samples of a plane or a frame to another of the same size and format. Both are in host memory.
 void copy_plane(const FrameFormat& format, const Plane& from, const Plane& to);
 void copy_samples(const Frame& from, const Frame& to);
+/// Returns `to` as a copy of `from`, by describe_alike() and copy_samples().
+Frame copied(const Frame& from, Frame to);
 
 /// Bytes of memory that place_frame() requires.
 std::size_t frame_bytes(const FrameFormat& format);

@@ -2,14 +2,14 @@
 #include "core/grain/film_grain.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace limpid {
 namespace {
@@ -171,13 +171,12 @@ class Words {
   Number number() {
     const int line = line_;
     const std::string_view word = next();
-    Number value{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size()) {
+    const std::optional<Number> value = to_number<Number>(word);
+    if (!value) {
       fail(line, word.empty() ? "a number is missing"
                               : "'" + std::string(word.substr(0, kMostShown)) + "' is not a number");
     }
-    return value;
+    return *value;
   }
 
   bool flag() {
@@ -769,9 +768,7 @@ class Synthesis {
 }  // namespace
 
 Frame with_film_grain(const FilmGrain& grain, const Frame& frame) {
-  Frame result = allocate_frame(frame.format);
-  describe_alike(frame, result);
-  copy_samples(frame, result);
+  Frame result = copied(frame, allocate_frame(frame.format));
   if (frame.format.sample_type == SampleType::kUint8) {
     Synthesis<std::uint8_t>(grain, frame, result).run();
   } else {

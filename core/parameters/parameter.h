@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/frame/reach.h"
 
 namespace limpid {
@@ -263,14 +263,13 @@ Parameter<Parameters> reach_parameter(const std::string& where, int most, int to
     const auto* const given = std::get_if<std::string>(&value);
     const std::string text = both != nullptr ? std::to_string(*both) : given != nullptr ? *given : "";
     const auto number = [&](std::string_view part) {
-      int result = 0;
-      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), result);
-      if (error != std::errc() || end != part.data() + part.size() || result < 0 || result > most) {
+      const std::optional<int> result = to_number<int>(part);
+      if (!result || *result < 0 || *result > most) {
         std::string sentence = where;
         sentence.append(": a reach of ").append(text).append(" is not possible (").append(numbers);
         throw UsageError(sentence.append(", as N or N,M)"));
       }
-      return result;
+      return *result;
     };
     const std::size_t comma = std::min(text.find(','), text.size());
     parameters.before = number(std::string_view(text).substr(0, comma));

@@ -423,19 +423,12 @@ std::optional<Repairer::Item> Repairer::receive() {
   return next;
 }
 
-Frame Repairer::copy_of(const Frame& frame) {
-  Frame copy = pool_.allocate(frame.format);
-  describe_alike(frame, copy);
-  copy_samples(frame, copy);
-  return copy;
-}
-
 // Without the defects of pixels, rows and columns.
 Frame Repairer::repaired(const Frame& frame, const Defects& defects) {
   if (defects == Defects()) {
     return frame;
   }
-  Frame result = copy_of(frame);
+  Frame result = copied(frame, pool_.allocate(frame.format));
   const int counted = frame.context_only ? 0 : 1;
   for (const auto [p, y, x] : defects.pixels) {
     const Plane& plane = result.planes[p];
@@ -468,7 +461,7 @@ void Repairer::pass_on(const Picture* after) {
   }
   Frame result = current_->frame;
   if (before_ && after != nullptr && !result.begins_anew) {
-    Frame copy = copy_of(result);
+    Frame copy = copied(result, pool_.allocate(result.format));
     if (const std::int64_t samples = repair::repair_dust(*before_, *current_, *after, copy); samples > 0) {
       counts_.dust += result.context_only ? 0 : samples;
       result = std::move(copy);

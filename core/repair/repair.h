@@ -155,7 +155,6 @@ class Repairer {
   const RepairCounts& counts() const { return counts_; }
 
  private:
-  Frame copy_of(const Frame& frame);
   void measure();
   void find_pixels(std::span<const repair::Samples> frames, int plane);
   Frame repaired(const Frame& frame, const Defects& defects);

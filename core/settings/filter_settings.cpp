@@ -2,7 +2,6 @@
 #include "core/settings/filter_settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <type_traits>
@@ -20,14 +19,6 @@ std::string names_of(const std::vector<const FilterType*>& types) {
     names += (names.empty() ? "" : ", ") + type->name;
   }
   return names;
-}
-
-// All of `text` as a number, or nothing.
-template <typename Number>
-std::optional<Number> number_of(const std::string& text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 const std::string kDelay = "delay";
@@ -212,12 +203,12 @@ const Parameter<Filter>* find_parameter(const FilterType& type, std::string_view
 ParameterValue parse_value(const Parameter<Filter>& parameter, const std::string& text) {
   switch (parameter.kind) {
     case ParameterKind::kInteger:
-      if (const auto whole = number_of<int>(text)) {
+      if (const auto whole = to_number<int>(text)) {
         return *whole;
       }
       throw UsageError(parameter.text.option + ": '" + text + "' is not a whole number");
     case ParameterKind::kNumber:
-      if (const auto number = number_of<float>(text); number && std::isfinite(*number)) {
+      if (const auto number = to_number<float>(text); number && std::isfinite(*number)) {
         return *number;
       }
       throw UsageError(parameter.text.option + ": '" + text + "' is not a number");

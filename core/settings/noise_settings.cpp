@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -196,12 +195,8 @@ NoiseProfile read_noise_profile(const std::string& path) {
 namespace {
 
 std::optional<float> parse_number(std::string_view text, float most) {
-  float value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= most)) {
-    return std::nullopt;
-  }
-  return value;
+  const std::optional<float> value = to_number<float>(text);
+  return value && *value >= 0 && *value <= most ? value : std::nullopt;
 }
 
 // Parses a number from 0 to 10 or its name.

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <system_error>
 
 extern "C" {
 #include <libavutil/avstring.h>
@@ -16,6 +14,7 @@ extern "C" {
 }
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "io/media/container_header.h"
 
 namespace limpid::io {
@@ -356,9 +355,8 @@ void check_preset(const std::string& codec, const std::string& preset) {
 /// x264 and x265 accept any number as CRF and use the nearest legal one.
 void check_crf(const std::string& codec, const std::string& crf) {
   constexpr double kWorst = 51;
-  double value = -1;
-  const auto [end, code] = std::from_chars(crf.data(), crf.data() + crf.size(), value);
-  if (code != std::errc() || end != crf.data() + crf.size() || !(value >= 0 && value <= kWorst)) {
+  const double value = to_number<double>(crf).value_or(-1);
+  if (!(value >= 0 && value <= kWorst)) {
     throw UsageError("the encoder " + codec + " doesn't take '" + crf +
                      "' for its option 'crf', but 0 to 51");
   }
@@ -420,9 +418,8 @@ std::string av1_quantizer(int quality, int greatest) {
 }
 
 int parsed_quality(const std::string& text) {
-  int quality = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), quality);
-  if (code != std::errc() || end != text.data() + text.size() || quality < 1 || quality > kBest) {
+  const int quality = to_number<int>(text).value_or(0);
+  if (quality < 1 || quality > kBest) {
     throw UsageError("--picture-quality is '" + text + "', but must be a whole number from 1 to 100");
   }
   return quality;
@@ -475,10 +472,8 @@ void check_preset_and_crf(const EncoderTraits& traits, const WriterOptions& opti
 
 void check_bit_rate(const std::string& option, const std::string& rate) {
   constexpr double kLeast = 10000;
-  double value = 0;
-  const auto [end, code] = std::from_chars(rate.data(), rate.data() + rate.size(), value);
-  const bool is_number = code == std::errc() && end == rate.data() + rate.size();
-  if (is_number && value > 0 && value < kLeast) {
+  const double value = to_number<double>(rate).value_or(0);
+  if (value > 0 && value < kLeast) {
     constexpr double kMegabits = 100;
     throw UsageError(option + " " + rate + " is " + rate + " bits per second; use " + rate +
                      (value < kMegabits && option == "--bitrate" ? "M" : "k"));

@@ -23,6 +23,7 @@
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
 #include "core/base/system.h"
+#include "core/base/text.h"
 
 namespace limpid {
 namespace {
@@ -123,12 +124,6 @@ std::vector<fs::path> folders_of(const Hierarchy& hierarchy, std::string group, 
   return folders;
 }
 
-std::optional<std::int64_t> number_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::int64_t number = 0;
-  return stream >> number ? std::optional(number) : std::nullopt;
-}
-
 std::string line_of(const fs::path& file) {
   std::ifstream stream(file);
   std::string line;
@@ -143,12 +138,12 @@ std::optional<std::int64_t> quota_of(const fs::path& folder, bool is_second) {
   if (is_second) {
     const std::vector<std::string> parts = split(line_of(folder / "cpu.max"), ' ');  // "max 100000"
     if (parts.size() == 2) {
-      quota = number_of(parts[0]);
-      period = number_of(parts[1]);
+      quota = to_number<std::int64_t>(parts[0]);
+      period = to_number<std::int64_t>(parts[1]);
     }
   } else {
-    quota = number_of(line_of(folder / "cpu.cfs_quota_us"));  // -1: none
-    period = number_of(line_of(folder / "cpu.cfs_period_us"));
+    quota = to_number<std::int64_t>(line_of(folder / "cpu.cfs_quota_us"));  // -1: none
+    period = to_number<std::int64_t>(line_of(folder / "cpu.cfs_period_us"));
   }
   if (!quota || !period || *quota <= 0 || *period <= 0) {
     return std::nullopt;
