@@ -522,11 +522,11 @@ inline HWY_ATTR int select_closest(const DistanceWindow& window, int wanted, std
   return std::min(candidates.count, wanted);
 }
 
-// Finds the groups of the reference patches at (xs[0..count), y), with the reference first. Calls `use(x, y,
-// positions, size)` for each one; sizes are not rounded.
-template <int kPatch, bool kBytes, class Use>
+// Finds the groups of the reference patches at (xs[0..count), y), with the reference first, of at most
+// `most_of(i)` patches. Calls `use(positions, size)` for each one; sizes are not rounded.
+template <int kPatch, bool kBytes, class MostOf, class Use>
 HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const int* xs, int count, int y,
-                        TileScratch& scratch, const Use& use) {
+                        TileScratch& scratch, const MostOf& most_of, const Use& use) {
   const Bm3dStep& step = job.tables->step;
   const int radius = step.search_window / 2;
   std::array<Reference, kMaxReferences> references;
@@ -555,7 +555,7 @@ HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const 
       const DistanceWindow& window = windows[r];
       const int x = references[r].x;
       window.distances[static_cast<std::ptrdiff_t>(y - window.y0) * window.lanes + x - window.x0] = kFar;
-      const int found = select_closest(window, step.max_group_size - 1, job.distances.greatest, places);
+      const int found = select_closest(window, most_of(first + r) - 1, job.distances.greatest, places);
       group[0] = {x, y};
       for (int i = 0; i < found; ++i) {
         group[i + 1] = {window.x0 + places[i] % window.lanes, window.y0 + places[i] / window.lanes};

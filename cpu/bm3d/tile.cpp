@@ -24,18 +24,19 @@ HWY_ATTR void for_each_group(const StepJob& job, const Tile& tile, const Matchin
                              TileScratch& scratch, const Use& use) {
   const int* xs = job.grid_x.data() + tile.first_x;
   const int count = tile.last_x - tile.first_x;
+  const auto most_of = [&](int) { return job.tables->step.max_group_size; };
   for (int gy = tile.first_y; gy < tile.last_y; ++gy) {
     const int y = job.grid_y[gy];
     if (region.patch == 8) {
       if (region.bytes) {
-        match_row<8, kByteProducts>(job, region, xs, count, y, scratch, use);
+        match_row<8, kByteProducts>(job, region, xs, count, y, scratch, most_of, use);
       } else {
-        match_row<8, false>(job, region, xs, count, y, scratch, use);
+        match_row<8, false>(job, region, xs, count, y, scratch, most_of, use);
       }
     } else if (region.bytes) {
-      match_row<0, kByteProducts>(job, region, xs, count, y, scratch, use);
+      match_row<0, kByteProducts>(job, region, xs, count, y, scratch, most_of, use);
     } else {
-      match_row<0, false>(job, region, xs, count, y, scratch, use);
+      match_row<0, false>(job, region, xs, count, y, scratch, most_of, use);
     }
   }
 }

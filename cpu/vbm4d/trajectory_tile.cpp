@@ -104,14 +104,15 @@ HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, Trajectory
       }
       const int* xs = similar.grid_x.data() + gx;
       const int count = end - gx;
+      const auto most_of = [&, first = gx](int i) { return members_wanted(job, group_at(first + i)); };
       const auto take = [&](const Position* positions, int found)
                             HWY_ATTR { join(job, positions, found, group_at(gx++)); };
       if (region->bytes) {
         match_row<vbm4d::kPatch, kByteProducts>(similar, *region, xs, count, similar.grid_y[gy],
-                                                scratch.matching, take);
+                                                scratch.matching, most_of, take);
       } else {
         match_row<vbm4d::kPatch, false>(similar, *region, xs, count, similar.grid_y[gy], scratch.matching,
-                                        take);
+                                        most_of, take);
       }
     }
   }
