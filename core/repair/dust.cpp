@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/noise/scene.h"
 #include "core/repair/repair.h"
 
 namespace limpid::repair {

@@ -440,7 +440,7 @@ Frame Repairer::repaired(const Frame& frame, const Defects& defects) {
     }
   }
   for (int p = 0; p < frame.format.color_plane_count(); ++p) {
-    if (defects.lines[p] != std::array<float, 2>()) {
+    if (defects.lines[p][0] > 0 || defects.lines[p][1] > 0) {
       const Plane& plane = result.planes[p];
       const Samples without = samples_of(result, p);
       const std::vector<float> rows = line_offsets(without, false, defects.lines[p][0]);

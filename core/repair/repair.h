@@ -3,17 +3,18 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
+#include "core/noise/scene.h"
 
 namespace limpid {
 
@@ -32,7 +33,10 @@ struct DefectivePixel {
   std::int32_t plane = 0;
   std::int32_t y = 0;
   std::int32_t x = 0;
-  auto operator<=>(const DefectivePixel&) const = default;
+  bool operator==(const DefectivePixel&) const = default;
+  bool operator<(const DefectivePixel& other) const {
+    return std::tie(plane, y, x) < std::tie(other.plane, other.y, other.x);
+  }
 };
 
 /// The defects of a frame that are measured in several frames.

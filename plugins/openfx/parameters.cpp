@@ -312,39 +312,33 @@ void Parameters::get(const char* name, Value*... values) const {
         std::string("the host cannot give the value of the parameter ") + name);
 }
 
-int Parameters::choice(const char* name) const {
-  int value = 0;
-  get(name, &value);
-  return value;
-}
-
-double Parameters::number(const char* name) const {
-  double value = 0;
-  get(name, &value);
-  return value;
+template <typename Value>
+Value Parameters::value(const char* name) const {
+  Value result{};
+  get(name, &result);
+  return result;
 }
 
 std::string Parameters::text(const char* name) const {
-  char* value = nullptr;
-  get(name, &value);
-  return value == nullptr ? "" : value;
+  const char* const text = value<char*>(name);
+  return text == nullptr ? "" : text;
 }
 
 Values Parameters::values() const {
   // The text that a host returns is valid until the next call.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  const auto chosen = static_cast<std::size_t>(choice(name::kFilter));
+  const auto chosen = static_cast<std::size_t>(value<int>(name::kFilter));
   if (chosen >= usable_filters().size()) {
     throw Failure(abi::kFailed,
                   "the project has a filter that this version of Limpid lacks; choose another filter");
   }
   const NamedFilter& filter = usable_filters()[chosen];
   plugins::Settings settings{{"filter", filter.info.name},
-                             {"fields", kFieldChoices[std::clamp(choice(name::kFields), 0, 2)]},
-                             {"repair", kRepairChoices[std::clamp(choice(name::kRepair), 0, 4)]},
+                             {"fields", kFieldChoices[std::clamp(value<int>(name::kFields), 0, 2)]},
+                             {"repair", kRepairChoices[std::clamp(value<int>(name::kRepair), 0, 4)]},
                              {"settings", text(name::kOptions)}};
-  const auto profile = static_cast<std::size_t>(choice(name::kProfile));
+  const auto profile = static_cast<std::size_t>(value<int>(name::kProfile));
   if (profile < plugins::profile_names().size() &&
       plugins::has_profile(filter.info, plugins::profile_names()[profile])) {
     settings["profile"] = plugins::profile_names()[profile];
@@ -353,7 +347,7 @@ Values Parameters::values() const {
     const std::string name = name_of(filter.info.name, parameter.name);
     if (!is_choice(parameter)) {
       settings[parameter.name] = text(name.c_str());
-    } else if (const auto index = static_cast<std::size_t>(choice(name.c_str())); index > 0) {
+    } else if (const auto index = static_cast<std::size_t>(value<int>(name.c_str())); index > 0) {
       const std::vector<std::string> names = names_in(parameter.range);
       settings[parameter.name] = index <= names.size() ? names[index - 1] : "";
     }
@@ -365,12 +359,12 @@ Values Parameters::values() const {
                                     "it; write its settings as NAME=VALUE");
   }
   return {.settings = std::move(settings),
-          .noise = static_cast<NoiseSource>(choice(name::kNoise)),
-          .level = number(name::kLevel),
-          .strength = number(name::kStrength),
+          .noise = static_cast<NoiseSource>(value<int>(name::kNoise)),
+          .level = value<double>(name::kLevel),
+          .strength = value<double>(name::kStrength),
           .engine = text(name::kEngine),
           .profile = text(name::kMeasuredProfile),
-          .measured_scale = number(name::kMeasuredScale)};
+          .measured_scale = value<double>(name::kMeasuredScale)};
 }
 
 Part Parameters::rectangle() const {
@@ -391,7 +385,7 @@ void Parameters::set_measured(const std::string& profile, const std::string& lev
 }
 
 void Parameters::show_filter() const {
-  const int chosen = choice(name::kFilter);
+  const int chosen = value<int>(name::kFilter);
   for (int i = 0; const NamedFilter& filter : usable_filters()) {
     abi::Properties properties = nullptr;
     suites().parameters->properties(handle(group_of(filter.info.name).c_str()), &properties);

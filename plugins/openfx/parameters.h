@@ -74,8 +74,8 @@ class Parameters {
 
  private:
   abi::Parameter handle(const char* name) const;
-  int choice(const char* name) const;
-  double number(const char* name) const;
+  template <typename Value>
+  Value value(const char* name) const;
   std::string text(const char* name) const;
   template <typename... Value>
   void get(const char* name, Value*... values) const;
