@@ -249,38 +249,6 @@ void set_differences(FeatureSetter& to, const ChannelStatistics& channel, const 
   }
 }
 
-void set_colors(FeatureSetter& to, double base, std::span<const DecidedChannel> colors) {
-  constexpr double kNone = -400 * kFeatureUnit;
-  const auto set_mean = [&](Feature target, Feature source, bool relative) {
-    double sum = 0;
-    int count = 0;
-    for (const DecidedChannel& color : colors) {
-      const std::int16_t own = source == Feature::kBase ? 0 : color.features[static_cast<int>(source)];
-      if (own != kUnknown) {
-        sum += own * kFeatureUnit + (relative ? std::log2(color.noise.base / base) : 0);
-        ++count;
-      }
-    }
-    if (count > 0) {
-      to.set(target, sum / count);
-    }
-  };
-  set_mean(Feature::kColorBase, Feature::kBase, true);
-  set_mean(Feature::kColorWhite, Feature::kWhite, true);
-  set_mean(Feature::kColorFlattest, Feature::kFlattest, true);
-  set_mean(Feature::kColorUniformity, Feature::kUniformity, false);
-  set_mean(Feature::kColorLowest, Feature::kLowestLevel, true);
-  set_mean(Feature::kColorTexture, Feature::kTexture, true);
-  const auto level_of = [&](const DecidedChannel& color) {
-    return color.sigma > 0 ? std::log2(color.sigma / base) : kNone;
-  };
-  if (!colors.empty()) {
-    const auto [least, most] = std::minmax({level_of(colors.front()), level_of(colors.back())});
-    to.set(Feature::kLeastColorLevel, least);
-    to.set(Feature::kMostColorLevel, most);
-  }
-}
-
 void set_patches(FeatureSetter& to, double base, const PatchDeviations& patches) {
   // Patches of equal samples count as the least base, so that their logarithms are known.
   to.set_log(Feature::kTenthOfPatches, std::max(patches.tenth, kLeastBase), base);
@@ -322,7 +290,7 @@ ChannelNoise channel_noise(const ChannelStatistics& channel, ChannelKind kind, d
 }
 
 Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white,
-                     std::span<const DecidedChannel> colors, const PatchDeviations* patches) {
+                     const PatchDeviations* patches) {
   Features features;
   features.fill(kUnknown);
   FeatureSetter to(features);
@@ -354,7 +322,6 @@ Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise
   if (noise.differences) {
     set_differences(to, channel, noise);
   }
-  set_colors(to, noise.base, colors);
   if (patches != nullptr) {
     set_patches(to, noise.base, *patches);
   }
@@ -476,26 +443,12 @@ Losses losses_of(const Forest& forest, const Features& features) {
 }
 
 /// The logarithm of an anchor's level relative to the base; nothing if it was not measured.
-std::optional<double> anchor_of(Anchor anchor, const Features& features, double base) {
-  const auto level = [&](Feature feature) -> std::optional<double> {
-    const std::int16_t value = features[static_cast<int>(feature)];
-    return value == kUnknown ? std::nullopt : std::optional(value * kFeatureUnit);
-  };
-  switch (anchor) {
-    case Anchor::kLowest:
-      return level(Feature::kLowestLevel);
-    case Anchor::kWhite:
-      return level(Feature::kWhite);
-    case Anchor::kFlattest:
-      return level(Feature::kFlattest);
-    case Anchor::kPatches:
-      return level(Feature::kThirdOfPatches);
-    case Anchor::kUnit:
-      return -std::log2(base);
-    case Anchor::kBase:
-      break;
+std::optional<double> anchor_of(Feature anchor, const Features& features, double base) {
+  if (anchor == Feature::kBase || anchor == Feature::kCount) {
+    return anchor == Feature::kBase ? 0 : -std::log2(base);
   }
-  return 0;
+  const std::int16_t value = features[static_cast<int>(anchor)];
+  return value == kUnknown ? std::nullopt : std::optional(value * kFeatureUnit);
 }
 
 /// The vertex of the parabola through the losses of candidate `i` and its neighbors, in steps from `i`.

@@ -77,17 +77,6 @@ enum class Feature : std::uint8_t {
   kPower,        ///< growth of differences with texture, as an exponent
   kRepetition,   ///< log of the least ratio of single frames to differences over bands of frequencies
   kCurveSpread,  ///< log of the ratio of the greatest to the least value of the curve
-  // Of the channels of color, for luma. Logarithms are relative to the base of luma. Means over both
-  // channels, except for the levels.
-  kColorBase,        ///< kBase
-  kColorWhite,       ///< kWhite
-  kColorFlattest,    ///< kFlattest
-  kColorUniformity,  ///< kUniformity
-  kColorLowest,      ///< kLowestLevel
-  kColorTexture,     ///< kTexture
-  kLeastColorLevel,  ///< log of the lower level chosen for a channel of color; -400 units if there is no
-                     ///< noise
-  kMostColorLevel,   ///< log of the higher level
   // Of PatchDeviations, for luma. Logarithms are relative to the base.
   kTenthOfPatches,  ///< log of the deviation of the quietest tenth
   kThirdOfPatches,  ///< log of the deviation of the quietest third
@@ -103,18 +92,9 @@ using Features = std::array<std::int16_t, kFeatures>;
 inline constexpr std::int16_t kUnknown = INT16_MIN;
 inline constexpr double kFeatureUnit = 1.0 / 64;
 
-/// A channel, and the level that was chosen for it.
-struct DecidedChannel {
-  ChannelNoise noise;
-  Features features{};
-  double white = 0;  ///< the standard deviation of noise.h; 0 if not known
-  double sigma = 0;  ///< 0: no noise
-  double loss = 0;   ///< NoiseDecision::loss
-};
-/// `white`: the standard deviation of noise.h; 0 if not known. For luma, also the channels of color if there
-/// are any, and its patches unless null.
+/// `white`: the standard deviation of noise.h; 0 if not known. `patches`: of luma, or null.
 Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white,
-                     std::span<const DecidedChannel> colors = {}, const PatchDeviations* patches = nullptr);
+                     const PatchDeviations* patches = nullptr);
 
 /// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
 double copied_share(const ChannelStatistics& channel);
@@ -140,19 +120,11 @@ PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen)
 // with the least loss is chosen. bench/support/noise_zoo fits the trees and writes
 // noise_forests.cpp. Sums of losses are integers.
 
-/// The measurements that candidate levels are relative to.
-enum class Anchor : std::uint8_t {
-  kBase,      ///< ChannelNoise::base
-  kLowest,    ///< Feature::kLowestLevel
-  kWhite,     ///< Feature::kWhite
-  kFlattest,  ///< Feature::kFlattest
-  kUnit,      ///< one code value: a codec can remove noise from all measurements
-  kPatches,   ///< Feature::kThirdOfPatches
-};
-
-/// The level of the anchor times 2^(thirds / 3). Candidates of one anchor are adjacent, in ascending order.
+/// A level: that of the anchor times 2^(thirds / 3). The anchor is a feature relative to the base; kBase: the
+/// base itself; kCount: one code value, as a codec can remove noise from all measurements. Candidates of one
+/// anchor are adjacent, in ascending order.
 struct Candidate {
-  Anchor anchor;
+  Feature anchor;
   std::int8_t thirds;
 };
 

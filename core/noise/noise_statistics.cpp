@@ -5,7 +5,6 @@
 #include <functional>
 #include <numeric>
 #include <optional>
-#include <span>
 
 #include "core/noise/noise_features.h"
 
@@ -51,31 +50,18 @@ double supported(double sigma, const ChannelStatistics& channel, const PatchDevi
 }
 
 // True for noise of any brightness and frequency whose level is near that of noise.h, which is
-// more exact for white noise. If it agrees with differences without texture or coding, or with flat places of
-// a picture, the chosen level may be as far away as filters of smooth pictures allow. Chroma is filtered best
-// at a level somewhat above its noise.
+// more exact for white noise. Chroma is filtered best at a level somewhat above its noise.
 bool agrees_with_white(const PlaneNoise& plane, const ChannelNoise& noise, double white) {
   constexpr float kEvenCurve = 1.25F;  // maximum ratio of two values of a curve of noise of any brightness
   // Range of ratios of the level to that of white noise.
   constexpr double kLeast = 0.85;
   constexpr double kMost = 1.3;
   constexpr double kMostOfChroma = 1.6;
-  constexpr double kUntextured = 0.9;  // DifferenceNoise::reliability without texture or coding
-  constexpr double kEqual = 0.15;      // octaves between such differences and white noise of the same level
   const auto [least, most] = std::minmax_element(plane.shape.curve.begin(), plane.shape.curve.end());
   const double ratio = double{plane.sigma} / white;
-  if (!(plane.sigma > 0 && white > 0 && plane.shape.spectrum == NoiseShape().spectrum &&
-        *most < kEvenCurve * *least)) {
-    return false;
-  }
-  const bool certain = noise.differences ? noise.differences->reliability > kUntextured
-                                         : noise.single && slope_of(*noise.single) > kWhiteSlope;
-  if (noise.kind == ChannelKind::kLuma && certain &&
-      std::abs(std::log2(white / noise.base)) < (noise.differences ? kEqual : 2 * kEqual)) {
-    return std::abs(std::log2(ratio)) < 1;
-  }
   const bool chroma = noise.kind != ChannelKind::kLuma;
-  return (chroma || !is_coded(noise)) && ratio > kLeast && ratio < (chroma ? kMostOfChroma : kMost);
+  return white > 0 && plane.shape.spectrum == NoiseShape().spectrum && *most < kEvenCurve * *least &&
+         (chroma || !is_coded(noise)) && ratio > kLeast && ratio < (chroma ? kMostOfChroma : kMost);
 }
 
 constexpr double kMostlyCopied = 0.5;  // share of copies above which copies are the reason for a level of 0
@@ -119,20 +105,13 @@ bool is_surely_white(const ChannelStatistics& channel) {
   return std::exp(logarithms) > kLeastFlatness * mean_of(*spectrum);
 }
 
-// Exact copies of nearly all blocks are more often drawings or held pictures than noisy video. So are a few
-// changes of a part of a picture that is repeated otherwise, as where a window opens on a screen. The chroma
-// of a drawing that moves by an odd number of samples differs although its luma is copied.
+// Exact copies of nearly all blocks are more often drawings or held pictures than noisy video. The chroma of
+// a drawing that moves by an odd number of samples differs although its luma is copied.
 bool is_held_picture(const ChannelStatistics& luma) {
   constexpr double kMostCopied = 0.95;
-  constexpr double kLeastCopied = 0.3;  // in the changing frames of a picture that is repeated otherwise
   const double others = luma.lost + count_of(luma.differences);
   const double copies = luma.copied + luma.repeated;
-  if (others == 0) {
-    return copies > 0 && !is_surely_white(luma);
-  }
-  const double changing = luma.copied + others;
-  return copies > kMostCopied * (copies + others) ||
-         (luma.repeated > 2 * changing && luma.copied > kLeastCopied * changing);
+  return copies > kMostCopied * (copies + others) && (others > 0 || !is_surely_white(luma));
 }
 
 // Sets the noise of the planes R, G and B from the noise of the opponent channels.
@@ -141,21 +120,6 @@ void set_planes_of_rgb(NoiseModel& model) {
   const auto variance = [&](std::size_t c) { return model.opponent[c].sigma * model.opponent[c].sigma; };
   const float red = std::sqrt(variance(0) + variance(1) + variance(2) * 4 / 9);
   model.sigma = {red, std::sqrt(variance(0) + variance(2) * 16 / 9), red};
-}
-
-DecidedChannel decided(const NoiseStatistics& statistics, std::size_t c, const NoiseModel& white,
-                       std::span<const DecidedChannel> colors) {
-  const ChannelStatistics& channel = statistics.channels[c];
-  const auto step = double{statistics.step};
-  DecidedChannel result;
-  result.noise = channel_noise(channel, kind_of(statistics, c), step);
-  result.white = white_of(statistics, c, white);
-  const PatchDeviations* const patches = c == 0 && statistics.patches ? &*statistics.patches : nullptr;
-  result.features = features_of(channel, result.noise, result.white, colors, patches);
-  const NoiseDecision decision = decide_noise(result.features, result.noise);
-  result.sigma = supported(decision.sigma, channel, result.noise.differences ? nullptr : patches, step);
-  result.loss = decision.loss;
-  return result;
 }
 
 }  // namespace
@@ -224,23 +188,20 @@ NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& whit
     model.evidence = {NoiseSource::kRepeatedFrames};
     return model;
   }
-  std::array<DecidedChannel, 3> channels;
-  std::span<const DecidedChannel> colors;
-  if (!statistics.channels[1].empty()) {
-    channels[1] = decided(statistics, 1, white, {});
-    channels[2] = decided(statistics, 2, white, {});
-    colors = std::span(channels).subspan(1);
-  }
-  channels[0] = decided(statistics, 0, white, colors);  // depends on the others
-  model.evidence = {source_of(statistics.channels[0], channels[0].noise, channels[0].sigma),
-                    static_cast<float>(1 / (1 + channels[0].loss)),
-                    static_cast<float>(channels[0].noise.base), is_coded(channels[0].noise)};
-  for (std::size_t c = 0; c < channels.size() && !statistics.channels[c].empty(); ++c) {
-    const ChannelNoise& noise = channels[c].noise;
-    const double sigma = channels[c].sigma;
-    const bool in_blocks = statistics.patches && statistics.patches->grid > kGridOfCodec;
+  const bool in_blocks = statistics.patches && statistics.patches->grid > kGridOfCodec;
+  for (std::size_t c = 0; c < 3 && !statistics.channels[c].empty(); ++c) {
+    const ChannelStatistics& channel = statistics.channels[c];
+    const PatchDeviations* const patches = c == 0 && statistics.patches ? &*statistics.patches : nullptr;
+    const double own_white = white_of(statistics, c, white);
+    const ChannelNoise noise = channel_noise(channel, kind_of(statistics, c), double{statistics.step});
+    const NoiseDecision decision = decide_noise(features_of(channel, noise, own_white, patches), noise);
+    const double sigma =
+        supported(decision.sigma, channel, noise.differences ? nullptr : patches, noise.step);
+    if (c == 0) {
+      model.evidence = {source_of(channel, noise, sigma), static_cast<float>(1 / (1 + decision.loss)),
+                        static_cast<float>(noise.base), is_coded(noise)};
+    }
     PlaneNoise plane = sigma > 0 ? shaped_noise(noise, sigma, in_blocks) : PlaneNoise();
-    const double own_white = channels[c].white;
     const bool is_white = agrees_with_white(plane, noise, own_white);
     if (is_white) {
       plane = PlaneNoise{static_cast<float>(own_white), {}};

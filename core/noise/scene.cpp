@@ -88,20 +88,16 @@ BrightnessScale brightness_scale(const Frame& frame) {
   return {.origin = least, .spacing = (most - least) / kUsedSteps};
 }
 
-std::vector<float> samples_of(const Frame& frame) {
+bool has_counts(const Frame& frame) {
+  constexpr double kLeastRatio = 0.8;  // less than 1, because frames have few samples
+  constexpr double kMostRatio = 3;
+  constexpr float kMostFraction = 1.0F / 16;
   const Plane& plane = frame.planes[0];
   std::vector<float> samples(static_cast<std::size_t>(plane.width) * plane.height);
   for (int y = 0; y < plane.height; ++y) {
     load_usable_code_values(plane, frame.format, 0, y, plane.width,
                             samples.data() + std::ptrdiff_t{y} * plane.width);
   }
-  return samples;
-}
-
-bool has_counts(const std::vector<float>& samples) {
-  constexpr double kLeastRatio = 0.8;  // less than 1, because frames have few samples
-  constexpr double kMostRatio = 3;
-  constexpr float kMostFraction = 1.0F / 16;
   float unit = std::numeric_limits<float>::infinity();
   for (const float sample : samples) {
     unit = sample > 0 ? std::min(unit, sample) : unit;
@@ -327,7 +323,7 @@ SceneRange scene_range(const Frame& frame) {
   SceneRange range;
   if (frame.format.color_plane_count() == 1) {
     range.scale = brightness_scale(frame);
-    range.counts = has_counts(samples_of(frame));
+    range.counts = has_counts(frame);
   }
   range.saturated = frame.format.color_model == ColorModel::kRgb && is_saturated(frame);
   return range;
@@ -346,49 +342,42 @@ Region region_inside_bars(const Frame& frame) {
 }
 
 bool is_fade(const Frame& first, const Frame& second, const Frame& third) {
+  constexpr int kLength = kBrightnessCellSide;
   constexpr double kLeastChange = 8;  // mean square of both steps of a changing cell, above those of rounding
-  constexpr int kLeastCells = 32;     // one of so many cells must change
   // Mean square of the difference of both steps, relative to theirs: 0 in a fade, 1.5 in noise.
   constexpr double kMostBend = 0.1;
+  constexpr int kLeastCells = 32;       // one of so many cells must change
   constexpr double kLeastShare = 0.75;  // of the changing cells, and of their squares
-  const int plane = brightness_plane(first.format);
-  const int width = first.planes[plane].width;
-  const int height = first.planes[plane].height;
-  const int columns = std::min(width / kBrightnessCellSide, kBrightnessCells);
-  const int rows = std::min(height / kBrightnessCellSide, kBrightnessCells);
-  const auto place = [](int length, int i, int count) {
-    return static_cast<int>(std::int64_t{length - kBrightnessCellSide + 1} * i / count);
-  };
-  int changing = 0;
-  int even = 0;
-  double all = 0;
-  double of_even = 0;
+  const int number = brightness_plane(first.format);
+  const int columns = std::min(first.planes[number].width / kLength, kBrightnessCells);
+  const int rows = std::min(first.planes[number].height / kLength, kBrightnessCells);
+  std::array<int, 2> cells{};  // that change, by unequal and by equal steps
+  std::array<double, 2> squares{};
   for (int i = 0; i < rows * columns; ++i) {
+    const int x = i % columns * (first.planes[number].width / columns);
+    const int y = i / columns * (first.planes[number].height / rows);
     double change = 0;
     double bend = 0;
-    for (int y = 0; y < kBrightnessCellSide; ++y) {
-      std::array<std::array<float, kBrightnessCellSide>, 3> samples;
+    for (int row = y; row < y + kLength; ++row) {
+      std::array<std::array<float, kLength>, 3> samples;
       for (int f = 0; f < 3; ++f) {
         const Frame& frame = *std::array{&first, &second, &third}[f];
-        load_usable_code_values(frame.planes[plane], frame.format, place(width, i % columns, columns),
-                                place(height, i / columns, rows) + y, kBrightnessCellSide, samples[f].data());
+        load_usable_code_values(frame.planes[number], frame.format, x, row, kLength, samples[f].data());
       }
-      for (int x = 0; x < kBrightnessCellSide; ++x) {
-        const double before = double{samples[1][x]} - double{samples[0][x]};
-        const double after = double{samples[2][x]} - double{samples[1][x]};
+      for (int column = 0; column < kLength; ++column) {
+        const double before = double{samples[1][column]} - double{samples[0][column]};
+        const double after = double{samples[2][column]} - double{samples[1][column]};
         change += before * before + after * after;
         bend += (after - before) * (after - before);
       }
     }
-    if (change > kLeastChange * kBrightnessCellSide * kBrightnessCellSide) {
-      ++changing;
-      all += change;
-      even += bend < kMostBend * change ? 1 : 0;
-      of_even += bend < kMostBend * change ? change : 0;
+    if (change > kLeastChange * kLength * kLength) {
+      ++cells[bend < kMostBend * change ? 1 : 0];
+      squares[bend < kMostBend * change ? 1 : 0] += change;
     }
   }
-  return changing * kLeastCells >= rows * columns && even >= kLeastShare * changing &&
-         of_even >= kLeastShare * all && changing > 0;
+  return cells[1] * kLeastCells >= rows * columns && (1 - kLeastShare) * cells[1] >= kLeastShare * cells[0] &&
+         (1 - kLeastShare) * squares[1] >= kLeastShare * squares[0];
 }
 
 void ChangingArea::add(const Frame& frame) {
@@ -424,14 +413,8 @@ std::optional<Region> ChangingArea::find() const {
     }
     return sum;
   };
-  const auto is_full_at_border = [&](const Region& blocks) {
-    const auto is_full = [&](const Region& line) {
-      return count(line) >= kLeastOfLine * line.width * line.height;
-    };
-    return is_full({blocks.x, blocks.y, blocks.width, 1}) &&
-           is_full({blocks.x, blocks.y + blocks.height - 1, blocks.width, 1}) &&
-           is_full({blocks.x, blocks.y, 1, blocks.height}) &&
-           is_full({blocks.x + blocks.width - 1, blocks.y, 1, blocks.height});
+  const auto is_full = [&](const Region& line) {
+    return count(line) >= kLeastOfLine * line.width * line.height;
   };
   int most = 0;
   for (int y = 0; y < rows_; ++y) {
@@ -451,7 +434,10 @@ std::optional<Region> ChangingArea::find() const {
   const int outside = count({0, 0, columns_, rows_}) - inside;
   if (blocks.width < kLeastAreaSide || blocks.height < kLeastAreaSide ||
       size > kMostShare * columns_ * rows_ || inside < kLeastFilled * size ||
-      outside > kMostOutside * inside || !is_full_at_border(blocks)) {
+      outside > kMostOutside * inside || !is_full({blocks.x, blocks.y, blocks.width, 1}) ||
+      !is_full({blocks.x, blocks.y + blocks.height - 1, blocks.width, 1}) ||
+      !is_full({blocks.x, blocks.y, 1, blocks.height}) ||
+      !is_full({blocks.x + blocks.width - 1, blocks.y, 1, blocks.height})) {
     return std::nullopt;
   }
   const Plane& plane = last_->planes[0];

@@ -201,7 +201,7 @@ class CaseMeasurement {
                            : c == 0        ? std::sqrt(luma_of_white)
                                            : 0;
       const noise::Features features =
-          noise::features_of(statistics.channels[c], *channels_[c], white, {},
+          noise::features_of(statistics.channels[c], *channels_[c], white,
                              c == 0 && statistics.patches ? &*statistics.patches : nullptr);
       stage["channels"].push_back({{"base", channels_[c]->base}, {"features", features}});
     }

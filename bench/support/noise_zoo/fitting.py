@@ -3,7 +3,6 @@
 each case by forests that saw no clip of its recording, prints how far the predictions are from the best level, and
 writes the forests of all cases."""
 import argparse
-import copy
 import json
 import math
 import re
@@ -19,13 +18,12 @@ from trees import UNKNOWN, Forest, Samples, array_text
 
 HEADER = "core/noise/noise_features.h"
 # Anchors of noise_features.h, and the first and last candidate in thirds of octaves: those that were chosen in 18,000
-# decisions, and two more on each side. A codec can remove noise from all measurements, so levels are relative to one code
-# value, too.
-ANCHORS = {"Luma": (("kBase", -3, 4), ("kWhite", -1, 1), ("kUnit", 0, 11)),
-           "Chroma": (("kBase", -5, 4), ("kWhite", -1, 1), ("kUnit", 0, 11)),
-           "SingleChroma": (("kBase", -8, 4), ("kLowest", -1, 6), ("kWhite", -1, 1), ("kUnit", 0, 14)),
-           "Single": (("kBase", -8, 4), ("kLowest", -1, 6), ("kWhite", -1, 1), ("kFlattest", 3, 5), ("kPatches", -3, 5))}
-ANCHOR_FEATURES = {"kLowest": "kLowestLevel", "kWhite": "kWhite", "kFlattest": "kFlattest", "kPatches": "kThirdOfPatches"}
+# decisions, and one more on each side. kCount is one code value.
+ANCHORS = {"Luma": (("kBase", -2, 4), ("kWhite", -1, 1), ("kCount", 0, 10)),
+           "Chroma": (("kBase", -4, 4), ("kWhite", 1, 1), ("kCount", 0, 10)),
+           "SingleChroma": (("kBase", -7, 4), ("kLowestLevel", -1, 6), ("kWhite", 1, 1), ("kCount", 0, 13)),
+           "Single": (("kBase", -8, 3), ("kLowestLevel", 0, 5), ("kWhite", -1, 1), ("kFlattest", 5, 5),
+                      ("kThirdOfPatches", -3, 4))}
 CANDIDATES = {kind: [(anchor, third) for anchor, first, last in anchors for third in range(first, last + 1)]
               for kind, anchors in ANCHORS.items()}
 TRUE_RUN = 2  # the run of noise_cases at the noise's deviation
@@ -38,10 +36,6 @@ HONESTY = {"Luma": (0.4, 1), "Single": (0.4, 1), "Chroma": (0.25, 1.3), "SingleC
 FOLDS = 5
 FORESTS = {"Chroma": (24, 40, 400), "SingleChroma": (24, 60, 500), "Luma": (32, 50, 500),
            "Single": (24, 60, 500)}  # trees, leaves, tries
-# Features of luma that are means over the channels of color: their source, and whether it is relative to the base.
-OF_COLORS = {"kColorBase": ("kBase", True), "kColorWhite": ("kWhite", True), "kColorFlattest": ("kFlattest", True),
-             "kColorUniformity": ("kUniformity", False), "kColorLowest": ("kLowestLevel", True),
-             "kColorTexture": ("kTexture", True)}
 # Weights of kinds with few cases: noise of real cameras, of HDR and of photons. All other kinds have a weight of 1.
 WEIGHTS = {"still": 8, "hdr": 4, "micro": 4}
 DEEP = re.compile("drawn-scene.*gray|low|micro.*16bit|stars|thermal|hdr.*lamps")  # noise of any level in samples of many bits
@@ -98,18 +92,12 @@ class Outcome:
         return min(MOST_LOSS, loss)
 
 
-def octave_of(level, base):
-    """The logarithm of a level in units of the features."""
-    return round(UNIT * math.log2(level / base)) if level > 0 else -400
-
-
 class Sample:
     """A channel of a case after some frames."""
     def __init__(self, case, recording, stage, plane, numbers, octaves=0):
         """octaves: lowers the noise, as in pictures that fill less of their range."""
         channel = stage["channels"][plane]
         self.case, self.recording, self.plane, self.stage, self.numbers = case, recording, plane, stage, numbers
-        self.key = case["name"], stage["frames"], octaves
         self.is_last = stage is case["stages"][-1] and octaves == 0
         self.base = channel["base"]
         self.features = np.full(len(numbers), UNKNOWN)
@@ -134,23 +122,10 @@ class Sample:
 
     def level(self, anchor, thirds):
         """The level of a candidate; None if its anchor was not measured."""
-        if anchor == "kUnit":
+        if anchor == "kCount":
             return 2 ** (self.octaves + thirds / 3)
-        octave = self.feature(ANCHOR_FEATURES[anchor]) / UNIT if anchor in ANCHOR_FEATURES else 0
+        octave = self.feature(anchor) / UNIT if anchor != "kBase" else 0
         return None if octave == UNKNOWN / UNIT else self.base * 2 ** (octave + thirds / 3)
-
-    def set_colors(self, levels):
-        """Sets the features that describe the channels of color, whose chosen levels are `levels`."""
-        colors = self.stage["channels"][1:]
-        for own, (source, relative) in OF_COLORS.items():
-            values = [(0 if source == "kBase" else color["features"][self.numbers[source]])
-                      + (UNIT * math.log2(color["base"] / self.base) if relative else 0)
-                      for color in colors if color["features"][self.numbers[source]] != UNKNOWN]
-            if values:
-                self.features[self.numbers[own]] = round(sum(values) / len(values))
-        if levels:
-            self.features[self.numbers["kLeastColorLevel"]] = octave_of(min(levels), self.base)
-            self.features[self.numbers["kMostColorLevel"]] = octave_of(max(levels), self.base)
 
     def chosen(self, losses):
         """The level with the least loss, as decide_noise() finds it."""
@@ -241,7 +216,7 @@ def measured(folder, arguments):
 
 
 def arrays_of(kind, forest):
-    return array_text(f"Candidate k{kind}Candidates", [f"{{Anchor::{anchor}, {third}}}" for anchor, third in CANDIDATES[kind]]) + \
+    return array_text(f"Candidate k{kind}Candidates", [f"{{Feature::{anchor}, {third}}}" for anchor, third in CANDIDATES[kind]]) + \
         forest.text(kind)
 
 
@@ -278,7 +253,6 @@ def fit(arguments):
     cases = [case for case in in_parallel(arguments.jobs, measured, [(folder, arguments) for folder in folders])
              if recording_of(case["name"], recordings) not in arguments.without]
     samples = samples_of(cases, recordings, numbers)
-    colors = {}
     kept = arguments.output.read_text(encoding="utf-8") if arguments.single else ""
     arrays = {kind: "".join(match[0] for match in re.finditer(
         rf"^constexpr \S+ k{kind}(Candidates|Nodes|Roots|Leaves)\[\] = {{.*?}};\n", kept, re.MULTILINE | re.DOTALL))
@@ -287,17 +261,7 @@ def fit(arguments):
         if arguments.single and not kind.startswith("Single"):
             continue
         own = [sample for sample in samples if sample.kind == kind]
-        if not kind.endswith("Chroma"):  # each of them also as a gray picture
-            grays = [copy.copy(sample) for sample in own if len(sample.stage["channels"]) > 1]
-            for sample in own:
-                sample.features = sample.features.copy()
-                sample.set_colors(colors.get(sample.key, ()))
-            for gray in grays:
-                gray.is_last = False
-            own += grays
         levels = predicted(own, kind)
-        for sample, level in zip(own, levels) if kind.endswith("Chroma") else ():
-            colors.setdefault(sample.key, []).append(level)
         report(kind, own, levels)
         arrays[kind] = arrays_of(kind, fitted(own, kind))
     arguments.output.write_text(forests_text(arrays), encoding="utf-8")
