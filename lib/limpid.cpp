@@ -564,7 +564,7 @@ limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_form
       throw limpid::UsageError("there are no frames to estimate noise from");
     }
     const std::shared_ptr<limpid::Engine> engine = own.session.open_engine();
-    limpid::NoiseTracker tracker(*engine, count);
+    limpid::NoiseTracker tracker(*engine);
     for (int32_t i = 0; i < count; ++i) {
       tracker.observe(looked_at(checked(frames[i], "a frame"), frames_format, *engine));
     }

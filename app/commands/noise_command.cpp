@@ -114,9 +114,7 @@ std::vector<Finding> find_noise(const std::string& input, const NoiseCommandOpti
   options.duration.apply_to(reader_options);
   io::Reader reader = open_video(input, reader_options.local_only, reader_options);
   const int frames = options.frames > 0 ? options.frames : kFrames;
-  // Without --frames, the levels are those of limpid denoise. With it, all these frames are measured
-  // together.
-  NoiseTracker tracker(engine, options.frames > 0 ? std::optional(frames) : std::nullopt);
+  NoiseTracker tracker(engine);
   FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
   std::vector<Finding> findings;
   const auto end = [&] {
@@ -142,7 +140,7 @@ std::vector<Finding> find_noise(const std::string& input, const NoiseCommandOpti
       Finding& finding = findings.emplace_back();
       finding.input = input;
       finding.region = region_in(*frame, options);
-      if (findings.size() == 1 && options.frames == 0 && reader_options.start && reader.can_seek()) {
+      if (findings.size() == 1 && reader_options.start && reader.can_seek()) {
         LevelLead lead(input, reader_options, *frame, {NoiseTracker::kSection, NoiseTracker::kBefore});
         while (const std::optional<Frame> earlier = lead.next()) {
           tracker.next(part_of(*earlier, finding.region));

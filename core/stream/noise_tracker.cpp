@@ -153,12 +153,9 @@ bool NoiseTracker::find_area(const Frame& frame) {
 // The model from the measurements of the section and of those before it that it continues.
 void NoiseTracker::set_model() {
   Measurement joined = section().measurement;
-  for (auto later = sections_.rbegin(); !later->begins && std::next(later) != sections_.rend(); ++later) {
-    const Section& earlier = *std::next(later);
-    if (is_step(earlier.first, section().first)) {
-      break;
-    }
-    joined.add(earlier.first);
+  if (const Measurement& earlier = sections_.front().first;
+      !section().begins && std::ssize(sections_) == kSections && !is_step(earlier, section().first)) {
+    joined.add(earlier);
   }
   model_ = joined.model();
   if (model_.has_noise()) {
@@ -198,7 +195,7 @@ void NoiseTracker::add(Measurement own) {
   }
   if (to.begins) {
     to.own = to.first.model();
-    to.whole = to.measurement.frames >= frames_to_average_.value_or(kFramesToAverage);
+    to.whole = to.measurement.frames >= kFramesToAverage;
     set_model();
   }
 }
@@ -242,11 +239,6 @@ void NoiseTracker::track(const Frame& frame) {
   }
 }
 
-bool NoiseTracker::is_in_fade(const Frame& frame) {
-  return last_.size() == 2 && noise::is_fade(engine_.in_host_memory(last_[0]),
-                                             engine_.in_host_memory(last_[1]), engine_.in_host_memory(frame));
-}
-
 void NoiseTracker::begin_fade() {
   if (section().frames == 1 && section().cut) {
     model_ = section().before;
@@ -270,13 +262,15 @@ void NoiseTracker::observe(const Frame& frame) {
   const bool in_fade = fades_ && !anew;
   const bool may_cut = anew || in_fade || is_cut(brightness_, brightness);
   brightness_ = brightness;
-  fades_ = !anew && (may_cut || !is_settled() || is_check(1)) && is_in_fade(frame);
+  fades_ = last_.size() == 2 && (may_cut || !is_settled() || is_check(1)) &&
+           noise::is_fade(engine_.in_host_memory(last_[0]), engine_.in_host_memory(last_[1]),
+                          engine_.in_host_memory(frame));
   if (fades_ && !in_fade) {
     begin_fade();
   }
   const bool cut = may_cut && !fades_;
   // A scene that has just begun is measured first.
-  if (cut || (!frames_to_average_ && frame_ % kSection == 0 && section().frames >= kFramesToAverage)) {
+  if (cut || (frame_ % kSection == 0 && section().frames >= kFramesToAverage)) {
     begin_section(frame, cut);
   }
   numbers_.push_back(number_);

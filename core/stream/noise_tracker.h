@@ -50,10 +50,8 @@ class NoiseTracker {
   /// frames.
   static constexpr std::int64_t kBefore = kSections * kSection;
 
-  /// `engine` measures the frames and must outlive this object. With `frames_to_average`, scenes are not
-  /// divided into sections, and the measurements of so many frames of a scene are added up.
-  explicit NoiseTracker(Engine& engine, std::optional<int> frames_to_average = {})
-      : engine_(engine), frames_to_average_(frames_to_average) {}
+  /// `engine` measures the frames and must outlive this object.
+  explicit NoiseTracker(Engine& engine) : engine_(engine) {}
 
   /// Takes the next frame of the stream, in memory that the engine can read. All frames must have one format.
   void observe(const Frame& frame);
@@ -115,8 +113,6 @@ class NoiseTracker {
     return (section().frames + later) % (small_ ? kCheckIntervalOfSmall : kCheckInterval) == 0;
   }
   Measurement measure(const Frame& frame, bool with_before = true);
-  // True if the last two frames and this one are in a fade.
-  bool is_in_fade(const Frame& frame);
   // Takes back what the last frame, the first one of a fade, was taken for.
   void begin_fade();
   void begin_section(const Frame& frame, bool cut);
@@ -133,7 +129,6 @@ class NoiseTracker {
   void add(Measurement own);
 
   Engine& engine_;
-  std::optional<int> frames_to_average_;
   BrightnessHistogram brightness_{};
   bool small_ = false;            ///< pictures of fewer than kLargePicture samples
   std::int64_t frame_ = 0;        ///< number of observed frames

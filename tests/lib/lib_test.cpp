@@ -800,7 +800,7 @@ TEST(Library, FindsTheNoiseOfTheLongestSceneOfSomeFrames) {
     frames.push_back(frame);
   }
   const auto engine = engine_registry().open("cpu", EngineOptions{1});
-  NoiseTracker tracker(*engine, 7);
+  NoiseTracker tracker(*engine);
   std::vector<limpid_frame> c_frames;
   std::vector<const limpid_frame*> pointers;
   for (const Frame& frame : frames) {
