@@ -163,7 +163,7 @@ void NoiseTracker::set_model() {
   }
 }
 
-void NoiseTracker::add(Measurement own) {
+void NoiseTracker::add(const Measurement& own) {
   Section& to = section();
   Contradiction& contradiction = to.contradiction;
   if (!to.whole && contradiction.frames > 0 && to.measurement.frames > 0) {
@@ -235,7 +235,7 @@ void NoiseTracker::track(const Frame& frame) {
   }
   contradiction.frames += contradiction.frames > 0 ? 1 : 0;
   if (is_evidence) {
-    add(std::move(own));
+    add(own);
   }
 }
 

@@ -126,7 +126,7 @@ class NoiseTracker {
   // Measures a frame as far as required.
   void track(const Frame& frame);
   // Adds the measurement of a frame to the section, or to the contradiction.
-  void add(Measurement own);
+  void add(const Measurement& own);
 
   Engine& engine_;
   BrightnessHistogram brightness_{};
