@@ -234,7 +234,7 @@ NoiseMeasurer::NoiseMeasurer(const FrameFormat& format) : format_(format), sums_
 noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                               const std::array<SamplePlane, kMaxPlanes>* before,
                                               bool /*interlaced*/, const noise::SceneRange& /*range*/,
-                                              cudaStream_t stream) {
+                                              bool /*levels_only*/, cudaStream_t stream) {
   check(cudaStreamSynchronize(stream));
   noise::NoiseStatistics statistics;
   statistics.channels[0].copied = std::to_integer<int>(*frame[0].data);
