@@ -60,7 +60,7 @@ cp "$logs"/made/*.deb "$user/"
 
 # The files on the disk, except the records of apt and dpkg.
 # shellcheck disable=SC2016  # for the inner shell
-what_is_there='find / -xdev -not -path "/proc*" -not -path "/var/lib/dpkg*" -not -path "/var/lib/apt*" -not -path "/var/cache/*" -not -path "/var/log/*" -not -path "$HOME/.cache*" -not -path "/tmp/*" -not -path "/limpid/*" | sort'
+what_is_there='find / -xdev -not -path "/proc*" -not -path "/ccache*" -not -path "/var/lib/dpkg*" -not -path "/var/lib/apt*" -not -path "/var/cache/*" -not -path "/var/log/*" -not -path "$HOME/.cache*" -not -path "/tmp/*" -not -path "/limpid/*" | sort'
 # Further requirements of the commands, and the packages' dependencies: files that remain afterwards are Limpid's.
 step dependencies "$user" "$install gcc libc6-dev pkg-config ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base man-db
   apt-get install -qq -y --no-install-recommends --download-only /*.deb"
