@@ -257,22 +257,22 @@ namespace {
 
 // The rows are ordered by filter, and from the quickest profile to the best.
 constexpr std::array kFigures = std::to_array<FilterFigures>({
-    {"vbm4d", "fast", 33.16, {}, 0.7284, 0.39, 733},
-    {"vbm4d", "lc", 33.45, {}, 0.8864, 0.55, 736},
+    {"vbm4d", "fast", 33.16, {}, 0.7284, 0.42, 733},
+    {"vbm4d", "lc", 33.45, {}, 0.8864, 0.57, 736},
     {"vbm4d", "np", 33.78, {}, 1.67, 1, 748},
-    {"vbm4d", "high", 34.14, {}, 5.318, 3.7, 1446},
-    {"vnlb", "fast", 32.91, {}, 7.497, 5.2, 962},
-    {"vnlb", "np", 33.88, {}, 15.62, 8.3, 1488},
-    {"vnlb", "high", 34.22, {}, 16.94, 9.8, 2024},
-    {"vnlb", "best", 34.35, {}, 22.69, 13, 2300},
-    {"recursive", "fast", 31.68, {}, {}, 0.09, 157},
+    {"vbm4d", "high", 34.14, {}, 5.318, 4.1, 1446},
+    {"vnlb", "fast", 32.91, {}, 7.497, 5.8, 962},
+    {"vnlb", "np", 33.88, {}, 15.62, 9.5, 1488},
+    {"vnlb", "high", 34.22, {}, 16.94, 11, 2024},
+    {"vnlb", "best", 34.35, {}, 22.69, 15, 2300},
+    {"recursive", "fast", 31.68, {}, {}, 0.069, 157},
     {"recursive", "np", 32.02, {}, {}, 0.12, 191},
-    {"bm3d", "fast", 29.56, {}, {}, 0.21},
-    {"bm3d", "np", 30.08, 29.12, 2.76, 2},
-    {"nlm", "", {}, 28.01, 0.488, 0.35},
-    {"nlm-bilateral", "", {}, 27.73, 0.464, 0.38},
-    {"bilateral", "", {}, 26.93, 0.051, 0.029},
-    {"adaptive-bilateral", "", {}, 26.93, 0.116, 0.059},
+    {"bm3d", "fast", 29.56, {}, {}, 0.23},
+    {"bm3d", "np", 30.08, 29.12, 2.76, 2.2},
+    {"nlm", "", {}, 28.01, 0.488, 0.4},
+    {"nlm-bilateral", "", {}, 27.73, 0.464, 0.36},
+    {"bilateral", "", {}, 26.93, 0.051, 0.028},
+    {"adaptive-bilateral", "", {}, 26.93, 0.116, 0.06},
 });
 
 /// "; with --quality fast about 16 min, and 0.6 dB less on the test clips". Empty if no profile is quicker.

@@ -196,7 +196,7 @@ ProgressState slow_run() {
 
 TEST(Outlook, NamesTheTimeLeftAndAQuickerProfile) {
   EXPECT_EQ(outlook_text(slow_run(), {"vbm4d", "np"}),
-            "about 56 min left; with --quality fast about 22 min, and 0.6 dB less on the test clips");
+            "about 56 min left; with --quality fast about 24 min, and 0.6 dB less on the test clips");
   EXPECT_EQ(outlook_text(slow_run(), {"vbm4d", "fast"}), "about 56 min left");
   EXPECT_EQ(outlook_text(slow_run(), {"bilateral", ""}), "about 56 min left");
   ProgressState state = slow_run();
