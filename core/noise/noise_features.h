@@ -120,9 +120,9 @@ PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen)
 // with the least loss is chosen. bench/support/noise_zoo fits the trees and writes
 // noise_forests.cpp. Sums of losses are integers.
 
-/// A level: that of the anchor times 2^(thirds / 3). The anchor is a feature relative to the base; kBase: the
-/// base itself; kCount: one code value, as a codec can remove noise from all measurements. Candidates of one
-/// anchor are adjacent, in ascending order.
+/// A level that may be chosen: the anchor's level times 2^(thirds / 3). The anchor is a feature relative to
+/// the base; kBase: the base itself; kCount: one code value, as a codec can remove noise from all
+/// measurements. Candidates of one anchor are adjacent, in ascending order.
 struct Candidate {
   Feature anchor;
   std::int8_t thirds;

@@ -113,7 +113,7 @@ class NoiseTracker {
     return (section().frames + later) % (small_ ? kCheckIntervalOfSmall : kCheckInterval) == 0;
   }
   Measurement measure(const Frame& frame, bool with_before = true);
-  // Takes back what the last frame, the first one of a fade, was taken for.
+  // Removes the scene or measurement that the last frame, the first one of a fade, has begun.
   void begin_fade();
   void begin_section(const Frame& frame, bool cut);
   // Searches for the area of the section's noise. Returns true if it is found: measurements start again.
