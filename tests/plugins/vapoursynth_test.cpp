@@ -166,6 +166,20 @@ class VapourSynth : public testing::Test {
     return results;
   }
 
+  // Expects the node's frames to be those of the clip of 150 frames, in whatever order they are asked for.
+  // Frees the node.
+  void expect_in_any_order(VSNode* node, const std::vector<Frame>& whole_clip) {
+    ASSERT_NE(node, nullptr) << error_;
+    const std::vector<int> order{149, 60, 61, 90, 3, 148, 0, 100, 99, 98, 35, 130, 36};
+    const std::vector<Frame> results = get(node, whole_clip.front().format, order);
+    for (const int n : order) {
+      EXPECT_TRUE(
+          oracle::same_bits(results[static_cast<std::size_t>(n)], whole_clip[static_cast<std::size_t>(n)]))
+          << "frame " << n;
+    }
+    api()->freeNode(node);
+  }
+
   // Asks for all at once.
   static std::vector<Frame> get_at_once(VSNode* node, const FrameFormat& format, int count) {
     struct Waiting {
@@ -283,16 +297,7 @@ TEST_F(VapourSynth, FindsTheSameNoiseInAnyOrder) {
       frames.push_back(oracle::add_noise(oracle::draw_picture(format), 2 + i / 15.0, i + 1));
     }
     const std::vector<Frame> whole_clip = expected(frames, {{"filter", "bilateral"}});
-    const std::vector<int> order{149, 60, 61, 90, 3, 148, 0, 100, 99, 98, 35, 130, 36};
-    VSNode* const node = invoke("Bilateral", frames, {});
-    ASSERT_NE(node, nullptr) << error_;
-    const std::vector<Frame> results = get(node, format, order);
-    for (const int n : order) {
-      EXPECT_TRUE(
-          oracle::same_bits(results[static_cast<std::size_t>(n)], whole_clip[static_cast<std::size_t>(n)]))
-          << "frame " << n;
-    }
-    api()->freeNode(node);
+    expect_in_any_order(invoke("Bilateral", frames, {}), whole_clip);
   }
 }
 
@@ -304,17 +309,9 @@ TEST_F(VapourSynth, RepairsAlikeInAnyOrder) {
       expected(frames, {{"filter", "bilateral"}, {"sigma", "3"}, {"repair", "all"}});
   EXPECT_FALSE(
       oracle::same_bits(whole_clip[100], expected(frames, {{"filter", "bilateral"}, {"sigma", "3"}})[100]));
-  VSNode* const node =
-      invoke("Denoise", frames, {text("filter", "bilateral"), number("sigma", 3), text("repair", "all")});
-  ASSERT_NE(node, nullptr) << error_;
-  const std::vector<int> order{149, 60, 61, 90, 3, 148, 0, 100, 99, 98, 35, 130, 36};
-  const std::vector<Frame> results = get(node, format, order);
-  for (const int n : order) {
-    EXPECT_TRUE(
-        oracle::same_bits(results[static_cast<std::size_t>(n)], whole_clip[static_cast<std::size_t>(n)]))
-        << "frame " << n;
-  }
-  api()->freeNode(node);
+  expect_in_any_order(
+      invoke("Denoise", frames, {text("filter", "bilateral"), number("sigma", 3), text("repair", "all")}),
+      whole_clip);
 }
 
 TEST_F(VapourSynth, TakesFieldsAndLive) {
