@@ -145,10 +145,10 @@ ViewerOptions file_viewer_options(PreviewOptions& options, const io::Reader& rea
       return viewing.denoise_command(options.input, settings, passage);
     };
   }
-  result.refuse_file = [&viewing, &engine](const std::string& path) -> std::string {
+  result.refuse_file = [&viewing](const std::string& path) -> std::string {
     try {
       const io::Reader tried(path, viewing.reader);
-      return viewing.objection(tried, engine);
+      return viewing.objection(tried);
     } catch (const Error& error) {
       return error.what();
     }
@@ -187,8 +187,8 @@ std::string show_file(PreviewOptions& options, const std::shared_ptr<Engine>& en
   const auto file =
       std::make_shared<OpenedFile>(options.input, viewing.reader, viewing.denoising.fields.choice(), *engine);
   const io::Reader& reader = file->reader;
-  viewing.restore_settings(options.input, reader.video().format, *engine);
-  if (const std::string why = viewing.objection(reader, *engine); !why.empty()) {
+  viewing.restore_settings(options.input, reader.video().format);
+  if (const std::string why = viewing.objection(reader); !why.empty()) {
     throw UsageError(why);
   }
   PlayerStages stages = file_stages(viewing, options.input, file, engine);

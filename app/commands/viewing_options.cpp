@@ -232,8 +232,7 @@ void ViewerCommandOptions::add_scripts_to(CommandLine& command) {
   command.add_flag("--json", json, "Print a report as JSON to standard output")->advanced();
 }
 
-void ViewerCommandOptions::restore_settings(const std::string& file, const FrameFormat& format,
-                                            Engine& measuring_engine) {
+void ViewerCommandOptions::restore_settings(const std::string& file, const FrameFormat& format) {
   const bool is_scripted = !shown_.screenshot.empty() || shown_.frames > 0;
   no_memory = no_memory || is_scripted || sets_any_;
   if (no_memory || file == "-") {
@@ -246,7 +245,7 @@ void ViewerCommandOptions::restore_settings(const std::string& file, const Frame
     const std::filesystem::path path = kept_settings().path(name_of_kept(file));
     if (std::filesystem::exists(path, missing)) {
       const DenoisingSettings read = read_settings(path.string());
-      NoiseControl(read.noise, measuring_engine, {}, Latency::kNone).check(format);
+      read.noise.check(format, Latency::kNone);
       kept = read;
       spdlog::info(fmt::format("settings: those last chosen for {} ({})", file, path.string()));
       notice_ = "with the settings that were last chosen for this file";
@@ -259,21 +258,19 @@ void ViewerCommandOptions::restore_settings(const std::string& file, const Frame
   resolve_settings();
 }
 
-void ViewerCommandOptions::use_settings(const PlayerSettings& settings, const FrameFormat& format,
-                                        Engine& measuring_engine) {
+void ViewerCommandOptions::use_settings(const PlayerSettings& settings, const FrameFormat& format) {
   carried_ = settings;
   try {
-    NoiseControl(settings.noise, measuring_engine, {}, Latency::kNone).check(format);
+    settings.noise.check(format, Latency::kNone);
   } catch (const UsageError& error) {
     spdlog::warn(fmt::format("the noise settings of before are not used: {}", error.what()));
     carried_->noise = {};
   }
 }
 
-std::string ViewerCommandOptions::objection(const io::Reader& source, Engine& measuring_engine) const {
+std::string ViewerCommandOptions::objection(const io::Reader& source) const {
   try {
-    NoiseControl(sets_any_ ? settings_.noise : NoiseSettings(), measuring_engine, {}, Latency::kNone)
-        .check(source.video().format);
+    (sets_any_ ? settings_.noise : NoiseSettings()).check(source.video().format, Latency::kNone);
     static_cast<void>(picture_filter(source));
     return "";
   } catch (const UsageError& error) {

@@ -51,11 +51,11 @@ class ViewerCommandOptions {
   /// Throws UsageError.
   void check();
   /// Uses the settings that were kept for a file of this format (remember()), unless options set any.
-  void restore_settings(const std::string& file, const FrameFormat& format, Engine& measuring_engine);
+  void restore_settings(const std::string& file, const FrameFormat& format);
   /// Uses these settings from now on, as far as they suit the format.
-  void use_settings(const PlayerSettings& settings, const FrameFormat& format, Engine& measuring_engine);
+  void use_settings(const PlayerSettings& settings, const FrameFormat& format);
   /// Why the options do not suit a file; empty if they do.
-  std::string objection(const io::Reader& source, Engine& measuring_engine) const;
+  std::string objection(const io::Reader& source) const;
   /// Keeps the settings for the next window on this file, if they differ from those that it began with.
   void remember(const std::string& file, const DenoisingSettings& settings) const;
   /// Opens the engine and completes `reader`: its frames are allocated in the memory of the engine, and it

@@ -487,7 +487,7 @@ std::optional<CameraChoice> show_camera(WebcamOptions& options, const std::share
     report = run(viewer, outputs, viewing, interrupts);
     next = viewer.next_camera();
     viewing.window = viewer.window();
-    viewing.use_settings(viewer.chosen(), source.reader().video().format, *engine);
+    viewing.use_settings(viewer.chosen(), source.reader().video().format);
     options.mirror = viewer.state().mirrored;
     options.loopback = outputs.loopback().last_name();
   }

@@ -544,7 +544,7 @@ class SourceAnalysis {
         engine_(engine),
         control_(options.noise, options.fields, options.reach, *engine, noise_log(options.noise)) {
     source_.reader = std::move(reader);
-    control_.check(source_.reader->video().format);
+    options.noise.check(source_.reader->video().format);
   }
 
   std::optional<AnalyzedSource> run(const std::function<bool(std::int64_t, std::int64_t)>& progress) {

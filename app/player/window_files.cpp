@@ -107,7 +107,7 @@ std::optional<ReadSettings> FileInput::read_settings_of(const std::string& path,
       used.noise = settings.noise;
       text += settings.fields == options_.fields ? "" : "; --fields stays as it was at the start";
     }
-    NoiseControl(used.noise, *engine_).check(options_.format);
+    used.noise.check(options_.format);
   } catch (const Error& error) {
     notice_(error.what());
     return std::nullopt;

@@ -78,14 +78,42 @@ NoiseModel scaled(const NoiseModel& noise, const Strength& strength, bool estima
 
 }  // namespace
 
+void NoiseSettings::check(const FrameFormat& format, Latency latency) const {
+  if (repair != Repair::kOff && latency == Latency::kNone) {
+    throw UsageError(
+        "repair: live video and the window cannot be repaired, as defects are found with later frames; use "
+        "\"limpid denoise\"");
+  }
+  if (noise) {
+    if (const std::optional<ColorModel> color_model = noise->color_model;
+        color_model && *color_model != format.color_model) {
+      throw UsageError("the noise profile has the planes " + plane_list(*color_model) +
+                       ", but the source is " + to_string(format) + "; use --sigma " +
+                       shortest_text(std::round(10 * noise->noise.sigma[0]) / 10) + ", or --before format=" +
+                       (*color_model == ColorModel::kYuv   ? "yuv420p"
+                        : *color_model == ColorModel::kRgb ? "gbrp"
+                                                           : "gray") +
+                       (format.bit_depth > 8 ? "16le" : ""));
+    }
+    if (const std::optional<Region>& area = noise->noise.area; area && !is_within(*area, format)) {
+      throw UsageError("the noise profile has an area that lies outside the picture of " +
+                       std::to_string(format.width) + "x" + std::to_string(format.height) +
+                       "; remove \"area\" from the profile, or measure the noise of this video");
+    }
+  }
+  if (strength.luma != strength.chroma && format.color_model != ColorModel::kYuv) {
+    throw UsageError("planes, strength: luma and chroma can differ only in YUV, and the source is " +
+                     to_string(format));
+  }
+}
+
 void NoiseControl::begin() {
   tracker_.emplace(engine_);
   repairer_ = Repairer(settings_.repair);
   waiting_.clear();
   leveled_.clear();
   found_ = {};
-  first_ = last_ = {};
-  sums_ = {};
+  levels_ = {};
   frames_ = 0;
 }
 
@@ -165,46 +193,11 @@ NoiseModel NoiseControl::level_for(const Frame& frame) {
   return level_of(frame);
 }
 
-void NoiseControl::check(const FrameFormat& format) const {
-  if (settings_.repair != Repair::kOff && latency_ == Latency::kNone) {
-    throw UsageError(
-        "repair: live video and the window cannot be repaired, as defects are found with later frames; use "
-        "\"limpid denoise\"");
-  }
-  if (settings_.noise) {
-    const std::optional<ColorModel> color_model = settings_.noise->color_model;
-    if (color_model && *color_model != format.color_model) {
-      throw UsageError("the noise profile has the planes " + plane_list(*color_model) +
-                       ", but the source is " + to_string(format) + "; use --sigma " +
-                       shortest_text(std::round(10 * settings_.noise->noise.sigma[0]) / 10) +
-                       ", or --before format=" +
-                       (*color_model == ColorModel::kYuv   ? "yuv420p"
-                        : *color_model == ColorModel::kRgb ? "gbrp"
-                                                           : "gray") +
-                       (format.bit_depth > 8 ? "16le" : ""));
-    }
-    if (const std::optional<Region>& area = settings_.noise->noise.area; area && !is_within(*area, format)) {
-      throw UsageError("the noise profile has an area that lies outside the picture of " +
-                       std::to_string(format.width) + "x" + std::to_string(format.height) +
-                       "; remove \"area\" from the profile, or measure the noise of this video");
-    }
-  }
-  if (settings_.strength.luma != settings_.strength.chroma && format.color_model != ColorModel::kYuv) {
-    throw UsageError("planes, strength: luma and chroma can differ only in YUV, and the source is " +
-                     to_string(format));
-  }
-}
-
 NoiseModel NoiseControl::level_of(const Frame& frame) {
-  check(frame.format);
-  NoiseModel level;
-  if (settings_.noise) {
-    found_ = {settings_.noise->noise, settings_.noise->chroma_strength};
-    level = scaled(found_, settings_.strength, false);
-  } else {
-    found_ = tracker_->take();
-    level = scaled(found_, settings_.strength, true);
-  }
+  settings_.check(frame.format, latency_);
+  found_ = is_estimated() ? tracker_->take()
+                          : NoiseEstimate{settings_.noise->noise, settings_.noise->chroma_strength};
+  NoiseModel level = scaled(found_, settings_.strength, is_estimated());
   // Given levels are used unchanged. Models describe the noise of the video, not the best sigma for
   // filtering.
   const bool is_level = settings_.noise && !settings_.noise->color_model;
@@ -222,22 +215,15 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
   if (listener_) {
     listener_(found_, level, frame);
   }
-  for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
-    sums_[plane] += static_cast<double>(level.sigma[plane]);
-  }
   if (frames_++ == 0) {
-    first_ = level;
+    levels_.first = level;
   }
-  last_ = level;
+  for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
+    float& mean = levels_.mean.sigma[plane];
+    mean += (level.sigma[plane] - mean) / static_cast<float>(frames_);
+  }
+  levels_.last = level;
   return level;
-}
-
-NoiseControl::Levels NoiseControl::levels() const {
-  Levels levels{first_, {}, last_};
-  for (std::size_t plane = 0; plane < sums_.size() && frames_ > 0; ++plane) {
-    levels.mean.sigma[plane] = static_cast<float>(sums_[plane] / static_cast<double>(frames_));
-  }
-  return levels;
 }
 
 }  // namespace limpid

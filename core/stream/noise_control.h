@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -98,6 +97,11 @@ inline NoiseProfile profile_of(const NoiseEstimate& estimate, ColorModel color_m
   return {static_cast<const NoiseModel&>(estimate), color_model, estimate.chroma_strength};
 }
 
+enum class Latency : std::uint8_t {
+  kLookAhead,  ///< a level waits for the frames that it is estimated from
+  kNone,       ///< each frame has its level immediately, from itself and the frames before: live video
+};
+
 /// Noise settings of the user.
 struct NoiseSettings {
   std::optional<NoiseProfile> noise;  ///< nothing: estimated from the frames
@@ -108,11 +112,10 @@ struct NoiseSettings {
   Repair repair = Repair::kOff;
 
   bool operator==(const NoiseSettings&) const = default;
-};
 
-enum class Latency : std::uint8_t {
-  kLookAhead,  ///< a level waits for the frames that it is estimated from
-  kNone,       ///< each frame has its level immediately, from itself and the frames before: live video
+  /// Throws UsageError if the settings do not match frames of this format, or need later frames that streams
+  /// of this latency do not have.
+  void check(const FrameFormat& format, Latency latency = Latency::kLookAhead) const;
 };
 
 /// The frames that levels depend on: a stream that begins at a frame whose number in the video is a multiple
@@ -212,9 +215,6 @@ class NoiseControl final : public Leveler {
     fields_.emplace(fields, reach, engine);
   }
 
-  /// Throws UsageError if the settings do not match frames of this format, or if they need later frames that
-  /// this control does not have.
-  void check(const FrameFormat& format) const;
   /// Sets the noise of later frames. If begins_with() the settings, no frame may be waiting for its level.
   void set(const NoiseSettings& settings);
   /// True if a new stream begins with these settings: with estimates instead of a given noise or the reverse,
@@ -239,7 +239,8 @@ class NoiseControl final : public Leveler {
     return latency_ == Latency::kNone ? LevelGrid{0, 0}
                                       : LevelGrid{NoiseTracker::kSection, NoiseTracker::kBefore};
   }
-  /// Takes the next frame, which the engine must be able to read. Throws UsageError as check() does.
+  /// Takes the next frame, which the engine must be able to read. Throws UsageError as
+  /// NoiseSettings::check() does.
   void send(Frame frame) override;
   /// Frames that are `level_only` are not returned.
   std::optional<LeveledFrame> receive() override;
@@ -251,10 +252,10 @@ class NoiseControl final : public Leveler {
   /// Levels of all frames so far, except frames that are context only; for reports.
   struct Levels {
     NoiseModel first;
-    NoiseModel mean;
+    NoiseModel mean;  ///< standard deviations only
     NoiseModel last;
   };
-  Levels levels() const;
+  const Levels& levels() const { return levels_; }
   /// The noise of the last frame that has a level, as estimated or given, without strength and choice of
   /// planes.
   const NoiseEstimate& found() const { return found_; }
@@ -283,9 +284,8 @@ class NoiseControl final : public Leveler {
   std::deque<Repairer::Item> waiting_;  // frames without a level
   std::deque<LeveledFrame> leveled_;
   NoiseEstimate found_;
-  NoiseModel first_, last_;
-  std::array<double, 3> sums_{};
-  std::int64_t frames_ = 0;
+  Levels levels_;
+  std::int64_t frames_ = 0;  // of levels_
 };
 
 }  // namespace limpid

@@ -127,7 +127,7 @@ DenoisingStream::DenoisingStream(std::shared_ptr<Engine> engine, const Filter& f
                                  const NoiseSettings& noise, FieldChoice fields, const FrameFormat& format,
                                  Latency latency)
     : engine_(std::move(engine)), format_(format), filter_(filter), fields_(fields) {
-  NoiseControl(noise, *engine_, {}, latency).check(format_);
+  noise.check(format_, latency);
   denoiser_ = engine_->make_denoiser(filter_, level_, format_);
   denoiser_->set_mix(noise.mix);
   control_.emplace(noise, fields_, denoiser_->reach(), *engine_, NoiseControl::Listener{}, latency);
@@ -215,7 +215,7 @@ void DenoisingStream::reset() {
 }
 
 void DenoisingStream::set_noise(const NoiseSettings& noise) {
-  NoiseControl(noise, *engine_, {}, control_->latency()).check(format_);
+  noise.check(format_, control_->latency());
   if (control_->begins_with(noise)) {
     control_->flush();
     pass_on();

@@ -42,11 +42,10 @@ TEST(NoiseControl, StrengthRaisesEstimatesThatAreSmall) {
 }
 
 TEST(NoiseControl, AProfileOfOtherPlanesIsRefusedWithWhatFits) {
-  const auto engine = engine_registry().open("cpu");
   const NoiseModel noise{{7.66F, 3, 3}};
-  const NoiseControl control({.noise = NoiseProfile{noise, ColorModel::kYuv}, .strength = {}}, *engine);
+  const NoiseSettings settings{.noise = NoiseProfile{noise, ColorModel::kYuv}};
   try {
-    control.check(oracle::gray(64, 64));
+    settings.check(oracle::gray(64, 64));
     FAIL() << "not refused";
   } catch (const UsageError& error) {
     EXPECT_TRUE(std::string(error.what()).ends_with("; use --sigma 7.7, or --before format=yuv420p"))
