@@ -3,21 +3,17 @@
 
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <numeric>
 #include <span>
-#include <type_traits>
 
 #include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
 
 namespace limpid {
-namespace {
 
-// `Sum` is exact for integers.
-template <typename Sample, typename Sum>
-std::vector<float> means_of_cells(const Plane& plane, float scale) {
+std::vector<float> brightness_cells(const Frame& frame) {
+  const Plane& plane = frame.planes[brightness_plane(frame.format)];
   const int width = std::min(plane.width, kBrightnessCellSide);
   const int height = std::min(plane.height, kBrightnessCellSide);
   std::vector<float> means;
@@ -25,26 +21,16 @@ std::vector<float> means_of_cells(const Plane& plane, float scale) {
     const int top = brightness_cell(plane.height, height, i);
     for (int j = 0; j < kBrightnessCells; ++j) {
       const int left = brightness_cell(plane.width, width, j);
-      Sum sum = 0;
+      float sum = 0;
       for (int y = top; y < top + height; ++y) {
-        const Sample* const row = plane.row<const Sample>(y) + left;
-        sum = std::accumulate(row, row + width, sum);
+        std::array<float, kBrightnessCellSide> row;
+        load_usable_code_values(plane, frame.format, left, y, width, row.data());
+        sum = std::accumulate(row.begin(), row.begin() + width, sum);
       }
-      means.push_back(static_cast<float>(sum) * scale / static_cast<float>(width * height));
+      means.push_back(sum / static_cast<float>(width * height));
     }
   }
   return means;
-}
-
-}  // namespace
-
-std::vector<float> brightness_cells(const Frame& frame) {
-  const Plane& plane = frame.planes[brightness_plane(frame.format)];
-  const auto scale = static_cast<float>(1.0 / frame.format.code_value());
-  return visit_samples(frame.format, [&]<typename Sample>(Sample) {
-    using Sum = std::conditional_t<std::is_integral_v<Sample>, int, float>;
-    return means_of_cells<Sample, Sum>(plane, scale);
-  });
 }
 
 BrightnessHistogram brightness_histogram(const Frame& frame) {
@@ -77,10 +63,7 @@ BrightnessScale brightness_scale(const Frame& frame) {
   if (frame.format.sample_type == SampleType::kUint8) {
     return {};
   }
-  std::vector<float> means = brightness_cells(frame);
-  if (!std::ranges::all_of(means, [](float mean) { return std::isfinite(mean); })) {
-    return {};
-  }
+  const std::vector<float> means = brightness_cells(frame);
   const auto [least, most] = std::ranges::minmax(means);
   if (most - least > kFilled || !(most > least)) {
     return {};
@@ -256,8 +239,16 @@ constexpr int kSide = 16;
 constexpr int kLeastAreaSide = 64 / kSide;  // along each side of the area
 constexpr double kMostShare = 0.6;          // of the picture
 constexpr double kLeastFilled = 0.9;        // share of the area's blocks that change
-constexpr double kLeastOfLine = 0.75;       // share of each of its rows and columns at the border
+constexpr double kLeastOfLine = 0.75;       // changing blocks of a row or column, relative to the busiest
 constexpr double kMostOutside = 0.1;  // changing blocks outside, relative to those inside: a pointer, a clock
+
+// The samples of a rectangle of blocks.
+Region samples_of(const Region& blocks, const Plane& plane) {
+  const int x = blocks.x * kSide;
+  const int y = blocks.y * kSide;
+  return {x, y, std::min(blocks.width * kSide, plane.width - x),
+          std::min(blocks.height * kSide, plane.height - y)};
+}
 
 // True if more than a third of the block's samples change unlike their left neighbors. Noise changes more of
 // them. Codecs change a few samples of what stands still, and windows that open change most samples alike.
@@ -282,20 +273,23 @@ bool is_changed(const Frame& a, const Frame& b, const Region& block) {
   return 3 * differing > compared;
 }
 
-// From the first to the last of `lines` in which at least half of the blocks that `count` counts change.
+// From the first to the last of `lines` that have about as many changing blocks as the busiest one.
 template <typename Count>
-Span busy_range(int lines, double least, const Count& count) {
+Span busy_range(int lines, const Count& count) {
+  std::vector<int> counts(lines);
+  for (int i = 0; i < lines; ++i) {
+    counts[i] = count(i);
+  }
+  const int most = std::max(*std::ranges::max_element(counts), 1);
   Span range;
   for (int i = 0; i < lines; ++i) {
-    if (count(i) >= least) {
+    if (counts[i] >= kLeastOfLine * most) {
       range.first = range.count == 0 ? i : range.first;
       range.count = i + 1 - range.first;
     }
   }
   return range;
 }
-
-constexpr double kQuietBlocks = 0.1;
 
 }  // namespace
 
@@ -381,20 +375,14 @@ bool is_fade(const Frame& first, const Frame& second, const Frame& third) {
 }
 
 void ChangingArea::add(const Frame& frame) {
-  if (!last_) {
-    columns_ = (frame.planes[0].width + kSide - 1) / kSide;
-    rows_ = (frame.planes[0].height + kSide - 1) / kSide;
-    changes_.assign(static_cast<std::size_t>(columns_) * rows_, 0);
-  } else {
-    for (int i = 0; i < columns_ * rows_; ++i) {
-      const int x = i % columns_ * kSide;
-      const int y = i / columns_ * kSide;
-      const Region block{x, y, std::min(kSide, frame.planes[0].width - x),
-                         std::min(kSide, frame.planes[0].height - y)};
-      changes_[i] += is_changed(*last_, frame, block) ? 1 : 0;
-    }
-    ++pairs_;
+  columns_ = (frame.planes[0].width + kSide - 1) / kSide;
+  rows_ = (frame.planes[0].height + kSide - 1) / kSide;
+  changes_.resize(static_cast<std::size_t>(columns_) * rows_);
+  for (int i = 0; last_ && i < columns_ * rows_; ++i) {
+    const Region block = samples_of({i % columns_, i / columns_, 1, 1}, frame.planes[0]);
+    changes_[i] += is_changed(*last_, frame, block) ? 1 : 0;
   }
+  pairs_ += last_ ? 1 : 0;
   last_ = frame;
 }
 
@@ -413,64 +401,19 @@ std::optional<Region> ChangingArea::find() const {
     }
     return sum;
   };
-  const auto is_full = [&](const Region& line) {
-    return count(line) >= kLeastOfLine * line.width * line.height;
-  };
-  int most = 0;
-  for (int y = 0; y < rows_; ++y) {
-    most = std::max(most, count({0, y, columns_, 1}));
-  }
-  // Half of the changes of the busiest row, then at least half of the area's own blocks.
-  Span rows = busy_range(rows_, std::max(most / 2.0, 1.0), [&](int y) { return count({0, y, columns_, 1}); });
-  const Span columns = busy_range(columns_, std::max(rows.count / 2.0, 1.0), [&](int x) {
-    return count({x, rows.first, 1, rows.count});
-  });
-  rows = busy_range(rows_, std::max(columns.count / 2.0, 1.0), [&](int y) {
-    return count({columns.first, y, columns.count, 1});
-  });
+  Span rows = busy_range(rows_, [&](int y) { return count({0, y, columns_, 1}); });
+  const Span columns = busy_range(columns_, [&](int x) { return count({x, rows.first, 1, rows.count}); });
+  rows = busy_range(rows_, [&](int y) { return count({columns.first, y, columns.count, 1}); });
   const Region blocks{columns.first, rows.first, columns.count, rows.count};
   const double size = static_cast<double>(blocks.width) * blocks.height;
   const int inside = count(blocks);
   const int outside = count({0, 0, columns_, rows_}) - inside;
   if (blocks.width < kLeastAreaSide || blocks.height < kLeastAreaSide ||
       size > kMostShare * columns_ * rows_ || inside < kLeastFilled * size ||
-      outside > kMostOutside * inside || !is_full({blocks.x, blocks.y, blocks.width, 1}) ||
-      !is_full({blocks.x, blocks.y + blocks.height - 1, blocks.width, 1}) ||
-      !is_full({blocks.x, blocks.y, 1, blocks.height}) ||
-      !is_full({blocks.x + blocks.width - 1, blocks.y, 1, blocks.height})) {
+      outside > kMostOutside * inside) {
     return std::nullopt;
   }
-  const Plane& plane = last_->planes[0];
-  return Region{blocks.x * kSide, blocks.y * kSide,
-                std::min(blocks.width * kSide, plane.width - blocks.x * kSide),
-                std::min(blocks.height * kSide, plane.height - blocks.y * kSide)};
-}
-
-bool LevelSteps::is_step(const ChannelStatistics& luma) const {
-  constexpr double kLeastStep = 1.15;
-  constexpr std::size_t kLeastFrames = 2;
-  constexpr std::ptrdiff_t kFramesOfRange = 3;
-  const double level = level_quantile(luma, kQuietBlocks);
-  if (levels_.size() < kLeastFrames || level == 0) {
-    return false;
-  }
-  const auto [least, most] =
-      std::minmax_element(levels_.end() - std::min(kFramesOfRange, std::ssize(levels_)), levels_.end());
-  std::vector<double> sorted(levels_.begin(), levels_.end());
-  const auto middle = sorted.begin() + std::ssize(sorted) / 2;
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return level > std::max(*most, *middle * kLeastStep) ||
-         level * kLeastStep < std::min(*least * kLeastStep, *middle);
-}
-
-void LevelSteps::add(const ChannelStatistics& luma) {
-  constexpr std::size_t kMostFrames = 8;
-  if (const double level = level_quantile(luma, kQuietBlocks); level > 0) {
-    levels_.push_back(level);
-  }
-  if (levels_.size() > kMostFrames) {
-    levels_.pop_front();
-  }
+  return samples_of(blocks, last_->planes[0]);
 }
 
 }  // namespace limpid::noise

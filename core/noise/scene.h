@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -106,22 +105,6 @@ class ChangingArea {
   int rows_ = 0;
   int pairs_ = 0;             ///< of successive frames
   std::vector<int> changes_;  ///< number of pairs between which a block has changed
-};
-
-/// Finds frames whose noise level may differ from that of the scene's earlier frames. The lowest tenth of the
-/// single blocks shows noise rather than texture, and their level hardly changes from frame to frame. In
-/// coded video it alternates between types of frames.
-class LevelSteps {
- public:
-  /// True if the level of a frame's quiet blocks is beyond the range of the last three frames that were
-  /// added, and differs by more than 15 % from the median of the last eight.
-  bool is_step(const ChannelStatistics& luma) const;
-  /// Adds a frame.
-  void add(const ChannelStatistics& luma);
-  void clear() { levels_.clear(); }
-
- private:
-  std::deque<double> levels_;  // of the last frames
 };
 
 }  // namespace limpid::noise

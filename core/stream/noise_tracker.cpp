@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/stream/noise_tracker.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace limpid {
 namespace {
@@ -10,10 +14,9 @@ namespace {
 constexpr float kSameLevel = 1.15F;
 constexpr int kContradictions = 3;  // that begin a scene
 constexpr int kContradictionsAfterStep = 2;
-// The share of quiet blocks, and the least ratio of their levels in two sections between which there is a
-// step.
+constexpr std::size_t kLevels = 8;  // of quiet blocks, that are kept
+// Share of the single blocks that shows noise rather than texture.
 constexpr double kQuietBlocks = 0.1;
-constexpr double kLeastStep = 1.1;
 // The model of a fade without measurements before.
 constexpr NoiseEstimate kNoEvidence{{}, {}, {.source = NoiseSource::kMotionLost}, {}};
 
@@ -25,14 +28,32 @@ bool repeats(const noise::NoiseStatistics& statistics) {
   return luma.copied > 0 && !differs;
 }
 
+// True if the level of a frame's quiet blocks is beyond the range of the last three levels, and differs by
+// more than 15 % from the median of all. Without a step, it hardly changes from frame to frame; in coded
+// video it alternates between types of frames.
+bool may_be_step(const std::deque<double>& levels, double level) {
+  constexpr double kLeastStep = 1.15;
+  constexpr std::size_t kLeastFrames = 2;
+  constexpr std::ptrdiff_t kFramesOfRange = 3;
+  if (levels.size() < kLeastFrames || level == 0) {
+    return false;
+  }
+  const auto [least, most] =
+      std::minmax_element(levels.end() - std::min(kFramesOfRange, std::ssize(levels)), levels.end());
+  std::vector<double> sorted(levels.begin(), levels.end());
+  const auto middle = sorted.begin() + std::ssize(sorted) / 2;
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return level > std::max(*most, *middle * kLeastStep) ||
+         level * kLeastStep < std::min(*least * kLeastStep, *middle);
+}
+
 // The middle rows of a frame, luma as a gray frame; other color models unchanged.
-Frame middle_of(const Frame& whole, const Region& region) {
+Frame middle_of(const Frame& whole) {
   constexpr int kShare = 4;
   constexpr int kRows = 16;  // a multiple of the rows that a block of any plane and field has
-  const int height =
-      std::min(std::max(region.height / kShare, NoiseTracker::kLeastSide) / kRows * kRows, region.height);
-  Frame frame = part_of(
-      whole, {region.x, region.y + (region.height - height) / 2 / kRows * kRows, region.width, height});
+  const int all = whole.format.height;
+  const int rows = std::min(std::max(all / kShare, NoiseTracker::kLeastSide) / kRows * kRows, all);
+  Frame frame = part_of(whole, {0, (all - rows) / 2 / kRows * kRows, whole.format.width, rows});
   if (frame.format.color_model == ColorModel::kYuv) {
     frame.format.color_model = ColorModel::kGray;
     frame.format.chroma_shift_x = 0;
@@ -62,17 +83,15 @@ NoiseEstimate NoiseTracker::Measurement::model() const {
 
 NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, bool with_before) {
   Measurement own{.frames = 1, .white_variances = {}, .statistics = {}};
-  const auto& [range, picture, area] = section().basis;
-  const Frame part = part_of(frame, area.value_or(picture));
+  const Basis& basis = section().basis;
+  const Frame part = basis.part(frame);
   const NoiseModel white = engine_.estimate_noise(part);
   for (std::size_t p = 0; p < own.white_variances.size(); ++p) {
     own.white_variances[p] = std::pow(double{white.sigma[p]}, 2);
   }
-  std::optional<Frame> before;
-  if (with_before && section().frames > 1) {
-    before = part_of(last_.back(), area.value_or(picture));
-  }
-  own.statistics = engine_.measure_noise(part, before ? &*before : nullptr, range);
+  const bool compares = with_before && section().frames > 1;
+  const Frame before = compares ? basis.part(last_.back()) : Frame();
+  own.statistics = engine_.measure_noise(part, compares ? &before : nullptr, basis.range);
   own.statistics.patches = section().patches;
   return own;
 }
@@ -80,6 +99,7 @@ NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame, bool with_be
 // Texture may hide noise in one of two sections, so the quiet blocks must confirm a step. Coded noise changes
 // with the types of frames.
 bool NoiseTracker::is_step(const Measurement& earlier, const Measurement& later) {
+  constexpr double kLeastStep = 1.1;  // ratio of the levels of quiet blocks
   if (earlier.frames == 0) {
     return false;
   }
@@ -99,8 +119,7 @@ void NoiseTracker::begin_section(const Frame& frame, bool cut) {
   small_ = std::int64_t{frame.format.width} * frame.format.height < kLargePicture;
   Section next;
   next.basis = {noise::scene_range(first), noise::region_inside_bars(first), {}};
-  next.cut = cut;
-  next.before = model_;
+  next.before = cut ? std::optional(*model_) : std::nullopt;
   next.patches = noise::patch_deviations(part_of(first, next.basis.picture), next.basis.range);
   if (!cut) {
     const Basis& last = section().basis;
@@ -108,7 +127,7 @@ void NoiseTracker::begin_section(const Frame& frame, bool cut) {
     next.basis.area = next.begins ? std::nullopt : last.area;
   }
   if (next.begins) {
-    begin_number(0);
+    begin_model(0);
   }
   sections_.push_back(std::move(next));
   if (std::ssize(sections_) > kSections) {
@@ -116,19 +135,18 @@ void NoiseTracker::begin_section(const Frame& frame, bool cut) {
   }
 }
 
-void NoiseTracker::begin_number(std::int64_t frames) {
-  ended_.emplace_back(number_, model_);
-  ++number_;
-  std::fill_n(numbers_.rbegin(), std::min(frames, std::ssize(numbers_)), number_);
+void NoiseTracker::begin_model(std::int64_t frames) {
+  model_ = std::make_shared<NoiseEstimate>(*model_);
+  std::fill_n(models_.rbegin(), std::min(frames, std::ssize(models_)), model_);
 }
 
 void NoiseTracker::begin_level(std::int64_t frames, Measurement measurement) {
-  begin_number(frames);
+  begin_model(frames);
   section().first = section().measurement = std::move(measurement);
   section().begins = true;
   section().whole = false;
   section().contradiction = {};
-  section().steps.clear();
+  section().levels.clear();
 }
 
 bool NoiseTracker::find_area(const Frame& frame) {
@@ -157,9 +175,9 @@ void NoiseTracker::set_model() {
       !section().begins && std::ssize(sections_) == kSections && !is_step(earlier, section().first)) {
     joined.add(earlier);
   }
-  model_ = joined.model();
-  if (model_.has_noise()) {
-    model_.area = section().basis.area;
+  *model_ = joined.model();
+  if (model_->has_noise()) {
+    model_->area = section().basis.area;
   }
 }
 
@@ -182,7 +200,7 @@ void NoiseTracker::add(const Measurement& own) {
     begin_level(contradiction.frames, std::move(contradiction.measurement));
   } else {
     if (contradiction.stepped) {
-      to.steps.clear();  // of the quiet blocks, but not of the noise
+      to.levels.clear();  // the step is one of the quiet blocks, but not of the noise
     }
     contradiction = {};
     if (to.whole) {
@@ -214,11 +232,12 @@ void NoiseTracker::track(const Frame& frame) {
   } else if (is_evidence && find_area(frame)) {
     own = measure(frame);
   }
-  const auto& [range, picture, area] = section().basis;
-  const noise::ChannelStatistics luma =
-      engine_.measure_levels(middle_of(frame, area.value_or(picture)), range);
+  const Basis& basis = section().basis;
+  const double level =
+      noise::level_quantile(engine_.measure_levels(middle_of(basis.part(frame)), basis.range), kQuietBlocks);
+  std::deque<double>& levels = section().levels;
   Contradiction& contradiction = section().contradiction;
-  const bool steps = !section().own.evidence.coded && section().steps.is_step(luma);
+  const bool steps = !section().own.evidence.coded && may_be_step(levels, level);
   if (steps && contradiction.frames == 0) {
     // The difference from the frame before has the noise of both levels.
     contradiction.measurement.add(measure(frame, false));
@@ -227,7 +246,12 @@ void NoiseTracker::track(const Frame& frame) {
     return;
   }
   if (!steps) {
-    section().steps.add(luma);
+    if (level > 0) {
+      levels.push_back(level);
+    }
+    if (levels.size() > kLevels) {
+      levels.pop_front();
+    }
     if (contradiction.stepped) {
       contradiction = {};
       return;
@@ -240,13 +264,13 @@ void NoiseTracker::track(const Frame& frame) {
 }
 
 void NoiseTracker::begin_fade() {
-  if (section().frames == 1 && section().cut) {
-    model_ = section().before;
+  if (section().frames == 1 && section().before) {
+    *model_ = *section().before;
     sections_.pop_back();
     ++section().frames;
   } else if (!section().whole && section().begins) {
     begin_level(section().frames, {});
-    model_ = kNoEvidence;
+    *model_ = kNoEvidence;
   } else if (!section().whole) {
     section().first = section().measurement = {};
   }
@@ -273,7 +297,7 @@ void NoiseTracker::observe(const Frame& frame) {
   if (cut || (frame_ % kSection == 0 && section().frames >= kFramesToAverage)) {
     begin_section(frame, cut);
   }
-  numbers_.push_back(number_);
+  models_.push_back(model_);
   ++frame_;
   ++section().frames;
   if (!fades_) {
@@ -292,24 +316,21 @@ void NoiseTracker::observe(const Frame& frame) {
   own.whole = true;
   if (own.measurement.frames > 1) {
     own.own = own.measurement.model();
-    begin_number(own.frames);
+    begin_model(own.frames);
     set_model();
     return;
   }
   own.first = own.measurement = {};
   if (fades_ && std::next(sections_.rbegin())->first.frames == 0) {
-    begin_number(own.frames);
-    model_ = kNoEvidence;
+    begin_model(own.frames);
+    *model_ = kNoEvidence;
   }
 }
 
 NoiseEstimate NoiseTracker::take() {
-  const std::int64_t number = numbers_.front();
-  numbers_.pop_front();
-  while (!ended_.empty() && ended_.front().first < number) {
-    ended_.pop_front();
-  }
-  return number == number_ ? model_ : ended_.front().second;
+  NoiseEstimate model = *models_.front();
+  models_.pop_front();
+  return model;
 }
 
 SceneNoise noise_of_longest_scene(NoiseTracker& tracker, std::int64_t frames) {

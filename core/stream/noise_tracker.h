@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
-#include <utility>
 
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
@@ -79,19 +79,19 @@ class NoiseTracker {
     noise::SceneRange range;
     Region picture;              ///< inside bars
     std::optional<Region> area;  ///< of the noise; nothing: `picture`
-    bool operator==(const Basis&) const = default;
+
+    Frame part(const Frame& frame) const { return part_of(frame, area.value_or(picture)); }
   };
   // Successive frames that contradict the section's measurement.
   struct Contradiction {
     Measurement measurement;  ///< of those that were measured
     std::int64_t frames = 0;  ///< frames since its beginning
-    bool stepped = false;     ///< its first frame may be a step (noise::LevelSteps)
+    bool stepped = false;     ///< its first frame may be a step of the level
   };
   struct Section {
     Basis basis;
     std::int64_t frames = 0;                        ///< number of its frames so far
-    bool cut = false;                               ///< begins at a cut
-    NoiseEstimate before;                           ///< the model of the frame before
+    std::optional<NoiseEstimate> before;            ///< the model of the frame before, if it begins at a cut
     std::optional<noise::PatchDeviations> patches;  ///< of its first frame
     Measurement measurement;
     Measurement first;   ///< of its first frames_to_continue(): what it adds to the next section
@@ -99,7 +99,7 @@ class NoiseTracker {
     bool begins = true;  ///< a scene, or a step of the level: earlier sections do not count
     bool whole = false;  ///< its first frames have been measured
     noise::ChangingArea changing;
-    noise::LevelSteps steps;
+    std::deque<double> levels;  ///< of the quiet blocks of the last frames; those of a step do not count
     Contradiction contradiction;
   };
 
@@ -120,8 +120,8 @@ class NoiseTracker {
   bool find_area(const Frame& frame);
   // Begins a level at one of the last frames of the section; `frames`: from it to the last one.
   void begin_level(std::int64_t frames, Measurement measurement);
-  // Begins a model number at one of the last frames.
-  void begin_number(std::int64_t frames);
+  // Begins a model at one of the last frames, initially equal to the model before.
+  void begin_model(std::int64_t frames);
   void set_model();
   // Measures a frame as far as required.
   void track(const Frame& frame);
@@ -135,11 +135,8 @@ class NoiseTracker {
   bool fades_ = false;            ///< the last frame belongs to a fade
   std::deque<Frame> last_;        ///< the last two frames since the stream began anew
   std::deque<Section> sections_;  ///< the last ones
-  NoiseEstimate model_{};
-  std::deque<std::int64_t> numbers_;  ///< model numbers of the frames that have not been taken
-  std::int64_t number_ = 0;
-  std::deque<std::pair<std::int64_t, NoiseEstimate>> ended_;  ///< earlier models of frames that have not been
-                                                              ///< taken
+  std::shared_ptr<NoiseEstimate> model_ = std::make_shared<NoiseEstimate>();
+  std::deque<std::shared_ptr<const NoiseEstimate>> models_;  ///< of the frames that have not been taken
 };
 
 /// The noise of a scene.
