@@ -20,6 +20,8 @@ constexpr double kCountedTo = 1.3;
 
 double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 double normal_distribution(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
+// The mean of noise of unit variance around `truth` whose negative values are moved to 0.
+double clipped_mean(double truth) { return truth * normal_distribution(truth) + normal_density(truth); }
 
 // `sigma_at(d)`: the standard deviation of the noise d code values from the end.
 template <typename SigmaAt>
@@ -27,7 +29,7 @@ ClippedEnd end_of(const SigmaAt& sigma_at, double sample_in_code_values) {
   constexpr int kSteps = 16;                // steps per code value
   const auto mean_of = [&](double truth) {  // mean of the noisy samples for a true value
     const double sigma = sigma_at(truth);
-    return truth * normal_distribution(truth / sigma) + sigma * normal_density(truth / sigma);
+    return sigma * clipped_mean(truth / sigma);
   };
   ClippedEnd end;
   double truth = 0;
@@ -73,13 +75,16 @@ std::optional<ClippedEnds> clipped_ends(const FrameFormat& format, int plane, co
                      end_of([&](double distance) { return sigma_at(greatest - distance); }, sample)};
 }
 
-const std::optional<ClippedEnds>& ClippedEndsOfPlanes::of(const FrameFormat& format, int plane,
-                                                          const PlaneNoise& noise) {
-  std::optional<Made>& made = made_.at(static_cast<std::size_t>(plane));
-  if (!made || made->format != format || made->noise != noise) {
-    made = {format, noise, clipped_ends(format, plane, noise)};
+Censoring::Censoring() {
+  // Means below that of a plane at the very end of the range are random; they get its variance.
+  double x = 0;
+  for (std::size_t i = 0; i < variances_.size(); ++i) {
+    while (clipped_mean(x) * kEntriesPerUnit < static_cast<double>(i)) {
+      x += 1.0 / 1024;
+    }
+    variances_[i] = static_cast<float>((x * x + 1) * normal_distribution(x) + x * normal_density(x) -
+                                       std::pow(clipped_mean(x), 2));
   }
-  return made->ends;
 }
 
 }  // namespace limpid

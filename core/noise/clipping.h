@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -35,25 +36,37 @@ using ClippedEnds = std::array<ClippedEnd, 2>;  ///< 0 and the greatest sample
 /// to change results, or if the plane does not carry brightness.
 std::optional<ClippedEnds> clipped_ends(const FrameFormat& format, int plane, const PlaneNoise& noise);
 
-/// Cache of clipped_ends() for the planes of a stream, whose noise rarely changes.
-class ClippedEndsOfPlanes {
- public:
-  const std::optional<ClippedEnds>& of(const FrameFormat& format, int plane, const PlaneNoise& noise);
-
- private:
-  struct Made {
-    FrameFormat format;
-    PlaneNoise noise;
-    std::optional<ClippedEnds> ends;
-  };
-  std::array<std::optional<Made>, 3> made_;
-};
-
 /// Counts over a plane's samples whose estimates are at distances where samples are counted: the number of
 /// samples at the end, and the sum of their expected shares.
 struct ClippedCount {
   std::uint64_t at_end = 0;
   std::uint64_t shares = 0;
+};
+
+/// The share of Gaussian noise's variance that remains after clipping at the ends of the samples' range.
+class Censoring {
+ public:
+  Censoring();
+
+  /// The remaining share of the variance of noise of standard deviation `sigma` in a range from 0 to `white`,
+  /// where the mean of the clipped samples is `mean`. 1 if sigma is 0.
+  constexpr float gain(float mean, float sigma, float white) const {
+    return sigma > 0 ? variance(mean / sigma) * variance((white - mean) / sigma) : 1;
+  }
+
+ private:
+  static constexpr int kEntriesPerUnit = 64;
+  static constexpr int kReach = 4;  // nothing is clipped beyond this distance
+
+  // The remaining variance of noise of unit variance whose values beyond one end of the range are moved to
+  // that end. `distance`: from that end to the mean of the result.
+  constexpr float variance(float distance) const {
+    const float within = std::min(std::max(distance, 0.0F), float{kReach});
+    const int half_entries = static_cast<int>(within * (2 * kEntriesPerUnit));
+    return variances_[(half_entries + 1) / 2];
+  }
+
+  std::array<float, kReach * kEntriesPerUnit + 1> variances_{};
 };
 
 // The functions below are for device code, too.

@@ -62,10 +62,6 @@ Spectrum BinSums::spectrum() const {
   return mean;
 }
 
-double BinSums::mean_energy() const {
-  return std::accumulate(energies.energy.begin(), energies.energy.end(), 0.0) / energies.blocks;
-}
-
 namespace {
 
 constexpr double kLeastBlocks = 24;  // minimum number of differences in a class of brightness

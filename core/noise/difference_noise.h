@@ -39,7 +39,6 @@ struct BinSums {
 
   void add(const Energies& bin, int activity);
   Spectrum spectrum() const;
-  double mean_energy() const;  ///< of a block
   double mean_texture() const { return texture / energies.blocks; }
 };
 

@@ -63,22 +63,6 @@ HalfDctMatrix half_dct_matrix() {
   return matrix;
 }
 
-Censoring::Censoring() {
-  const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); };
-  const auto below = [](double x) { return std::erfc(-x / std::sqrt(2)) / 2; };
-  const auto remaining_mean = [&](double x) { return x * below(x) + density(x); };
-  // Means below that of a plane at the very end of the range are random; they get its variance.
-  double distance_before = 0;
-  for (std::size_t i = 0; i < variances_.size(); ++i) {
-    while (remaining_mean(distance_before) * kEntriesPerUnit < static_cast<double>(i)) {
-      distance_before += 1.0 / 1024;
-    }
-    const double x = distance_before;
-    variances_[i] =
-        static_cast<float>((x * x + 1) * below(x) + x * density(x) - std::pow(remaining_mean(x), 2));
-  }
-}
-
 float white_level(const FrameFormat& format) {
   return format.is_float() ? 255 : static_cast<float>(((1 << format.bit_depth) - 1) / format.code_value());
 }

@@ -117,19 +117,12 @@ constexpr void transpose(BlockSamples& block) {
 
 constexpr Block analyze(BlockSamples samples, const HalfDctMatrix& matrix) {
   Block block;
-  auto least = samples[0];
-  auto greatest = samples[0];
+  block.least = block.greatest = samples[0][0];
   for (const auto& row : samples) {
-    for (int x = 0; x < kBlock; ++x) {
-      least[x] = std::min(least[x], row[x]);
-      greatest[x] = std::max(greatest[x], row[x]);
+    for (const float sample : row) {
+      block.least = std::min(block.least, sample);
+      block.greatest = std::max(block.greatest, sample);
     }
-  }
-  block.least = least[0];
-  block.greatest = greatest[0];
-  for (int x = 1; x < kBlock; ++x) {
-    block.least = std::min(block.least, least[x]);
-    block.greatest = std::max(block.greatest, greatest[x]);
   }
   dct_columns(samples, matrix);
   transpose(samples);
@@ -161,32 +154,6 @@ constexpr float texture_with_neighbors(float texture, float noise,
   }
   return texture + kNeighborWeight * neighbors;
 }
-
-/// The share of Gaussian noise's variance that remains after clipping at the ends of the samples' range.
-class Censoring {
- public:
-  Censoring();
-
-  /// The remaining share of the variance of noise of standard deviation `sigma` in a range from 0 to `white`,
-  /// where the mean of the clipped samples is `mean`. 1 if sigma is 0.
-  constexpr float gain(float mean, float sigma, float white) const {
-    return sigma > 0 ? variance(mean / sigma) * variance((white - mean) / sigma) : 1;
-  }
-
- private:
-  static constexpr int kEntriesPerUnit = 64;
-  static constexpr int kReach = 4;  // nothing is clipped beyond this distance
-
-  // The remaining variance of noise of unit variance whose values beyond one end of the range are moved to
-  // that end. `distance`: from that end to the mean of the result.
-  constexpr float variance(float distance) const {
-    const float within = std::min(std::max(distance, 0.0F), float{kReach});
-    const int half_entries = static_cast<int>(within * (2 * kEntriesPerUnit));
-    return variances_[(half_entries + 1) / 2];
-  }
-
-  std::array<float, kReach * kEntriesPerUnit + 1> variances_{};
-};
 
 /// Iterates over the growing shares of `blocks` blocks at which the estimate is made, from the smallest to
 /// all.

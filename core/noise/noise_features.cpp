@@ -136,9 +136,9 @@ Flatness flatness_of(const ChannelStatistics& channel) {
     if (next.energies.blocks < kLeastSingleBlocks) {
       return {};
     }
-    evenness += flat->mean_energy() / next.mean_energy();
-    growth += std::log(next.mean_energy() / flat->mean_energy()) /
-              std::log(next.mean_texture() / flat->mean_texture());
+    const double ratio = mean_of(flat->spectrum()) / mean_of(next.spectrum());
+    evenness += ratio;
+    growth -= std::log(ratio) / std::log(next.mean_texture() / flat->mean_texture());
   }
   return {std::min(evenness / 2, 1.0), std::clamp(growth / 2, 0.0, 1.0)};
 }
@@ -363,31 +363,21 @@ PlaneNoise shaped_noise(const ChannelNoise& channel, double sigma, bool in_block
   if (coded && channel.kind == ChannelKind::kLuma && (in_blocks || slope > kCodedSlope)) {
     return noise;
   }
-  const double mean = mean_of(spectrum);
   if (slope < kWhiteSlope) {
     noise.shape.spectrum = relative(spectrum);
   }
-  if (!of_differences) {
-    return noise;
-  }
-  if (slope > kCodedSlope) {
-    if (coded) {
-      return noise;
+  if (of_differences && slope <= kCodedSlope) {
+    // Coded noise does not depend on brightness alone, and differences lack the part of it that repeats.
+    const double gain = kCodedGain * (channel.kind == ChannelKind::kLuma ? 1 : kChromaStrength) / sigma;
+    const double repeated = 1 - gain * gain * mean_of(spectrum);
+    if (repeated > kLeastRepetition) {
+      noise.shape.repetition = static_cast<float>(std::min(repeated, kMostRepetition));
     }
+  } else if (of_differences && !coded) {
     noise.shape.curve = channel.differences->curve;
-    if (channel.kind == ChannelKind::kChroma) {
-      for (float& deviation : noise.shape.curve) {
-        deviation = std::sqrt(deviation);  // flat blocks of chroma can have texture
-      }
+    for (float& deviation : noise.shape.curve) {  // flat blocks of chroma can have texture
+      deviation = channel.kind == ChannelKind::kChroma ? std::sqrt(deviation) : deviation;
     }
-    return noise;
-  }
-  // Coded noise does not depend on brightness alone, and differences lack the part of it that repeats.
-  const double strength = channel.kind == ChannelKind::kLuma ? 1 : kChromaStrength;
-  const double gain = kCodedGain * strength / sigma;
-  const double repeated = 1 - gain * gain * mean;
-  if (repeated > kLeastRepetition) {
-    noise.shape.repetition = static_cast<float>(std::min(repeated, kMostRepetition));
   }
   return noise;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/noise/noise_blocks.h"
@@ -31,36 +32,21 @@ std::array<double, kLags> responses(const double* filter, std::size_t size) {
   return response;
 }
 
+// By Gauss-Jordan elimination in place, without pivots: the matrix of the header is well-conditioned.
 Matrix inverse(Matrix matrix) {
-  Matrix result{};
-  for (int i = 0; i < kLags; ++i) {
-    result[i][i] = 1;
-  }
-  for (int column = 0; column < kLags; ++column) {  // Gauss-Jordan elimination; the matrix is
-                                                    // well-conditioned
-    int pivot = column;
-    for (int row = column; row < kLags; ++row) {
-      pivot = std::abs(matrix[row][column]) > std::abs(matrix[pivot][column]) ? row : pivot;
-    }
-    std::swap(matrix[column], matrix[pivot]);
-    std::swap(result[column], result[pivot]);
-    const double scale = 1 / matrix[column][column];
-    for (int i = 0; i < kLags; ++i) {
-      matrix[column][i] *= scale;
-      result[column][i] *= scale;
+  for (int pivot = 0; pivot < kLags; ++pivot) {
+    const double scale = 1 / std::exchange(matrix[pivot][pivot], 1);
+    for (double& value : matrix[pivot]) {
+      value *= scale;
     }
     for (int row = 0; row < kLags; ++row) {
-      const double factor = matrix[row][column];
-      if (row == column || factor == 0) {
-        continue;
-      }
-      for (int i = 0; i < kLags; ++i) {
-        matrix[row][i] -= factor * matrix[column][i];
-        result[row][i] -= factor * result[column][i];
+      const double factor = row == pivot ? 0 : std::exchange(matrix[row][pivot], 0);
+      for (int i = 0; i < kLags && row != pivot; ++i) {
+        matrix[row][i] -= factor * matrix[pivot][i];
       }
     }
   }
-  return result;
+  return matrix;
 }
 
 // The matrix M of the header.

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <span>
 
-#include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
 
 namespace limpid {

@@ -51,18 +51,6 @@ inline int brightness_plane(const FrameFormat& format) {
 
 namespace limpid::noise {
 
-/// Properties of a scene's samples that its noise is measured by.
-struct SceneRange {
-  BrightnessScale scale;
-  /// Samples are counts of photons: samples of 0 are not clipped.
-  bool counts = false;
-  /// Nearly all blocks of an RGB picture have a plane at an end of the sample range, as in saturated colors.
-  /// They are measured nevertheless, if noise is clipped in no other plane.
-  bool saturated = false;
-
-  bool operator==(const SceneRange&) const = default;
-};
-
 /// The range of a scene that begins with this frame in host memory. Gray samples of more than 8 bits often
 /// fill a small part of their range, as in microscopy; their scale spans the brightnesses of the frame.
 /// Frames that fill more than a quarter of the range, and other formats, have the default scale.

@@ -120,7 +120,7 @@ Frame WindowDenoiser::filter_window(const FrameRing<Kept>::Window& kept) {
       filter_->filter_window(window, out);
       const FilteredFrame& current = window.frames[window.current];
       if (filter_->estimates_means()) {
-        undo_clipping(*current.frame, current.noise, clipped_ends_, out);
+        undo_clipping(*current.frame, current.noise, out);
       }
       mix_in(*current.frame, kept.frames[window.current]->mix, out);
       if (current.noise.area) {

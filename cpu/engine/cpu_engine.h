@@ -56,7 +56,6 @@ class WindowDenoiser final : public Denoiser {
   NoiseModel noise_;
   float mix_ = 0;
   std::optional<NoiseModel> noise_of_last_;  // frame that was sent
-  ClippedEndsOfPlanes clipped_ends_;
   FrameRing<Kept> ring_;
   std::vector<std::unique_ptr<FrameState>> idle_states_;
   std::atomic<bool> cancelled_ = false;

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <span>
 
-#include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
+#include "core/noise/noise_statistics.h"
 
 // Operations on the blocks of noise estimation, for many blocks side by side. Results are bit-exact with
-// noise_blocks.h and measured_blocks.h on all instruction sets.
+// noise_blocks.h and noise_statistics.h on all instruction sets.
 
 namespace limpid::cpu {
 

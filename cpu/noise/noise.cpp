@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
-#include "core/noise/measured_blocks.h"
+#include "core/noise/clipping.h"
 #include "core/noise/noise_blocks.h"
 #include "cpu/motion/motion_estimation.h"
 #include "cpu/noise/block_kernels.h"
@@ -131,7 +131,7 @@ class PlaneBlocks {
 
   // Returns the greatest change of a gain.
   float set_gains(float sigma) {
-    static const noise::Censoring censoring;
+    static const Censoring censoring;
     float change = 0;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const float gain = censoring.gain(blocks_[i].mean, sigma, white_);
@@ -254,10 +254,10 @@ void undo(const Plane& noisy, const Plane& out, int greatest, int scale, const C
 
 }  // namespace
 
-void undo_clipping(const Frame& noisy, const NoiseModel& noise, ClippedEndsOfPlanes& all, Frame& out) {
+void undo_clipping(const Frame& noisy, const NoiseModel& noise, Frame& out) {
   const FrameFormat& format = out.format;
   for (int p = 0; p < format.color_plane_count(); ++p) {
-    const std::optional<ClippedEnds>& ends = all.of(format, p, noise.plane(p));
+    const std::optional<ClippedEnds> ends = clipped_ends(format, p, noise.plane(p));
     if (!ends) {
       continue;
     }

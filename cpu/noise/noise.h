@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/frame/frame.h"
-#include "core/noise/clipping.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
 #include "core/noise/scene.h"
@@ -26,7 +25,7 @@ NoiseModel estimate_noise(const Frame& frame);
 
 /// Corrects `out`, the estimate of `noisy`, for the clipping of noise at the ends of the sample range, on the
 /// threads of the caller's arena.
-void undo_clipping(const Frame& noisy, const NoiseModel& noise, ClippedEndsOfPlanes& ends, Frame& out);
+void undo_clipping(const Frame& noisy, const NoiseModel& noise, Frame& out);
 
 /// Noise statistics of `frame` (core/noise/noise_statistics.h) and of its differences from the frame before,
 /// unless that is null. Both have one format and are in host memory. For interlaced frames, the first fields

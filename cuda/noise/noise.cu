@@ -49,7 +49,7 @@ struct Report {
 // The data of the blocks in device memory.
 struct Workspace {
   noise::HalfDctMatrix dct_matrix;
-  noise::Censoring censoring;
+  Censoring censoring;
   Report report;
   float mean[kMaxBlocks];
   float texture[kMaxBlocks];  // including its neighbors' part
@@ -357,7 +357,7 @@ NoiseEstimator::PlaneMemory::PlaneMemory()
   // Bytes between a report's members are copied but never written.
   check(cudaMemset(&workspace->report, 0, sizeof workspace->report));
   const noise::HalfDctMatrix dct_matrix = noise::half_dct_matrix();
-  const noise::Censoring censoring;
+  const Censoring censoring;
   check(cudaMemcpy(&workspace->dct_matrix, &dct_matrix, sizeof dct_matrix, cudaMemcpyHostToDevice));
   check(cudaMemcpy(&workspace->censoring, &censoring, sizeof censoring, cudaMemcpyHostToDevice));
   check(cudaStreamSynchronize(nullptr));
@@ -568,14 +568,16 @@ void ClippingCorrection::enqueue(const SamplePlanes& noisy, const NoiseModel& no
   check(cudaMemsetAsync(counts_.as(), 0, counts_.bytes(), stream));
   for (int p = 0; p < format_.color_plane_count(); ++p) {
     const PlaneNoise of_plane = noise.plane(p);
-    const std::optional<ClippedEnds>& ends = ends_.of(format_, p, of_plane);
-    if (!ends) {
-      continue;
-    }
     ClippedEnd* const device_ends = device_ends_.as<ClippedEnd>() + 2 * p;
     if (ends_noise_[p] != of_plane) {
-      check(cudaMemcpyAsync(device_ends, ends->data(), sizeof(ClippedEnds), cudaMemcpyHostToDevice, stream));
       ends_noise_[p] = of_plane;
+      ends_[p] = clipped_ends(format_, p, of_plane);
+      if (ends_[p]) {
+        check(cudaMemcpyAsync(device_ends, &*ends_[p], sizeof(ClippedEnds), cudaMemcpyHostToDevice, stream));
+      }
+    }
+    if (!ends_[p]) {
+      continue;
     }
     ClippedCount* const counts = counts_.as<ClippedCount>() + 2 * p;
     const Area area{noisy[p],

@@ -94,10 +94,10 @@ class ClippingCorrection {
 
  private:
   FrameFormat format_;
-  ClippedEndsOfPlanes ends_;
-  std::array<PlaneNoise, 3> ends_noise_;  // the noise for which device_ends_ was made
-  DeviceMemory device_ends_;              // per plane
-  DeviceMemory counts_;                   // per plane, for both ends
+  std::array<PlaneNoise, 3> ends_noise_;  // the noise for which ends_ and device_ends_ were made
+  std::array<std::optional<ClippedEnds>, 3> ends_;
+  DeviceMemory device_ends_;  // per plane
+  DeviceMemory counts_;       // per plane, for both ends
 };
 
 }  // namespace limpid::cuda

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "core/frame/frame.h"
-#include "core/noise/measured_blocks.h"
+#include "core/noise/noise_statistics.h"
 #include "cuda/noise/noise.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
+#include "core/noise/noise_statistics.h"
 #include "tests/cpu/simd_level.h"
 #include "tests/oracle/pictures.h"
 

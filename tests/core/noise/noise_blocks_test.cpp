@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "core/noise/clipping.h"
+
 namespace limpid::noise {
 namespace {
 

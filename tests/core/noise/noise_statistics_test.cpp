@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "core/frame/frame.h"
-#include "core/noise/measured_blocks.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/scene.h"
 #include "cpu/noise/noise.h"

@@ -41,8 +41,7 @@ TEST_F(Clipping, IsUndoneToTheBitAsOnTheCpu) {
         estimate.planes[0].row<std::uint16_t>(3)[2] = 40000;  // illegal
       }
       Frame expected = copy_of(estimate);
-      ClippedEndsOfPlanes ends;
-      cpu::undo_clipping(noisy, noise, ends, expected);
+      cpu::undo_clipping(noisy, noise, expected);
 
       const DeviceFrame device_noisy(format);
       const DeviceFrame device_out(format);
