@@ -13,11 +13,7 @@
 namespace limpid::noise {
 
 double mean_of(const Spectrum& spectrum) {
-  double sum = 0;
-  for (const double value : spectrum) {
-    sum += value;
-  }
-  return sum / kCoefficients;
+  return std::accumulate(spectrum.begin(), spectrum.end(), 0.0) / kCoefficients;
 }
 
 double mean_of(const Spectrum& spectrum, int first, int last) {

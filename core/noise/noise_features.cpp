@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -81,9 +82,7 @@ double texture_deviation(const ChannelStatistics& channel) {
   double count = 0;
   for (const std::vector<Energies>& bins : channel.single) {
     for (const Energies& bin : bins) {
-      for (const double energy : bin.energy) {
-        sum += energy;
-      }
+      sum = std::accumulate(bin.energy.begin(), bin.energy.end(), sum);
       count += bin.blocks * kCoefficients / 2;
     }
   }

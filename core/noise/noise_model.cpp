@@ -18,8 +18,6 @@ using Matrix = std::array<std::array<double, kLags>, kLags>;
 // for other transforms may be negative.
 constexpr double kLeastVariance = 1e-3;
 
-bool is_one(float value) { return value == 1; }
-
 // The factors of covariances at distances of 0 to 7 samples in the variance of a filter's response: the
 // filter's autocorrelation, in both directions.
 std::array<double, kLags> responses(const double* filter, std::size_t size) {
@@ -86,8 +84,6 @@ double variance_of(const std::array<double, 64>& covariance, const std::array<do
   return variance;
 }
 
-bool is_possible(float deviation) { return std::isfinite(deviation) && deviation >= 0 && deviation <= 255; }
-
 void validate_shape(const NoiseShape& shape) {
   const auto positive = [](float value) { return std::isfinite(value) && value > 0; };
   if (!std::all_of(shape.spectrum.begin(), shape.spectrum.end(), positive) ||
@@ -106,12 +102,12 @@ void validate_shape(const NoiseShape& shape) {
 
 }  // namespace
 
-bool NoiseShape::is_white() const { return std::all_of(spectrum.begin(), spectrum.end(), is_one); }
+bool NoiseShape::is_white() const { return spectrum == NoiseShape().spectrum; }
 
 void NoiseModel::validate() const {
   for (std::size_t p = 0; p < sigma.size(); ++p) {
     for (const float deviation : {sigma[p], opponent[p].sigma}) {
-      if (!is_possible(deviation)) {
+      if (!(deviation >= 0 && deviation <= 255)) {
         throw UsageError("a noise level of " + std::to_string(deviation) + " is not possible (0 to 255)");
       }
     }

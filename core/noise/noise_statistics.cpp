@@ -60,8 +60,8 @@ bool agrees_with_white(const PlaneNoise& plane, const ChannelNoise& noise, doubl
   const auto [least, most] = std::minmax_element(plane.shape.curve.begin(), plane.shape.curve.end());
   const double ratio = double{plane.sigma} / white;
   const bool chroma = noise.kind != ChannelKind::kLuma;
-  return white > 0 && plane.shape.spectrum == NoiseShape().spectrum && *most < kEvenCurve * *least &&
-         (chroma || !is_coded(noise)) && ratio > kLeast && ratio < (chroma ? kMostOfChroma : kMost);
+  return white > 0 && plane.shape.is_white() && *most < kEvenCurve * *least && (chroma || !is_coded(noise)) &&
+         ratio > kLeast && ratio < (chroma ? kMostOfChroma : kMost);
 }
 
 constexpr double kMostlyCopied = 0.5;  // share of copies above which copies are the reason for a level of 0
