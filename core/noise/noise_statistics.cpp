@@ -105,13 +105,16 @@ bool is_surely_white(const ChannelStatistics& channel) {
   return std::exp(logarithms) > kLeastFlatness * mean_of(*spectrum);
 }
 
-// Exact copies of nearly all blocks are more often drawings or held pictures than noisy video. The chroma of
-// a drawing that moves by an odd number of samples differs although its luma is copied.
+// Exact copies of nearly all blocks whose motion was followed are more often drawings or held pictures than
+// noisy video. The chroma of a drawing that moves by an odd number of samples differs although its luma is
+// copied.
 bool is_held_picture(const ChannelStatistics& luma) {
   constexpr double kMostCopied = 0.95;
-  const double others = luma.lost + count_of(luma.differences);
   const double copies = luma.copied + luma.repeated;
-  return copies > kMostCopied * (copies + others) && (others > 0 || !is_surely_white(luma));
+  const double followed = copies + count_of(luma.differences);
+  const bool differs = followed + luma.lost > copies;
+  return copies > kMostCopied * followed && copies > kMostlyCopied * (followed + luma.lost) &&
+         (differs || !is_surely_white(luma));
 }
 
 // Sets the noise of the planes R, G and B from the noise of the opponent channels.

@@ -395,13 +395,18 @@ TEST(NoiseStatistics, AFewChangesOfACopiedPictureAreNoNoise) {
   const Frame frame = noisy(format, test::textured, {10}, 2);
   NoiseStatistics statistics = cpu::measure_noise(frame, &before);
   ChannelStatistics& luma = statistics.channels[0];
-  const double changes = luma.lost + count_of(luma.differences);
-  luma.repeated = 10 * changes;  // a low frame rate
+  const double changes = count_of(luma.differences);
+  const auto source_with = [&](double repeated, double lost) {
+    luma.repeated = repeated * changes;  // a low frame rate
+    luma.lost = lost * changes;          // lines that come into view
+    return model_of(statistics, {}).evidence.source;
+  };
+  EXPECT_NE(source_with(10, 0), NoiseSource::kRepeatedFrames);
+  EXPECT_EQ(source_with(20, 0), NoiseSource::kRepeatedFrames);
+  EXPECT_EQ(source_with(20, 15), NoiseSource::kRepeatedFrames);
+  EXPECT_FALSE(model_of(statistics, {}).has_noise());
+  EXPECT_NE(source_with(20, 25), NoiseSource::kRepeatedFrames);
   EXPECT_GT(model_of(statistics, {}).sigma[1], 5);
-  luma.repeated = 20 * changes;
-  const NoiseEstimate model = model_of(statistics, {});
-  EXPECT_FALSE(model.has_noise());
-  EXPECT_EQ(model.evidence.source, NoiseSource::kRepeatedFrames);
 }
 
 TEST(NoiseStatistics, AnySizeWillDo) {
