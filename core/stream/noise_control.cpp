@@ -114,6 +114,7 @@ void NoiseControl::begin() {
   leveled_.clear();
   found_ = {};
   levels_ = {};
+  sums_ = {};
   frames_ = 0;
 }
 
@@ -219,8 +220,8 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
     levels_.first = level;
   }
   for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
-    float& mean = levels_.mean.sigma[plane];
-    mean += (level.sigma[plane] - mean) / static_cast<float>(frames_);
+    sums_[plane] += static_cast<double>(level.sigma[plane]);
+    levels_.mean.sigma[plane] = static_cast<float>(sums_[plane] / static_cast<double>(frames_));
   }
   levels_.last = level;
   return level;

@@ -285,7 +285,8 @@ class NoiseControl final : public Leveler {
   std::deque<LeveledFrame> leveled_;
   NoiseEstimate found_;
   Levels levels_;
-  std::int64_t frames_ = 0;  // of levels_
+  std::array<double, 3> sums_{};  // of the levels of the planes
+  std::int64_t frames_ = 0;       // of levels_
 };
 
 }  // namespace limpid
