@@ -49,7 +49,7 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       area_(options_, stages.engine, screen_.view().picture()),
       mouse_(screen_, area_, state_),
       pixels_(options_, stages.engine),
-      input_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
+      input_(options_, [this](const std::string& text) { notice(text); }),
       output_(options_, stages.engine, [this](const std::string& text) { notice(text); }),
       measurements_(options_, player_options_),
       cameras_(options_.cameras) {

@@ -68,8 +68,7 @@ class FileInput {
   using Notice = std::function<void(const std::string& text)>;
 
   /// `notice` shows a text to the user. `options` must outlive this object.
-  FileInput(const ViewerOptions& options, std::shared_ptr<Engine> engine, Notice notice)
-      : options_(options), engine_(std::move(engine)), notice_(std::move(notice)) {}
+  FileInput(const ViewerOptions& options, Notice notice) : options_(options), notice_(std::move(notice)) {}
 
   FileList& list() { return list_; }
   const FileList& list() const { return list_; }
@@ -86,7 +85,6 @@ class FileInput {
 
  private:
   const ViewerOptions& options_;
-  const std::shared_ptr<Engine> engine_;
   const Notice notice_;
   FileList list_;
   std::string next_;

@@ -228,7 +228,7 @@ TEST_F(WindowPart, PixelsAreShownAsStored) {
 }
 
 TEST_F(WindowPart, AFileIsRefusedWithTheReason) {
-  FileInput input(options, engine, notice());
+  FileInput input(options, notice());
   EXPECT_FALSE(input.choose("a.mkv", false));
   EXPECT_EQ(notices.back(), "this window shows a camera; limpid preview shows files");
   options.refuse_file = [](const std::string& path) { return path == "bad.mkv" ? "it is damaged" : ""; };
