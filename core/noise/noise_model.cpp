@@ -30,7 +30,8 @@ std::array<double, kLags> responses(const double* filter, std::size_t size) {
   return response;
 }
 
-// By Gauss-Jordan elimination in place, without pivots: the matrix of the header is well-conditioned.
+// Gauss-Jordan elimination in place. The matrix of noise_covariance() is well-conditioned, so rows need not
+// be exchanged.
 Matrix inverse(Matrix matrix) {
   for (int pivot = 0; pivot < kLags; ++pivot) {
     const double scale = 1 / std::exchange(matrix[pivot][pivot], 1);
@@ -38,8 +39,11 @@ Matrix inverse(Matrix matrix) {
       value *= scale;
     }
     for (int row = 0; row < kLags; ++row) {
-      const double factor = row == pivot ? 0 : std::exchange(matrix[row][pivot], 0);
-      for (int i = 0; i < kLags && row != pivot; ++i) {
+      if (row == pivot) {
+        continue;
+      }
+      const double factor = std::exchange(matrix[row][pivot], 0);
+      for (int i = 0; i < kLags; ++i) {
         matrix[row][i] -= factor * matrix[pivot][i];
       }
     }

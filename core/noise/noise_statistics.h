@@ -281,9 +281,10 @@ constexpr bool is_copy(const HalfEnergies& difference) {
   return difference[0] + difference[1] <= (kCoefficients - 1) * 0x1p-13F;
 }
 
-/// True if the difference of two blocks can be noise, given its energies and those of the blocks' mean. Noise
-/// of variance v adds v to a coefficient's energy in the difference and v / 2 in the mean, so the quotient is
-/// at most 2, apart from the random variation of 63 coefficients. Blocks of different content exceed it.
+/// True if the difference of two blocks can be noise. `difference` and `mean`: the energies of the difference
+/// and of the mean of both blocks. Noise of variance v adds v to a coefficient's energy in the difference and
+/// v / 2 in the mean, so the quotient is at most 2, apart from the random variation of 63 coefficients.
+/// Blocks of different content exceed it.
 constexpr bool can_be_noise(const HalfEnergies& difference, const HalfEnergies& mean) {
   constexpr float kMostQuotient = 8;
   return difference[0] + difference[1] <= kMostQuotient * (mean[0] + mean[1]);

@@ -166,8 +166,8 @@ class VapourSynth : public testing::Test {
     return results;
   }
 
-  // Expects the node's frames to be those of the clip of 150 frames, in whatever order they are asked for.
-  // Frees the node.
+  // Takes frames of a node out of order, compares each with the frame of the same number in `whole_clip` (150
+  // frames, filtered in order), and frees the node.
   void expect_in_any_order(VSNode* node, const std::vector<Frame>& whole_clip) {
     ASSERT_NE(node, nullptr) << error_;
     const std::vector<int> order{149, 60, 61, 90, 3, 148, 0, 100, 99, 98, 35, 130, 36};
