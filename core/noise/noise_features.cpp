@@ -463,15 +463,23 @@ NoiseDecision decide_noise(const Features& features, const ChannelNoise& noise) 
   const bool luma = noise.kind == ChannelKind::kLuma;
   const Forest& forest = noise.differences ? (luma ? forests().luma : forests().chroma)
                                            : (luma ? forests().single_luma : forests().single_chroma);
+  // Where a codec has made the noise of luma uneven at any brightness, there is noise if more than this is
+  // expected to be lost without filtering, in dB.
+  constexpr double kMostLeft = 1.2;
+  constexpr double kUneven = 0.1;  // DifferenceNoise::reliability
   const Losses losses = losses_of(forest, features);
+  const double unit = kLossUnit / static_cast<double>(forest.roots.size());
+  const bool has_noise =
+      luma && is_coded(noise) && noise.differences->reliability < kUneven && losses[0] * unit > kMostLeft;
   std::size_t best = 0;
   for (std::size_t i = 0; i < forest.candidates.size(); ++i) {
-    if (anchor_of(forest.candidates[i].anchor, features, noise.base) && losses[i + 1] < losses[best]) {
+    if (anchor_of(forest.candidates[i].anchor, features, noise.base) &&
+        (losses[i + 1] < losses[best] || (has_noise && best == 0))) {
       best = i + 1;
     }
   }
   NoiseDecision decision;
-  decision.loss = losses[best] * kLossUnit / static_cast<double>(forest.roots.size());
+  decision.loss = losses[best] * unit;
   if (best > 0) {
     const Candidate& chosen = forest.candidates[best - 1];
     const double octaves = *anchor_of(chosen.anchor, features, noise.base) +
