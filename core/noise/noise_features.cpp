@@ -480,6 +480,7 @@ NoiseDecision decide_noise(const Features& features, const ChannelNoise& noise) 
   }
   NoiseDecision decision;
   decision.loss = losses[best] * unit;
+  decision.loss_unfiltered = losses[0] * unit;
   if (best > 0) {
     const Candidate& chosen = forest.candidates[best - 1];
     const double octaves = *anchor_of(chosen.anchor, features, noise.base) +

@@ -162,8 +162,9 @@ struct Forests {
 const Forests& forests();
 
 struct NoiseDecision {
-  double sigma = 0;  ///< standard deviation in 8-bit code values; 0: no noise
-  double loss = 0;   ///< expected loss against the best level, in dB
+  double sigma = 0;            ///< standard deviation in 8-bit code values; 0: no noise
+  double loss = 0;             ///< expected loss against the best level, in dB
+  double loss_unfiltered = 0;  ///< expected loss of a level of 0
 };
 
 /// The decision for a channel with these features, which are those of `noise`.

@@ -31,8 +31,9 @@ double white_of(const NoiseStatistics& statistics, std::size_t c, const NoiseMod
 }
 
 // The level, limited by what contradicts it.
-double supported(double sigma, const ChannelStatistics& channel, const PatchDeviations* patches,
-                 double step) {
+double supported(const NoiseDecision& decision, const ChannelStatistics& channel,
+                 const PatchDeviations* patches, double step) {
+  double sigma = decision.sigma;
   // A strong level that the quietest blocks contradict is texture, or a change of the picture.
   constexpr double kMostHidden = 20;
   constexpr double kLeastOfQuietest = 0.2;
@@ -44,6 +45,12 @@ double supported(double sigma, const ChannelStatistics& channel, const PatchDevi
     constexpr double kMost = 3;
     constexpr double kMostIfCoded = 3.5;
     sigma = std::min(sigma, patches->tenth * (patches->grid > kGridOfCodec ? kMostIfCoded : kMost));
+    // Its texture can look like noise: a level that is not clearly better than none stays weak.
+    constexpr double kClearly = 1.5;
+    constexpr double kMostIfUnclear = 2.5;
+    if (channel.lost == 0 && decision.loss_unfiltered < kClearly * decision.loss) {
+      sigma = std::min(sigma, kMostIfUnclear);
+    }
   }
   constexpr double kNegligible = 0.25;  // deviation, in quantization steps, that changes no sample
   return sigma < kNegligible * step ? 0 : std::min(sigma, kGreatestSigma);
@@ -198,8 +205,7 @@ NoiseEstimate model_of(const NoiseStatistics& statistics, const NoiseModel& whit
     const double own_white = white_of(statistics, c, white);
     const ChannelNoise noise = channel_noise(channel, kind_of(statistics, c), double{statistics.step});
     const NoiseDecision decision = decide_noise(features_of(channel, noise, own_white, patches), noise);
-    const double sigma =
-        supported(decision.sigma, channel, noise.differences ? nullptr : patches, noise.step);
+    const double sigma = supported(decision, channel, noise.differences ? nullptr : patches, noise.step);
     if (c == 0) {
       model.evidence = {source_of(channel, noise, sigma), static_cast<float>(1 / (1 + decision.loss)),
                         static_cast<float>(noise.base), is_coded(noise)};

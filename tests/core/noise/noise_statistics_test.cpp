@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -188,6 +190,43 @@ TEST(NoiseStatistics, SmoothNoiseIsFoundInASinglePictureWithFlatPlaces) {
   EXPECT_GT(model.sigma[0], 6);
   EXPECT_LT(model.sigma[0], 13);
   EXPECT_LT(slope_of(model.shape[0]), 0.4);
+}
+
+// Stones of any brightness, as in a bed of gravel, with edges two samples wide.
+std::vector<double> stones(int side, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto number = [&random](double least, double most) {
+    return least + (most - least) * static_cast<double>(random()) / 0x1p32;
+  };
+  std::vector<double> picture(static_cast<std::size_t>(side) * side, 128);
+  for (int i = 0; i < side * side / 4; ++i) {
+    const double radius = number(1, 5);
+    const double center_x = number(0, side);
+    const double center_y = number(0, side);
+    const double gray = number(40, 216);
+    for (int y = 0; y < side; ++y) {
+      if (std::abs(y - center_y) > radius + 1) {
+        continue;
+      }
+      for (int x = std::max(0, static_cast<int>(center_x - radius - 1));
+           x < std::min<double>(side, center_x + radius + 2); ++x) {
+        const double distance = std::hypot(x - center_x, y - center_y);
+        double& sample = picture[static_cast<std::size_t>(y) * side + x];
+        sample += std::clamp((radius + 1 - distance) / 2, 0.0, 1.0) * (gray - sample);
+      }
+    }
+  }
+  return picture;
+}
+
+TEST(NoiseStatistics, TextureOfASinglePictureIsNoStrongNoise) {
+  constexpr int kSide = 256;
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const std::vector<double> picture = stones(kSide, seed);
+    const auto scene = [&](int /*plane*/, int x, int y) { return picture[y * kSide + x]; };
+    const float level = model_of_clip(gray_format(kSide, kSide), scene, {0, false}, 1).sigma[0];
+    EXPECT_LE(level, 2.5) << seed;
+  }
 }
 
 TEST(NoiseStatistics, EdgesOfADrawingAreNoNoise) {
