@@ -198,63 +198,55 @@ double repetition(const Spectrum& differences, const Spectrum& single) {
   return std::sqrt(least);
 }
 
-// Sets features in units of kFeatureUnit.
-class FeatureSetter {
- public:
-  explicit FeatureSetter(Features& features) : features_(features) {}
-
-  void set(Feature feature, double value) {
-    if (std::isfinite(value)) {
-      features_[static_cast<int>(feature)] =
-          static_cast<std::int16_t>(std::lround(std::clamp(value / kFeatureUnit, -32000.0, 32000.0)));
-    }
+void set(Features& to, Feature feature, double value) {
+  if (std::isfinite(value)) {
+    to[static_cast<int>(feature)] =
+        static_cast<std::int16_t>(std::lround(std::clamp(value / kFeatureUnit, -32000.0, 32000.0)));
   }
-  // The logarithm of a ratio of positive numbers.
-  void set_log(Feature feature, double value, double base) {
-    if (value > 0 && base > 0) {
-      set(feature, std::log2(value / base));
-    }
+}
+
+// Sets the logarithm of a ratio of positive numbers.
+void set_log(Features& to, Feature feature, double value, double base) {
+  if (value > 0 && base > 0) {
+    set(to, feature, std::log2(value / base));
   }
+}
 
- private:
-  Features& features_;
-};
-
-void set_differences(FeatureSetter& to, const ChannelStatistics& channel, const ChannelNoise& noise) {
+void set_differences(Features& to, const ChannelStatistics& channel, const ChannelNoise& noise) {
   const DifferenceNoise& found = *noise.differences;
-  to.set_log(Feature::kUpper, std::sqrt(found.most_variance), noise.base);
-  to.set_log(Feature::kLeastClass, found.least_level, noise.base);
-  to.set_log(Feature::kSlope, slope_of(found.spectrum), 1);
-  to.set_log(Feature::kFall, band_ratio(found.spectrum, 5, 6), 1);
-  to.set_log(Feature::kRise, band_ratio(found.spectrum, 1, 2), 1);
-  to.set(Feature::kUniformity, found.uniformity);
-  to.set(Feature::kReliability, found.reliability);
-  to.set(Feature::kVisibility, found.visibility);
+  set_log(to, Feature::kUpper, std::sqrt(found.most_variance), noise.base);
+  set_log(to, Feature::kLeastClass, found.least_level, noise.base);
+  set_log(to, Feature::kSlope, slope_of(found.spectrum), 1);
+  set_log(to, Feature::kFall, band_ratio(found.spectrum, 5, 6), 1);
+  set_log(to, Feature::kRise, band_ratio(found.spectrum, 1, 2), 1);
+  set(to, Feature::kUniformity, found.uniformity);
+  set(to, Feature::kReliability, found.reliability);
+  set(to, Feature::kVisibility, found.visibility);
   const auto [least, most] = std::minmax_element(found.curve.begin(), found.curve.end());
-  to.set_log(Feature::kCurveSpread, double{*most}, double{*least});
+  set_log(to, Feature::kCurveSpread, double{*most}, double{*least});
   if (noise.single) {
-    to.set_log(Feature::kRepetition, repetition(found.spectrum, *noise.single), 1);
+    set_log(to, Feature::kRepetition, repetition(found.spectrum, *noise.single), 1);
   }
   if (const std::optional<Strips> strips = strips_of(channel.differences)) {
     const auto& [flattest, low, middle, high] = *strips;
-    to.set_log(Feature::kFlattestRatio, flattest.difference, flattest.texture);
-    to.set_log(Feature::kLowRatio, low.difference, low.texture);
-    to.set_log(Feature::kHighRatio, high.difference, high.texture);
-    to.set_log(Feature::kGrowth, middle.difference, flattest.difference);
+    set_log(to, Feature::kFlattestRatio, flattest.difference, flattest.texture);
+    set_log(to, Feature::kLowRatio, low.difference, low.texture);
+    set_log(to, Feature::kHighRatio, high.difference, high.texture);
+    set_log(to, Feature::kGrowth, middle.difference, flattest.difference);
     if (high.texture > low.texture) {
-      to.set(Feature::kPower,
-             std::log(high.difference / low.difference) / std::log(high.texture / low.texture));
+      set(to, Feature::kPower,
+          std::log(high.difference / low.difference) / std::log(high.texture / low.texture));
     }
   }
 }
 
-void set_patches(FeatureSetter& to, double base, const PatchDeviations& patches) {
+void set_patches(Features& to, double base, const PatchDeviations& patches) {
   // Patches of equal samples count as the least base, so that their logarithms are known.
-  to.set_log(Feature::kTenthOfPatches, std::max(patches.tenth, kLeastBase), base);
-  to.set_log(Feature::kThirdOfPatches, std::max(patches.third, kLeastBase), base);
-  to.set_log(Feature::kHalfOfPatches, std::max(patches.half, kLeastBase), base);
-  to.set(Feature::kEqualPatches, patches.equal);
-  to.set_log(Feature::kGrid, patches.grid, 1);
+  set_log(to, Feature::kTenthOfPatches, std::max(patches.tenth, kLeastBase), base);
+  set_log(to, Feature::kThirdOfPatches, std::max(patches.third, kLeastBase), base);
+  set_log(to, Feature::kHalfOfPatches, std::max(patches.half, kLeastBase), base);
+  set(to, Feature::kEqualPatches, patches.equal);
+  set_log(to, Feature::kGrid, patches.grid, 1);
 }
 
 /// As a NoiseShape has it.
@@ -290,33 +282,32 @@ ChannelNoise channel_noise(const ChannelStatistics& channel, ChannelKind kind, d
 
 Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise, double white,
                      const PatchDeviations* patches) {
-  Features features;
-  features.fill(kUnknown);
-  FeatureSetter to(features);
-  to.set_log(Feature::kBase, noise.base, 1);
-  to.set_log(Feature::kBaseInSteps, noise.base, noise.step);
-  to.set_log(Feature::kWhite, white, noise.base);
-  to.set_log(Feature::kTexture, texture_deviation(channel), noise.base);
+  Features to;
+  to.fill(kUnknown);
+  set_log(to, Feature::kBase, noise.base, 1);
+  set_log(to, Feature::kBaseInSteps, noise.base, noise.step);
+  set_log(to, Feature::kWhite, white, noise.base);
+  set_log(to, Feature::kTexture, texture_deviation(channel), noise.base);
   if (noise.single) {
-    to.set_log(Feature::kFlattest, std::sqrt(mean_of(*noise.single)), noise.base);
-    to.set_log(Feature::kSlopeOfSingle, slope_of(*noise.single), 1);
+    set_log(to, Feature::kFlattest, std::sqrt(mean_of(*noise.single)), noise.base);
+    set_log(to, Feature::kSlopeOfSingle, slope_of(*noise.single), 1);
   }
   if (const std::optional<double> supported = supported_white_variance(channel)) {
-    to.set_log(Feature::kSupportedWhite, std::sqrt(*supported), noise.base);
+    set_log(to, Feature::kSupportedWhite, std::sqrt(*supported), noise.base);
   }
   const double lowest = level_quantile(channel, 0.001);
   const double low = level_quantile(channel, 0.01);
   const double tenth = level_quantile(channel, 0.1);
-  to.set_log(Feature::kLowestLevel, lowest, noise.base);
-  to.set_log(Feature::kLowLevels, low, lowest);
-  to.set_log(Feature::kTenthOfLevels, tenth, low);
-  to.set_log(Feature::kHalfOfLevels, level_quantile(channel, 0.5), tenth);
+  set_log(to, Feature::kLowestLevel, lowest, noise.base);
+  set_log(to, Feature::kLowLevels, low, lowest);
+  set_log(to, Feature::kTenthOfLevels, tenth, low);
+  set_log(to, Feature::kHalfOfLevels, level_quantile(channel, 0.5), tenth);
   const Flatness flatness = flatness_of(channel);
-  to.set(Feature::kEvenness, flatness.evenness);
-  to.set(Feature::kGrowthPower, flatness.growth_power);
+  set(to, Feature::kEvenness, flatness.evenness);
+  set(to, Feature::kGrowthPower, flatness.growth_power);
   if (!channel.differences.empty()) {
-    to.set(Feature::kFollowed, followed_share(channel));
-    to.set(Feature::kCopied, copied_share(channel));
+    set(to, Feature::kFollowed, followed_share(channel));
+    set(to, Feature::kCopied, copied_share(channel));
   }
   if (noise.differences) {
     set_differences(to, channel, noise);
@@ -324,7 +315,7 @@ Features features_of(const ChannelStatistics& channel, const ChannelNoise& noise
   if (patches != nullptr) {
     set_patches(to, noise.base, *patches);
   }
-  return features;
+  return to;
 }
 
 constexpr double kCodedSlope = 0.45;  // slope_of() spectra below which a codec has removed high frequencies
