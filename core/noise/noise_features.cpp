@@ -198,6 +198,7 @@ double repetition(const Spectrum& differences, const Spectrum& single) {
   return std::sqrt(least);
 }
 
+// In units of kFeatureUnit. A value that is not finite leaves the feature unknown.
 void set(Features& to, Feature feature, double value) {
   if (std::isfinite(value)) {
     to[static_cast<int>(feature)] =
