@@ -455,7 +455,7 @@ NoiseDecision decide_noise(const Features& features, const ChannelNoise& noise) 
   const bool luma = noise.kind == ChannelKind::kLuma;
   const Forest& forest = noise.differences ? (luma ? forests().luma : forests().chroma)
                                            : (luma ? forests().single_luma : forests().single_chroma);
-  // Where a codec has made the noise of luma uneven at any brightness, there is noise if more than this is
+  // Where a codec has made the noise of luma uneven at every brightness, there is noise if more than this is
   // expected to be lost without filtering, in dB.
   constexpr double kMostLeft = 1.2;
   constexpr double kUneven = 0.1;  // DifferenceNoise::reliability

@@ -117,8 +117,8 @@ PlaneNoise measured_noise(const ChannelNoise& channel, const PlaneNoise& chosen)
 
 // The choice of a channel's noise level from its features. A forest of decision trees, fitted to clips with
 // known noise, predicts the loss in dB of the filter's result for each of several candidate levels; the level
-// with the least loss is chosen. bench/support/noise_zoo fits the trees and writes
-// noise_forests.cpp. Sums of losses are integers.
+// with the least loss is chosen, but for some coded noise not 0 (decide_noise()). bench/support/noise_zoo
+// fits the trees and writes noise_forests.cpp. Sums of losses are integers.
 
 /// A level that may be chosen: the anchor's level times 2^(thirds / 3). The anchor is a feature relative to
 /// the base; kBase: the base itself; kCount: one code value, as a codec can remove noise from all

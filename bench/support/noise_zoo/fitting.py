@@ -28,7 +28,7 @@ CANDIDATES = {kind: [(anchor, third) for anchor, first, last in anchors for thir
               for kind, anchors in ANCHORS.items()}
 TRUE_RUN = 2  # the run of noise_cases at the noise's deviation
 MOST_LOSS = 15.9  # in dB
-MOST_LEFT, UNEVEN = 1.2, 0.1  # of decide_noise()
+MOST_LEFT, UNEVEN, LEAST_SLOPE = 1.2, 0.1, -3  # of decide_noise() and, as a logarithm, is_coded()
 HARM = 5  # weight of decibels below the noisy input, beside that of noise that is left
 CLEAN = (53, 0.35)  # PSNR of an unharmed clean clip, and the loss for each decibel less
 # Loss for each octave between a level and the best report, so that levels are also good reports: the noise's deviation,
@@ -131,10 +131,9 @@ class Sample:
     def chosen(self, losses):
         """The level with the least loss, as decide_noise() finds it."""
         candidates = CANDIDATES[self.kind]
-        known = [True] + [self.level(anchor, 0) is not None for anchor, _ in candidates]
-        uneven = (self.kind == "Luma" and self.feature("kReliability") < UNEVEN * UNIT and
-                  self.feature("kSlope") > -3 * UNIT and losses[0] > MOST_LEFT)
-        known[0] = not uneven
+        has_noise = (self.kind == "Luma" and self.feature("kReliability") < UNEVEN * UNIT and
+                     self.feature("kSlope") > LEAST_SLOPE * UNIT and losses[0] > MOST_LEFT)
+        known = [not has_noise] + [self.level(anchor, 0) is not None for anchor, _ in candidates]
         best = int(np.where(known, losses, math.inf).argmin())
         if best == 0:
             return 0.0

@@ -204,12 +204,10 @@ std::vector<double> stones(int side, unsigned seed) {
     const double center_x = number(0, side);
     const double center_y = number(0, side);
     const double gray = number(40, 216);
-    for (int y = 0; y < side; ++y) {
-      if (std::abs(y - center_y) > radius + 1) {
-        continue;
-      }
-      for (int x = std::max(0, static_cast<int>(center_x - radius - 1));
-           x < std::min<double>(side, center_x + radius + 2); ++x) {
+    const auto first = [radius](double center) { return std::max(0, static_cast<int>(center - radius - 1)); };
+    const auto end = [&](double center) { return std::min(side, static_cast<int>(center + radius + 2)); };
+    for (int y = first(center_y); y < end(center_y); ++y) {
+      for (int x = first(center_x); x < end(center_x); ++x) {
         const double distance = std::hypot(x - center_x, y - center_y);
         double& sample = picture[static_cast<std::size_t>(y) * side + x];
         sample += std::clamp((radius + 1 - distance) / 2, 0.0, 1.0) * (gray - sample);
